@@ -1,0 +1,31 @@
+"""kille-env: the games of the Swedish Kille deck as reinforcement-learning environments.
+
+    env = kille_env.make("byteskille", num_players=5)          # PettingZoo AEC
+    batch = kille_env.make_batch("byteskille", num_tables=4096, seed=7)
+"""
+
+import importlib
+from typing import Any
+
+from kille_env import games  # noqa: F401  registers the built-in games
+from kille_env.registry import list_games, load_game, make, make_batch, register, spec
+
+__version__ = "0.1.0"
+__all__ = [
+    "__version__",
+    "list_games",
+    "load_game",
+    "make",
+    "make_batch",
+    "register",
+    "spec",
+]
+
+_lazy = {"sb3": "kille_env.adapters.sb3", "records": "kille_env.records", "testing": "kille_env.testing"}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what needs heavy libraries when it is asked for: `kille_env.sb3`, `records`, `testing`."""
+    if name in _lazy:
+        return importlib.import_module(_lazy[name])
+    raise AttributeError(f"module 'kille_env' has no attribute {name!r}")

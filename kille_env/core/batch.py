@@ -1,0 +1,385 @@
+"""Many tables of one game: Python owns the arrays, compiled kernels fill them."""
+
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.game import DEAL, OVER, Game, first_illegal
+from kille_env.core.jit import announce_compilation
+from kille_env.core.spec import Rules, width
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Returns this process's pool; a forked child makes its own (threads do not survive a fork)."""
+    key = (os.getpid(), threads)
+    if key not in _pools:
+        _pools.clear()
+        _pools[key] = ThreadPoolExecutor(threads, thread_name_prefix="kille")
+    return _pools[key]
+
+
+class Batch:
+    """N tables of a game that are stepped together.
+
+    After `reset` and after every `step` these arrays say what is to be done. They are read-only views
+    that the next call overwrites; copy what you keep.
+
+    Attributes:
+        seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
+        observation: [N, F] uint8, what that seat sees.
+        mask: [N, A] int8, 1 for each action that it may take.
+        reward: [N, P] float64, units that each seat earned in this step.
+        terminated: [N] bool, whether this step ended the match by the rules.
+        truncated: [N] bool, whether this step ended it by a cap.
+        tables: [N] records, the whole state; field names are the game's.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_tables: int = 1,
+        num_players: int | None = None,
+        rules: Rules | None = None,
+        seed: int | None = None,
+        threads: int = 1,
+        restart: bool = True,
+    ) -> None:
+        """Sets up the arrays; call `reset` before the first `step`.
+
+        Args:
+            game: The game.
+            num_tables: N.
+            num_players: P, the game's default for None.
+            rules: Resolved rules.
+            seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
+                takes one from the operating system.
+            threads: Slices that are stepped side by side; results do not depend on it.
+            restart: Whether a finished table begins its next match in the same step.
+
+        Raises:
+            RulesError: The game is not played by that many, or there is no table.
+        """
+        self.game, self.spec = game, game.spec
+        self.rules = rules or self.spec.resolve()
+        self.num_players = self.spec.check_players(num_players)
+        if num_tables < 1 or threads < 1:
+            raise RulesError(f"num_tables and threads are at least 1, got {num_tables} and {threads}")
+        self.num_tables, self.threads, self.restart = int(num_tables), int(threads), bool(restart)
+        self._allocate()
+        self.seed(seed)
+
+    def _allocate(self) -> None:
+        n, spec = self.num_tables, self.spec
+        self._rules = np.array(self.rules.record)
+        self._tables = np.zeros(n, dtype=spec.table)
+        self._seat = np.full(n, -1, dtype=np.int8)
+        self._observation = np.zeros((n, width(spec.observation(self.num_players))), dtype=np.uint8)
+        self._mask = np.zeros((n, spec.num_actions), dtype=np.int8)
+        self._reward = np.zeros((n, self.num_players), dtype=np.float64)
+        self._terminated = np.zeros(n, dtype=np.bool_)
+        self._truncated = np.zeros(n, dtype=np.bool_)
+        self._everyone = np.ones(n, dtype=np.bool_)
+        self._began = False
+        self._shown = (
+            self._seat,
+            self._observation,
+            self._mask,
+            self._reward,
+            self._terminated,
+            self._truncated,
+        )
+        self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = (
+            _read_only(array) for array in self._shown
+        )
+        self.tables = _read_only(self._tables)
+        size = -(-n // self.threads)
+        self._slices = [
+            (self._tables[a : a + size], *(array[a : a + size] for array in self._shown))
+            for a in range(0, n, size)
+        ]
+
+    def seed(self, seed: int | Sequence[int] | np.ndarray | None) -> None:
+        """Gives every table its generator; the next `reset` begins match 1 of it.
+
+        Args:
+            seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if its table
+                were table 0 of that seed; None takes one from the operating system.
+        """
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+        if np.ndim(seed) == 0:
+            if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+                raise RulesError(f"a seed is a whole number from 0, got {seed!r}")
+            base = np.random.SeedSequence(int(seed)).generate_state(1, np.uint64)[0]
+            seeds = _spread(np.full(self.num_tables, base), np.arange(self.num_tables))
+        else:
+            if len(seed) != self.num_tables:
+                raise RulesError(f"{len(seed)} seeds for {self.num_tables} tables")
+            bases = [np.random.SeedSequence(int(s)).generate_state(1, np.uint64)[0] for s in seed]
+            seeds = _spread(np.array(bases, dtype=np.uint64), np.zeros(self.num_tables, np.int64))
+        self.game.seed(self._tables, seeds, self.num_players)
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        *,
+        deck: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        dealer: int | Sequence[int] | np.ndarray | None = None,
+        which: np.ndarray | None = None,
+        deal: bool = True,
+    ) -> None:
+        """Begins a new match at every table (or at the chosen ones).
+
+        Args:
+            seed: New seed or seeds; None goes on with the generators as they are.
+            deck: Card codes in the order in which they leave the pack, for the first hand: one list for all
+                tables, or a list of lists, [N]. It may be shorter than the pack; the rest is random.
+            dealer: First dealer, one or [N]; None draws it.
+            which: [N] bool, the tables to begin; None is all of them.
+            deal: Whether to deal; without, the tables stand at a chance node (see `deal`).
+
+        Raises:
+            CardError: A deck that is not possible.
+            RulesError: A dealer or seed that is not possible.
+        """
+        chosen = self._everyone if which is None else np.ascontiguousarray(which, dtype=np.bool_)
+        dealers = self._dealers(dealer)
+        decks = self._decks(deck)
+        if seed is not None:
+            self.seed(seed)
+        with announce_compilation(self.spec.name, self.game.root):
+            self.game.begin(self._tables, self._rules, dealers, chosen)
+            self._stack(decks, chosen)
+            if deal:
+                self.game.deal(self._tables, self._rules, chosen, False)
+            self._show()
+            if not self._began:  # compile the step with the reset, so that the first step is fast
+                self._began = True
+                self.game.step(self._tables[:0], self._rules, np.zeros(0, np.int64), *(a[:0] for a in self._shown), self.restart)
+
+    def step(self, actions: Any) -> None:
+        """Plays one action at every table.
+
+        Args:
+            actions: [N] whole numbers; at a table that is over the number does not matter.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing has been played at any table.
+        """
+        if not (type(actions) is np.ndarray and actions.dtype == np.int64 and actions.shape == self._seat.shape):
+            actions = self._check_actions(actions)
+        if len(self._slices) == 1:
+            illegal = self.game.step(self._tables, self._rules, actions, *self._shown, self.restart)
+        else:
+            illegal = first_illegal(self._seat, self._mask, actions)
+            if illegal < 0:
+                size = len(self._slices[0][0])
+                jobs = [
+                    _pool(self.threads).submit(
+                        self.game.step, part[0], self._rules, actions[i * size : (i + 1) * size], *part[1:], self.restart
+                    )
+                    for i, part in enumerate(self._slices)
+                ]
+                for job in jobs:
+                    job.result()
+        if illegal >= 0:
+            self._refuse(illegal, int(actions[illegal]))
+
+    def deal(self, deck: Sequence[str] | None = None) -> None:
+        """Deals one hand at every table that stands at a chance node, and nothing more.
+
+        Args:
+            deck: Card codes for that hand, as in `reset`.
+        """
+        waiting = self._tables["phase"] == DEAL
+        self._stack(self._decks(deck), waiting)
+        self.game.deal(self._tables, self._rules, waiting, True)
+        self._show()
+
+    def apply(self, actions: Any) -> None:
+        """Plays one action at every table like `step`, but stops before cards are dealt.
+
+        Rewards stay in the tables' `reward` field. For replays, search and solvers.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing has been played.
+        """
+        actions = self._check_actions(actions)
+        illegal = first_illegal(self._seat, self._mask, actions)
+        if illegal >= 0:
+            self._refuse(illegal, int(actions[illegal]))
+        self.game.apply(self._tables, self._rules, actions)
+        self._show()
+
+    @property
+    def at_chance(self) -> np.ndarray:
+        """[N] bool: which tables wait for cards (only after `reset(deal=False)`, `deal` or `apply`)."""
+        return self._tables["phase"] == DEAL
+
+    @property
+    def over(self) -> np.ndarray:
+        """[N] bool: which tables have ended their match (only with `restart=False`)."""
+        return self._tables["phase"] == OVER
+
+    def observe(self, seats: Any) -> np.ndarray:
+        """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
+        return self._look(self.game.observe, seats, self._observation.shape[1], np.uint8)
+
+    def legal_actions(self, seats: Any) -> np.ndarray:
+        """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
+        return self._look(self.game.mask, seats, self.spec.num_actions, np.int8)
+
+    def information_state(self, seats: Any = None) -> np.ndarray:
+        """Returns fresh information states [N, F] of one seat of each table (None: the seat to act)."""
+        size = width(self.spec.information_state(self.num_players))
+        return self._look(self.game.information_state, self._seat if seats is None else seats, size, np.uint8)
+
+    def full_state(self, seats: Any = None) -> np.ndarray:
+        """Returns fresh full-information states [N, F], seen from a seat (None: the seat to act)."""
+        size = width(self.spec.full_state(self.num_players))
+        return self._look(self.game.full_state, self._seat if seats is None else seats, size, np.uint8)
+
+    def legal_texts(self, table: int = 0) -> list[str]:
+        """Returns the texts of the legal actions of the seat to act."""
+        return [self.spec.actions[action] for action in np.flatnonzero(self._mask[table])]
+
+    def result(self, table: int = 0) -> dict[str, Any]:
+        """Returns the result of the hand that has just ended, before the next one is dealt."""
+        return self.game.module.result(self._tables[table], self.rules)
+
+    def describe(self, table: int = 0, seat: int | None = None) -> str:
+        """Returns a table in words, as a seat sees it or (None) with every card."""
+        return self.game.module.describe(self._tables[table], self.rules, seat)
+
+    def clone(self) -> "Batch":
+        """Returns a copy that plays on exactly as this one would."""
+        twin = Batch(self.game, self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart)
+        twin._began = self._began
+        twin._tables[:] = self._tables
+        for mine, theirs in zip(self._shown, twin._shown, strict=True):
+            theirs[...] = mine
+        return twin
+
+    def save(self) -> bytes:
+        """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
+        return json.dumps(self._identity()).encode() + b"\n" + self._tables.tobytes()
+
+    def restore(self, saved: bytes) -> None:
+        """Puts saved tables back; they play on exactly as they would have.
+
+        Raises:
+            KilleError: The bytes are of another game, rule set or shape.
+        """
+        head, _, body = saved.partition(b"\n")
+        try:
+            identity = json.loads(head)
+        except ValueError:
+            raise KilleError("these bytes were not written by Batch.save") from None
+        mine = self._identity()
+        for key in mine:
+            if identity.get(key) != mine[key]:
+                raise KilleError(f"the saved tables differ in {key}: {identity.get(key)!r}, not {mine[key]!r}")
+        if len(body) != self._tables.nbytes:
+            raise KilleError(f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}")
+        self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
+        self._show()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles the tables, not the kernels."""
+        return {
+            "game": self.spec.name,
+            "settings": (self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart),
+            "tables": self._tables.tobytes(),
+            "shown": tuple(array.copy() for array in self._shown),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Builds the batch again and plays on where it was."""
+        from kille_env.registry import load_game  # only unpickling needs the registry here
+
+        self.__init__(load_game(state["game"]), *state["settings"])  # type: ignore[misc]
+        self._tables[:] = np.frombuffer(state["tables"], dtype=self.spec.table)
+        for array, kept in zip(self._shown, state["shown"], strict=True):
+            array[...] = kept
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "game": self.spec.name,
+            "version": self.spec.version,
+            "num_tables": self.num_tables,
+            "num_players": self.num_players,
+            "rules": self.rules.as_dict(),
+        }
+
+    def _show(self) -> None:
+        self.game.show(self._tables, self._rules, *self._shown)
+
+    def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
+        out = np.zeros((self.num_tables, size), dtype=dtype)
+        seats = np.ascontiguousarray(np.broadcast_to(seats, self.num_tables), dtype=np.int8)
+        if seats.min() < 0 or seats.max() >= self.num_players:
+            raise RulesError(f"seats are 0 to {self.num_players - 1}, got {seats.min()} to {seats.max()}")
+        kernel(self._tables, self._rules, seats, out)
+        return out
+
+    def _dealers(self, dealer: Any) -> np.ndarray:
+        dealers = np.full(self.num_tables, -1, dtype=np.int8)
+        if dealer is not None:
+            given = np.asarray(dealer)
+            if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= self.num_players:
+                raise RulesError(f"the dealer is a seat from 0 to {self.num_players - 1}, got {dealer!r}")
+            dealers[:] = given
+        return dealers
+
+    def _decks(self, deck: Any) -> list[tuple[np.ndarray, int]] | None:
+        """Checks decks before anything changes."""
+        if deck is None:
+            return None
+        if isinstance(deck, str):
+            raise CardError(f"a deck is a list of card codes, got the text {deck!r}")
+        many = len(deck) > 0 and not isinstance(deck[0], str)
+        if many and len(deck) != self.num_tables:
+            raise CardError(f"{len(deck)} decks for {self.num_tables} tables")
+        lists = deck if many else [deck]
+        stacked = [(self.spec.pack.stack(codes), len(codes)) for codes in lists]
+        return stacked if many else stacked * self.num_tables
+
+    def _stack(self, decks: list[tuple[np.ndarray, int]] | None, which: np.ndarray) -> None:
+        if decks is not None:
+            for table in np.flatnonzero(which):
+                self._tables["deck"][table], self._tables["stacked"][table] = decks[table]
+
+    def _check_actions(self, actions: Any) -> np.ndarray:
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu" or given.shape != self._seat.shape:
+            raise IllegalActionError(
+                f"actions are whole numbers of shape ({self.num_tables},), got {given.dtype} of shape {given.shape}"
+            )
+        return np.ascontiguousarray(given, dtype=np.int64)
+
+    def _refuse(self, table: int, action: int) -> None:
+        names = self.spec.actions
+        name = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
+        legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask[table]))
+        raise IllegalActionError(
+            f"table {table}, seat {self._seat[table]}: action {name} is not legal now. Legal: {legal}"
+        )
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _spread(bases: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Returns one seed a table, [N] uint64; neighbouring seeds and tables share nothing."""
+    with np.errstate(over="ignore"):
+        return bases + (indices.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

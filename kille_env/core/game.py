@@ -1,0 +1,289 @@
+"""What a game must offer, and the loops over many tables that every game gets for it.
+
+A game is a module (or package) with a `SPEC` and the functions of `GameModule`. A table is one record:
+the fields that every game has (`table_dtype` adds them) and the game's own.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from kille_env.core import rng
+from kille_env.core.jit import bind, kernel
+from kille_env.core.spec import GameSpec, Rules
+
+DEAL, OVER = 0, 1
+"""The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
+
+
+class GameModule(Protocol):
+    """The functions of a game, in the order in which its files define them.
+
+    `table` is a record of `SPEC.table`, `rules` one of `SPEC.rules_dtype`; `out` arrays are filled
+    completely. All but `result` and `describe` are kernels.
+    """
+
+    SPEC: GameSpec
+
+    def begin(self, table: Any, rules: Any, dealer: int) -> None:
+        """Sets a new match up to the point where the first cards are to be dealt; dealer -1 is random."""
+
+    def deal(self, table: Any, rules: Any) -> None:
+        """Deals one hand: to a decision, to the next deal or to the end of the match."""
+
+    def legal_actions(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
+        """Writes 1 for each action that `seat` may take, as far as it knows (see `observe`), else 0; [A]."""
+
+    def apply(self, table: Any, rules: Any, action: int) -> None:
+        """Plays a legal action of the seat to act."""
+
+    def observe(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
+        """Writes the compact observation of a seat, uint8 [F]."""
+
+    def information_state(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
+        """Writes what a seat knows with perfect recall of the deal, uint8 [F]."""
+
+    def full_state(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
+        """Writes everything, seen from a seat: for critics and analysis, never for a player; uint8 [F]."""
+
+    def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
+        """Returns the record notation's result of the hand that has just ended."""
+
+    def describe(self, table: np.record, rules: Rules, seat: int | None) -> str:
+        """Returns the table in words as a seat sees it, or with every card (None)."""
+
+
+def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
+    """Returns the record dtype of a table: what every game has, then the game's own fields.
+
+    Common fields:
+        seed, match_key, rng: the generator's words (see `core.rng`)
+        reward: [P] money that has moved since the last step, paid out by it
+        matches: number of this match on this table, from 1
+        deals: hands dealt in this match
+        phase, seat: the phase and the seat to act, -1 if none
+        num_players, dealer, truncated
+        drawn, stacked, deck: cards drawn, how many of the first were given, the pack
+    """
+    common = [
+        ("seed", np.uint64),
+        ("match_key", np.uint64),
+        ("rng", np.uint64),
+        ("reward", np.float64, (max_players,)),
+        ("matches", np.int32),
+        ("deals", np.int32),
+        ("phase", np.int8),
+        ("seat", np.int8),
+        ("num_players", np.int8),
+        ("dealer", np.int8),
+        ("truncated", np.int8),
+        ("drawn", np.int8),
+        ("stacked", np.int8),
+        ("deck", np.int8, (pack_size,)),
+    ]
+    return np.dtype((np.record, [*common, *fields]), align=True)
+
+
+@kernel
+def new_match(table, dealer):
+    """Moves a table to its next match: number, key, dealer (-1: drawn)."""
+    table["matches"] += 1
+    table["match_key"] = rng.derive(table["seed"], table["matches"])
+    table["rng"] = table["match_key"]
+    table["dealer"] = dealer if dealer >= 0 else rng.below(table, np.int64(table["num_players"]))
+    table["deals"] = 0
+    table["truncated"] = 0
+    table["seat"] = -1
+    table["phase"] = DEAL
+    table["reward"][:] = 0.0
+
+
+@kernel
+def new_deal(table):
+    """Counts a deal and moves the generator to its own stream."""
+    table["deals"] += 1
+    table["rng"] = rng.derive(table["match_key"], table["deals"])
+
+
+# The loops. `begin`, `deal`, `apply`, `observe`, ... are the game's; `bind` puts them in.
+
+
+def seed_tables(tables, seeds, num_players):
+    """Gives each table its generator."""
+    for i in range(tables.shape[0]):
+        tables[i]["seed"] = rng.mix(seeds[i])
+        tables[i]["matches"] = 0
+        tables[i]["num_players"] = num_players
+
+
+def begin_tables(tables, rules, dealers, which):
+    """Begins a new match at the chosen tables."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            begin(tables[i], rules[0], np.int64(dealers[i]))
+            tables[i]["stacked"] = 0
+
+
+def deal_tables(tables, rules, which, once):
+    """Deals at the chosen tables until somebody has to decide or the match is over (or one hand)."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            _deal(tables[i], rules[0], once)
+
+
+def _deal(table, rules, once):
+    while table["phase"] == DEAL:
+        deal(table, rules)
+        if table["phase"] <= OVER:
+            table["stacked"] = 0  # a stacked pack serves one hand
+        if once:
+            break
+
+
+def show_tables(tables, rules, seats, observations, masks, rewards, terminated, truncated):
+    """Writes what the outside sees of the tables as they stand."""
+    for i in range(tables.shape[0]):
+        rewards[i, :] = 0.0
+        terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
+        truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
+        _show(tables[i], rules[0], i, seats, observations, masks)
+
+
+def _show(table, rules, i, seats, observations, masks):
+    seat = np.int64(table["seat"])
+    seats[i] = seat
+    if seat >= 0:
+        observe(table, rules, seat, observations[i])
+        legal_actions(table, rules, seat, masks[i])
+    else:
+        observations[i, :] = 0
+        masks[i, :] = 0
+
+
+@kernel
+def first_illegal(seats, masks, actions):
+    """Returns the first table whose action is illegal, or -1. Tables that are over take any action."""
+    num_actions = masks.shape[1]
+    for i in range(actions.shape[0]):
+        action = actions[i]
+        if seats[i] >= 0 and (action < 0 or action >= num_actions or masks[i, action] == 0):
+            return i
+    return -1
+
+
+def step_tables(
+    tables, rules, actions, seats, observations, masks, rewards, terminated, truncated, restart
+):
+    """Plays one action at every table and shows the next decision; a finished table starts again.
+
+    Nothing is played if an action is illegal. With `restart` off a finished table waits. The antes of a
+    new match are paid out by its first step, so that the last step's rewards stay the old match's.
+
+    Returns:
+        The first table with an illegal action, or -1.
+    """
+    illegal = first_illegal(seats, masks, actions)
+    if illegal >= 0:
+        return illegal
+    num_players = rewards.shape[1]
+    for i in range(tables.shape[0]):
+        table = tables[i]
+        if table["seat"] < 0:
+            rewards[i, :] = 0.0
+            continue
+        apply(table, rules[0], actions[i])
+        if table["phase"] <= OVER:
+            table["stacked"] = 0
+            _deal(table, rules[0], False)
+        for seat in range(num_players):
+            rewards[i, seat] = table["reward"][seat]
+            table["reward"][seat] = 0.0
+        over = table["phase"] == OVER
+        terminated[i] = over and not table["truncated"]
+        truncated[i] = over and table["truncated"]
+        if over and restart:
+            begin(table, rules[0], -1)
+            table["stacked"] = 0
+            _deal(table, rules[0], False)
+        _show(table, rules[0], i, seats, observations, masks)
+    return -1
+
+
+def apply_tables(tables, rules, actions):
+    """Plays one action at every table that waits for one, and deals nothing."""
+    for i in range(tables.shape[0]):
+        if tables[i]["seat"] >= 0:
+            apply(tables[i], rules[0], actions[i])
+            if tables[i]["phase"] <= OVER:
+                tables[i]["stacked"] = 0
+
+
+def observe_tables(tables, rules, seats, out):
+    """Writes the observation of one seat of each table."""
+    for i in range(tables.shape[0]):
+        observe(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def mask_tables(tables, rules, seats, out):
+    """Writes the action mask of one seat of each table."""
+    for i in range(tables.shape[0]):
+        legal_actions(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def information_state_tables(tables, rules, seats, out):
+    """Writes the information state of one seat of each table."""
+    for i in range(tables.shape[0]):
+        information_state(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def full_state_tables(tables, rules, seats, out):
+    """Writes the full-information state of each table, seen from a seat."""
+    for i in range(tables.shape[0]):
+        full_state(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+class Game:
+    """A game's module together with its compiled loops."""
+
+    def __init__(self, module: ModuleType) -> None:
+        """Takes the module apart; nothing is compiled before it is called."""
+        self.module = module
+        self.spec: GameSpec = module.SPEC
+        functions = {
+            name: getattr(module, name)
+            for name in (
+                "begin",
+                "deal",
+                "legal_actions",
+                "apply",
+                "observe",
+                "information_state",
+                "full_state",
+            )
+        }
+        name = self.spec.name
+        functions["_deal"] = bind(_deal, name, functions)
+        functions["_show"] = bind(_show, name, functions)
+        self.seed = kernel_seed
+        self.begin = bind(begin_tables, name, functions)
+        self.deal = bind(deal_tables, name, functions)
+        self.show = bind(show_tables, name, functions)
+        self.step = bind(step_tables, name, functions)
+        self.apply = bind(apply_tables, name, functions)
+        self.observe = bind(observe_tables, name, functions)
+        self.mask = bind(mask_tables, name, functions)
+        self.information_state = bind(information_state_tables, name, functions)
+        self.full_state = bind(full_state_tables, name, functions)
+
+    @cached_property
+    def root(self) -> Any:
+        """Folder or file whose sources decide about the kernel cache."""
+        from kille_env.core.jit import _package_root
+
+        return _package_root(self.module.begin.py_func if hasattr(self.module.begin, "py_func") else self.module.begin)
+
+
+kernel_seed = kernel(seed_tables)

@@ -1,0 +1,139 @@
+"""The one place that decides how kernels are compiled and cached.
+
+Numba notices an edit in the file of a cached function, but not an edit in another file that it calls
+or reads a constant from: it then returns the old result without a word. So the cache lies in a folder
+that is named after a digest of every source file of the package; after an edit the old kernels are
+simply never met again.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import platformdirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KEPT_CACHES = 6
+"""Caches of older sources that stay on disk; switching between two checkouts stays warm."""
+
+
+@cache
+def source_digest(root: Path) -> str:
+    """Returns a short digest of all Python files below `root` (or of `root` itself, if it is a file)."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    files = sorted(root.rglob("*.py")) if root.is_dir() else [root]
+    for file in files:
+        digest.update(file.relative_to(root.parent).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _package_root(function: Callable[..., Any]) -> Path:
+    """Returns the folder of the top-level package that defines `function`, or its file if it has none."""
+    file = Path(function.__code__.co_filename)
+    module = sys.modules.get(str(function.__globals__.get("__name__", "")).partition(".")[0])
+    folder = getattr(module, "__path__", None)
+    return Path(folder[0]) if folder else file
+
+
+@cache
+def _cache_base() -> Path | None:
+    """Returns the first folder for caches that can be written, or None."""
+    chosen = os.environ.get("KILLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    places = [Path(chosen)] if chosen else [Path(platformdirs.user_cache_dir("kille-env"))]
+    places.append(Path(tempfile.gettempdir()) / f"kille-env-{os.getuid() if hasattr(os, 'getuid') else 'cache'}")
+    for place in places:
+        try:
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=place):
+                return place
+        except OSError:
+            continue
+    return None
+
+
+@cache
+def cache_folder(function_root: Path) -> Path | None:
+    """Returns the kernel cache for the sources under `function_root`, or None if nothing can be written.
+
+    The digest covers kille-env itself as well: a game of another package calls our kernels.
+    """
+    base = _cache_base()
+    if base is None:
+        return None
+    own = Path(__file__).resolve().parents[1]
+    key = source_digest(own)
+    if function_root.resolve() != own:
+        key += "-" + source_digest(function_root)
+    folder = base / f"kernels-{key}{'-bounds' if numba.config.BOUNDSCHECK else ''}"
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_old(base)
+    return folder
+
+
+def _forget_old(base: Path) -> None:
+    """Removes all but the newest caches."""
+    caches = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in caches[KEPT_CACHES:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def kernel(function: F) -> F:
+    """Compiles a function that allocates nothing, raises nothing and touches no Python object.
+
+    The GIL is released while it runs from Python. To a type checker the decorator is the identity.
+    """
+    folder = cache_folder(_package_root(function))
+    before = numba.config.CACHE_DIR
+    # Numba reads the setting while it decorates; functions of other packages are not touched by ours.
+    numba.config.CACHE_DIR = str(folder) if folder else ""
+    try:
+        return numba.njit(nogil=True, cache=folder is not None, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def bind(template: F, name: str, functions: dict[str, Any]) -> F:
+    """Compiles a copy of `template` that finds its global names in `functions`.
+
+    The core's loops call `deal`, `apply` or `observe` without knowing a game. A closure over compiled
+    functions would do the same, but Numba can not cache it; a copy with other globals it can.
+
+    Args:
+        template: A plain function whose free names are the game's functions.
+        name: What the copy is called; two games need two names in the cache.
+        functions: The names that it reads.
+    """
+    globals_ = {**template.__globals__, **functions}
+    copy = types.FunctionType(template.__code__, globals_, f"{template.__name__}_{name}")
+    copy.__qualname__ = copy.__name__
+    copy.__module__ = template.__module__
+    return kernel(copy)  # type: ignore[return-value]
+
+
+@contextmanager
+def announce_compilation(name: str, root: Path) -> Iterator[None]:
+    """Says on standard error what takes so long, the first time that `name` is compiled."""
+    folder = cache_folder(root)
+    marker = folder / f"compiled-{name}" if folder else None
+    if numba.config.DISABLE_JIT or (marker and marker.exists()):
+        yield
+        return
+    print(f"kille-env: compiling {name} (once, some seconds; later starts are warm) ...", file=sys.stderr)
+    start = time.perf_counter()
+    yield
+    print(f"kille-env: {name} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr)
+    if marker:
+        marker.touch()

@@ -1,0 +1,47 @@
+"""Random numbers as a value in the table.
+
+The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+OOPSLA 2014): one 64-bit word that is advanced by a constant and scrambled. A table keeps three words:
+
+    seed      the table's own, fixed by (seed of the batch, index of the table)
+    match_key derived from the seed and the number of the match
+    rng       derived from the match key and the number of the deal, advanced by every draw
+
+So the cards of deal `d` of match `m` do not depend on what was played before it, on the other tables
+or on threads: two players who sit at "the same table" see the same cards for the whole match.
+"""
+
+import numba
+import numpy as np
+
+from kille_env.core.jit import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+
+
+@kernel
+def mix(z):
+    """Scrambles a 64-bit word; a bijection."""
+    z = (z ^ (z >> _S30)) * _M1
+    z = (z ^ (z >> _S27)) * _M2
+    return z ^ (z >> _S31)
+
+
+@kernel
+def derive(key, index):
+    """Returns the key of stream number `index` below `key`."""
+    return mix(mix(key) + GOLDEN * np.uint64(index + 1))
+
+
+@kernel
+def below(table, bound):
+    """Draws a whole number from 0 to `bound` - 1 (the bias is below 2**-26 for a pack of cards)."""
+    table["rng"] = table["rng"] + GOLDEN
+    return np.int64(((mix(table["rng"]) >> _S32) * np.uint64(bound)) >> _S32)
+
+
+if numba.config.DISABLE_JIT:  # NumPy's scalars warn when they wrap around, which is the point here
+    mix, derive, below = (np.errstate(over="ignore")(f) for f in (mix, derive, below))

@@ -1,0 +1,276 @@
+"""Facts about a game, declared as data. Adapters, docs, tests and agents read them; nobody repeats them.
+
+Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` actions, `[F]` features.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.deck import Pack
+from kille_env.errors import RulesError, did_you_mean
+
+Value = str | bool | int | None
+EPISODES = ("match", "deal")
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One rule that can be set.
+
+    Attributes:
+        name: Its key in `rules`.
+        meaning: What it decides, in a line.
+        default: Its value by preset, or one value for all of them.
+        values: The choices; empty for a whole number.
+        minimum: Least whole number.
+        even: Whether the whole number must be even.
+        nullable: Whether None ("as the game ends by itself") is a value too.
+        decision: Its number in the register of decisions of the game's page.
+    """
+
+    name: str
+    meaning: str
+    default: Value | Mapping[str, Value]
+    values: tuple[str | bool, ...] = ()
+    minimum: int = 0
+    even: bool = False
+    nullable: bool = False
+    decision: str = ""
+
+    MAXIMUM = 1_000_000_000
+
+    def value_for(self, preset: str) -> Value:
+        """Returns the value that a preset gives it."""
+        return self.default[preset] if isinstance(self.default, Mapping) else self.default
+
+    def encode(self, value: Any) -> int:
+        """Returns the number that stands for `value` in the kernels' record.
+
+        Raises:
+            RulesError: The value is impossible; the message says what is possible.
+        """
+        if value is None and self.nullable:
+            return -1
+        if self.values:
+            for code, known in enumerate(self.values):
+                if value == known and isinstance(value, bool) == isinstance(known, bool):
+                    return int(known) if isinstance(known, bool) else code
+            raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole or not self.minimum <= value <= self.MAXIMUM or (self.even and value % 2):
+            raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
+        return int(value)
+
+    def possible(self) -> str:
+        """Returns the possible values in words."""
+        if self.values:
+            words = [str(v).lower() if isinstance(v, bool) else repr(v) for v in self.values]
+            return " or ".join(words)
+        kind = "an even whole number" if self.even else "a whole number"
+        return f"{kind} from {self.minimum + (self.minimum % 2 if self.even else 0)}" + (
+            " or null" if self.nullable else ""
+        )
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named stretch of a vector of features.
+
+    Attributes:
+        name: Its name, the key in `parts` views and in the docs.
+        size: Number of features.
+        meaning: What they say.
+        high: Largest value (the least is 0).
+        offset: Index of its first feature; filled in by `lay_out`.
+    """
+
+    name: str
+    size: int
+    meaning: str
+    high: int = 1
+    offset: int = 0
+
+    @property
+    def slice(self) -> slice:
+        """Where the part lies."""
+        return slice(self.offset, self.offset + self.size)
+
+
+def lay_out(*parts: Part) -> tuple[Part, ...]:
+    """Returns the parts one behind the other, with their offsets."""
+    placed, offset = [], 0
+    for part in parts:
+        placed.append(Part(part.name, part.size, part.meaning, part.high, offset))
+        offset += part.size
+    return tuple(placed)
+
+
+def width(parts: tuple[Part, ...]) -> int:
+    """Returns the number of features of a layout."""
+    return parts[-1].offset + parts[-1].size
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """What there is to know about a game without playing it.
+
+    Attributes:
+        name: Plain name, the key of the registry.
+        title: Name for people.
+        version: Rises when play, observation or reward changes.
+        pack: The cards.
+        min_players: Fewest seats.
+        max_players: Most seats.
+        default_players: Seats of `make(name)`.
+        actions: Text of every action; the index is the action.
+        phases: Names of the phases, by number, from the table's `phase` field.
+        presets: Names of the rule sets; the first is the default.
+        switches: The rules that can be set, besides `episode`.
+        table: Record dtype of a table.
+        observation: Layout of the observation for a number of seats.
+        information_state: Layout of the information state for a number of seats.
+        full_state: Layout of the full-information state for a number of seats.
+        reward_range: Least and largest reward of a step, for resolved rules and a number of seats.
+        zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table.
+        max_decisions: Upper bound on the decisions of one deal, for a number of seats.
+    """
+
+    name: str
+    title: str
+    version: int
+    pack: Pack
+    min_players: int
+    max_players: int
+    default_players: int
+    actions: tuple[str, ...]
+    phases: tuple[str, ...]
+    presets: tuple[str, ...]
+    switches: tuple[Switch, ...]
+    table: np.dtype
+    observation: Callable[[int], tuple[Part, ...]]
+    information_state: Callable[[int], tuple[Part, ...]]
+    full_state: Callable[[int], tuple[Part, ...]]
+    reward_range: Callable[["Rules", int], tuple[float, float]]
+    zero_sum: bool
+    max_decisions: Callable[["Rules", int], int]
+
+    @property
+    def num_actions(self) -> int:
+        """Size of the action space."""
+        return len(self.actions)
+
+    @cached_property
+    def rules_dtype(self) -> np.dtype:
+        """Record dtype of the resolved rules, as the kernels read them."""
+        fields = [("episode", np.int64), *((switch.name, np.int64) for switch in self.switches)]
+        return np.dtype((np.record, fields), align=True)
+
+    def check_players(self, num_players: int | None) -> int:
+        """Returns the number of seats, the default for None.
+
+        Raises:
+            RulesError: The game is not played by that many.
+        """
+        if num_players is None:
+            return self.default_players
+        whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
+        if not whole or not self.min_players <= num_players <= self.max_players:
+            raise RulesError(
+                f"{self.name} is played by {self.min_players} to {self.max_players}, "
+                f"num_players is {num_players!r}"
+            )
+        return int(num_players)
+
+    def resolve(self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any) -> "Rules":
+        """Returns complete rules.
+
+        Args:
+            rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted), rules
+                that are resolved already, or None for the default preset.
+            **more: Further switches; None means "as `rules` say", where None is no value of the switch.
+
+        Raises:
+            RulesError: A preset, switch or value does not exist; the message says what is possible.
+        """
+        given = dict(rules.values) if isinstance(rules, Rules) else {}
+        if isinstance(rules, str):
+            given = {"preset": rules}
+        elif isinstance(rules, Mapping):
+            given = dict(rules)
+        elif rules is not None and not isinstance(rules, Rules):
+            raise RulesError(f"rules of {self.name} are a preset's name or a mapping, not {rules!r}")
+        by_name = {switch.name: switch for switch in self.switches}
+        for key, value in more.items():
+            if value is not None or (key in by_name and by_name[key].nullable):
+                given[key] = value
+        preset = given.pop("preset", None) or self.presets[0]
+        if preset not in self.presets:
+            raise RulesError(
+                f"{self.name} has no preset {preset!r}. {did_you_mean(preset, self.presets)}"
+            )
+        episode = given.pop("episode", "match")
+        if episode not in EPISODES:
+            raise RulesError(f"'episode' is {episode!r}, expected 'match' or 'deal'")
+        for key in given:
+            if key not in by_name:
+                raise RulesError(
+                    f"{self.name} has no switch {key!r}. {did_you_mean(key, by_name)}"
+                )
+        values = {s.name: given.get(s.name, s.value_for(preset)) for s in self.switches}
+        record = np.zeros(1, dtype=self.rules_dtype)
+        record["episode"][0] = EPISODES.index(episode)
+        for switch in self.switches:
+            record[switch.name][0] = switch.encode(values[switch.name])
+        record.flags.writeable = True
+        resolved = {"preset": preset, "episode": episode, **values}
+        return Rules(self.name, MappingProxyType(resolved), record)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Resolved rules of a game.
+
+    Attributes:
+        game: The game's name.
+        values: Every switch with its value, with "preset" and "episode" first.
+        record: The same for the kernels, shape [1].
+    """
+
+    game: str
+    values: Mapping[str, Value]
+    record: np.ndarray = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Two rules are equal if they play the same game the same way, whatever the preset's name."""
+        return (
+            isinstance(other, Rules)
+            and self.game == other.game
+            and self.record.tobytes() == other.record.tobytes()
+        )
+
+    def __hash__(self) -> int:
+        """Agrees with equality."""
+        return hash((self.game, self.record.tobytes()))
+
+    def __getitem__(self, name: str) -> Value:
+        """Returns the value of a switch."""
+        return self.values[name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as plain values: the record is built again."""
+        return _resolve_again, (self.game, dict(self.values))
+
+    def as_dict(self) -> dict[str, Value]:
+        """Returns every switch with its value, as JSON can hold it."""
+        return dict(self.values)
+
+
+def _resolve_again(game: str, values: dict[str, Value]) -> Rules:
+    from kille_env.registry import spec  # the registry knows specs; only unpickling needs it here
+
+    return spec(game).resolve(values)

@@ -1,0 +1,55 @@
+"""Every error that kille-env raises on purpose.
+
+    KilleError
+    ├── UnknownGameError     a game that is not registered
+    ├── RulesError           a switch, preset or number of seats that does not exist
+    ├── CardError            a card or a deck that is not possible
+    ├── IllegalActionError   an action that the rules do not allow now
+    ├── RecordError          a line of a record file that cannot be understood
+    ├── PolicyError          a policy that cannot be loaded or does not fit the table
+    └── ConfigError          a configuration that cannot be used
+
+All of them are `ValueError` too, so that code that knows nothing of kille-env can still catch them.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KilleError(ValueError):
+    """Base of all errors of this suite."""
+
+
+class UnknownGameError(KilleError):
+    """The game is not registered."""
+
+
+class RulesError(KilleError):
+    """A switch, its value, a preset or a number of seats does not exist."""
+
+
+class CardError(KilleError):
+    """A card code is unknown, a deck has a card too many, or a deck ends too early."""
+
+
+class IllegalActionError(KilleError):
+    """The rules do not allow the action at this point."""
+
+
+class RecordError(KilleError):
+    """A record breaks the notation."""
+
+
+class PolicyError(KilleError):
+    """A policy cannot be loaded, or was made for another game, rule set or table size."""
+
+
+class ConfigError(KilleError):
+    """A configuration has an unknown key or an impossible value."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Returns " Did you mean ...? " if a known word is close, and the whole list otherwise."""
+    names = sorted(map(str, known))
+    close = get_close_matches(str(word), names, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"Possible are: {', '.join(names)}."

@@ -1,0 +1,5 @@
+"""The built-in games."""
+
+from kille_env.registry import register
+
+register("byteskille", "kille_env.games.byteskille")

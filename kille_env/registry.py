@@ -1,0 +1,102 @@
+"""Which games there are, and how to make them.
+
+A game is registered by the text of its module's name; the module is imported when the game is used
+first. Other packages register their own games with `register`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kille_env.errors import UnknownGameError, did_you_mean
+
+if TYPE_CHECKING:
+    from kille_env.adapters.aec import KilleAEC
+    from kille_env.core.batch import Batch
+    from kille_env.core.game import Game
+    from kille_env.core.spec import GameSpec, Rules
+
+_modules: dict[str, str] = {}
+
+RulesLike = "Rules | Mapping[str, Any] | str | None"
+
+
+def register(name: str, module: str) -> None:
+    """Registers a game.
+
+    Args:
+        name: Plain name, letters, digits and underscores.
+        module: Name of the module that offers what `kille_env.core.game.GameModule` asks for.
+
+    Raises:
+        UnknownGameError: The name is taken by another module.
+    """
+    if _modules.get(name, module) != module:
+        raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
+    _modules[name] = module
+
+
+def list_games() -> tuple[str, ...]:
+    """Returns the names of all registered games."""
+    return tuple(_modules)
+
+
+@cache
+def load_game(name: str) -> "Game":
+    """Returns a game with its kernels (compiled or taken from the cache at their first call).
+
+    Raises:
+        UnknownGameError: No such game; the message suggests one.
+    """
+    from kille_env.core.game import Game
+
+    if name not in _modules:
+        raise UnknownGameError(f"there is no game {name!r}. {did_you_mean(name, _modules)}")
+    return Game(importlib.import_module(_modules[name]))
+
+
+def spec(name: str) -> "GameSpec":
+    """Returns the facts about a game."""
+    return load_game(name).spec
+
+
+def make_batch(
+    name: str,
+    num_tables: int = 1,
+    num_players: int | None = None,
+    *,
+    rules: "Rules | Mapping[str, Any] | str | None" = None,
+    episode: str | None = None,
+    seed: int | None = None,
+    threads: int = 1,
+    restart: bool = True,
+) -> "Batch":
+    """Makes many tables of a game; see `kille_env.core.batch.Batch`.
+
+    Args:
+        name: The game.
+        num_tables: N.
+        num_players: Seats a table; None is the game's default.
+        rules: Preset's name, mapping of switches, or resolved rules.
+        episode: "match" or "deal"; None is what `rules` say, "match" if they are silent.
+        seed: Seed of the batch; None takes one from the operating system.
+        threads: Threads that step it.
+        restart: Whether finished tables begin again in the same step.
+
+    Raises:
+        UnknownGameError: No such game.
+        RulesError: No such switch, preset, value or number of seats.
+    """
+    from kille_env.core.batch import Batch
+
+    game = load_game(name)
+    resolved = game.spec.resolve(rules, episode=episode)
+    return Batch(game, num_tables, num_players, resolved, seed, threads, restart)
+
+
+def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
+    """Makes a game as a PettingZoo AEC environment; see `kille_env.adapters.aec.KilleAEC`."""
+    from kille_env.adapters.aec import KilleAEC
+
+    return KilleAEC(name, num_players, **options)
