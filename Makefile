@@ -1,0 +1,98 @@
+# Every verb sets up what it needs. `make help` lists them; CI calls the same ones.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
+	@echo "  ARGS='...'         passed on to the command, as in: make demo ARGS=--match"
+
+# Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "kille-env needs Python 3.11 or newer; say which with: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || \
+	    { echo "this Python makes no virtual environments; install its venv package (on Debian: python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) torch
+	$(PIP) hatchling
+	$(PIP) --no-build-isolation --editable '.[train]'
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) --no-build-isolation --editable '.[train,dev]'
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.installed-dev ## install everything into .venv
+
+# The main job.
+
+.PHONY: demo
+demo: $(VENV)/.installed ## train an agent, measure it, write runs/demo/report.html
+	$(BIN)/kille demo $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.installed ## measure the speed and print a table
+	$(BIN)/kille bench $(ARGS)
+
+# Checks.
+
+.PHONY: test
+test: $(VENV)/.installed-dev ## run all tests with compiled kernels
+	$(PYTEST) -n $(JOBS) $(ARGS)
+
+.PHONY: test-nojit
+test-nojit: $(VENV)/.installed-dev ## run the rules' tests as plain Python, with coverage
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term tests/env $(ARGS)
+
+.PHONY: test-bounds
+test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) tests/env $(ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.installed-dev ## check style, formatting and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+.PHONY: types
+types: $(VENV)/.installed-dev ## check types
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
+
+.PHONY: imports
+imports: $(VENV)/.installed-dev ## check which package imports which
+	$(BIN)/lint-imports
+
+.PHONY: wheel
+wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the checkout
+	rm -rf dist build/wheel
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(PIP) --quiet --no-deps --target build/wheel dist/*.whl
+	cd build/wheel && ls -d */ && PYTHONPATH=. $(abspath $(BIN))/python -P -c \
+	    'import kille_env, kille_agents, kille_training; assert "build/wheel" in kille_env.__file__; print(kille_env.list_games())'
+
+# Writing.
+
+.PHONY: docs
+docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
+	$(BIN)/python docs/build.py
+
+.PHONY: fmt
+fmt: $(VENV)/.installed-dev ## format the code and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
