@@ -1,0 +1,53 @@
+"""What every test can ask for: the registered games, and how much work is fair in this way of running.
+
+The suite runs three ways: compiled, as plain Python (NUMBA_DISABLE_JIT=1, some hundred times slower, for
+coverage and for errors that name a line) and with every index checked (NUMBA_BOUNDSCHECK=1). Tests that
+play many games ask `scale` how many.
+"""
+
+import os
+from collections.abc import Callable
+
+import hypothesis
+import numba
+import pytest
+
+import kille_env
+
+PLAIN = bool(numba.config.DISABLE_JIT)
+SHARE = float(os.environ.get("KILLE_TEST_SCALE", "0.02" if PLAIN else "1"))
+
+hypothesis.settings.register_profile(
+    "kille",
+    deadline=None,  # the first example compiles
+    derandomize=bool(os.environ.get("CI")),
+    max_examples=max(5, int(100 * SHARE)),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    print_blob=True,
+)
+hypothesis.settings.load_profile("kille")
+
+
+@pytest.fixture(scope="session")
+def scale() -> Callable[..., int]:
+    """Returns `scale(n, least=1)`: n compiled, a fiftieth of it as plain Python, but never below `least`."""
+
+    def scaled(n: int, least: int = 1) -> int:
+        return max(least, round(n * SHARE))
+
+    return scaled
+
+
+@pytest.fixture(params=kille_env.list_games())
+def game(request: pytest.FixtureRequest) -> str:
+    """The name of every registered game in turn."""
+    return request.param
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is marked `compiled` when nothing is."""
+    if PLAIN:
+        skip = pytest.mark.skip(reason="needs compiled kernels to end in time")
+        for item in items:
+            if item.get_closest_marker("compiled"):
+                item.add_marker(skip)
