@@ -84,7 +84,7 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         ("stacked", np.int8),
         ("deck", np.int8, (pack_size,)),
     ]
-    return np.dtype((np.record, [*common, *fields]), align=True)
+    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
 
 
 @kernel

@@ -168,7 +168,7 @@ class GameSpec:
     def rules_dtype(self) -> np.dtype:
         """Record dtype of the resolved rules, as the kernels read them."""
         fields = [("episode", np.int64), *((switch.name, np.int64) for switch in self.switches)]
-        return np.dtype((np.record, fields), align=True)
+        return np.dtype((np.record, np.dtype(fields, align=True)))
 
     def check_players(self, num_players: int | None) -> int:
         """Returns the number of seats, the default for None.
