@@ -1,0 +1,142 @@
+"""Writes the tables of docs/games/<game>.md that are made from the game's spec.
+
+    python docs/build.py            write them again (`make docs`)
+    python docs/build.py --check    exit with 1 and name the pages that are stale
+
+A page marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`; what stands between is
+replaced. NAME is one of `BLOCKS`.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import kille_env
+from kille_env.core.spec import GameSpec, Part, Switch, width
+
+PAGES = Path(__file__).parent / "games"
+SHOWN_SEATS = (2, 3, 4, 5, 13, 20)
+
+
+def facts(spec: GameSpec) -> str:
+    """Returns the facts that a user needs before the first step."""
+    seats = [p for p in SHOWN_SEATS if spec.min_players <= p <= spec.max_players]
+    low, high = spec.reward_range(spec.resolve(episode="deal"), spec.default_players)
+    rows = [
+        ("seats", f"{spec.min_players} to {spec.max_players}, default {spec.default_players}"),
+        ("actions", f"{spec.num_actions}, discrete, masked"),
+        ("presets", ", ".join(f"`{preset}`" for preset in spec.presets) + "; the first is the default"),
+        ("pack", f"{spec.pack.size} cards, {len(spec.pack.codes)} types"),
+        ("rewards", "sum to zero" if spec.zero_sum else "do not sum to zero"),
+        ("reward of a single deal", f"{low:g} to {high:g} with {spec.default_players} seats"),
+        ("state of a table", f"{spec.table.itemsize} bytes"),
+        ("version", str(spec.version)),
+    ]
+    sizes = _table(
+        ("seats", *map(str, seats)),
+        [
+            (name, *(str(width(layout(p))) for p in seats))
+            for name, layout in (
+                ("observation", spec.observation),
+                ("information state", spec.information_state),
+                ("full state", spec.full_state),
+            )
+        ],
+    )
+    return f"{_table(('fact', 'value'), rows)}\n\nNumbers of features:\n\n{sizes}"
+
+
+def switches(spec: GameSpec) -> str:
+    """Returns every switch with its values, and what the presets make of it."""
+    header = ("switch", "what it decides", "values", *spec.presets, "decision")
+    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *["`match`"] * len(spec.presets), "")]
+    for switch in spec.switches:
+        presets = (f"`{_value(switch.value_for(preset))}`" for preset in spec.presets)
+        rows.append((f"`{switch.name}`", switch.meaning, _values(switch), *presets, switch.decision))
+    return _table(header, rows)
+
+
+def layout_table(layout: Callable[[int], tuple[Part, ...]], seats: tuple[int, int]) -> str:
+    """Returns a layout with offsets and sizes as formulas in P, the number of seats."""
+    few, many = layout(seats[0]), layout(seats[1])
+    rows = []
+    for a, b in zip(few, many, strict=True):
+        offset = _formula(a.offset, b.offset, seats)
+        size = _formula(a.size, b.size, seats)
+        rows.append((offset, size, f"`{a.name}`", f"0–{a.high}", a.meaning))
+    return _table(("offset", "size", "part", "values", "meaning"), rows)
+
+
+BLOCKS: dict[str, Callable[[GameSpec], str]] = {
+    "facts": facts,
+    "switches": switches,
+    "observation": lambda spec: layout_table(spec.observation, _two(spec)),
+    "information-state": lambda spec: layout_table(spec.information_state, _two(spec)),
+    "full-state": lambda spec: layout_table(spec.full_state, _two(spec)),
+}
+
+
+def build(text: str, spec: GameSpec) -> str:
+    """Returns a page with its generated blocks written again.
+
+    Raises:
+        KeyError: The page asks for a block that there is not.
+    """
+
+    def block(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- begin {name} -->\n\n{BLOCKS[name](spec)}\n\n<!-- end {name} -->"
+
+    return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
+
+
+def main(check: bool) -> int:
+    """Writes the pages of all games, or (check) says which ones are stale."""
+    stale = []
+    for name in kille_env.list_games():
+        page = PAGES / f"{name}.md"
+        old = page.read_text(encoding="utf-8")
+        new = build(old, kille_env.spec(name))
+        if new != old:
+            stale.append(page)
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    for page in stale:
+        print(f"{page}: stale; run `make docs`" if check else f"{page}: written")
+    return int(check and bool(stale))
+
+
+def _two(spec: GameSpec) -> tuple[int, int]:
+    return spec.min_players, spec.min_players + 1
+
+
+def _formula(few: int, many: int, seats: tuple[int, int]) -> str:
+    """Returns the line through two sizes in words, "30 + 2P"."""
+    slope = (many - few) // (seats[1] - seats[0])
+    start = few - slope * seats[0]
+    times = f"{slope if slope != 1 else ''}P"
+    if slope == 0:
+        return str(start)
+    return f"{start} + {times}" if start else times
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _values(switch: Switch) -> str:
+    if switch.values:
+        return ", ".join(f"`{_value(value)}`" for value in switch.values)
+    return switch.possible()
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))
