@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kille_env.core.jit import kernel
+from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 from kille_env.errors import CardError, did_you_mean
 
@@ -115,7 +115,7 @@ def draw(table):
     table["drawn"] = position + 1
     if position >= table["stacked"]:
         other = position + below(table, deck.shape[0] - position)
-        card = deck[other]
-        deck[other] = deck[position]
-        deck[position] = card
-    return np.int64(deck[position])
+        card = deck[index(other)]
+        deck[index(other)] = deck[index(position)]
+        deck[index(position)] = card
+    return np.int64(deck[index(position)])

@@ -20,9 +20,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 import platformdirs
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+index = np.uintp
+"""For indices in hot loops: Numba lets a signed index count from the end, which costs a test each time."""
 
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""

@@ -4,8 +4,8 @@ Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is h
 stands in its layout below, from which the page of the game is made.
 """
 
-from kille_env.core.deck import GO, KI
-from kille_env.core.jit import kernel
+from kille_env.core.deck import KI
+from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out
 from kille_env.games.byteskille.rules import (
     ANSWER_DEALER,
@@ -49,7 +49,8 @@ REDEALS_LEFT, DEALS_LEFT, POTS_LEFT, BUYING, POT, PRICE, SEATS = 51, 56, 64, 68,
     KNOWN_HIGH,
     ENTRIES,
     HAS_DECLINED,
-) = range(15)
+) = (index(part) for part in range(15))
+NOBODYS_TURN = 99  # past every position
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
@@ -145,7 +146,7 @@ def _binary(number, size, out, offset):
     largest = (1 << size) - 1
     number = min(number, largest)
     for i in range(size):
-        out[offset + i] = (number >> i) & 1
+        out[index(offset + i)] = (number >> i) & 1
 
 
 @kernel
@@ -185,7 +186,7 @@ def observe(table, rules, seat, out):
     card = int(table["hand"][seat])
     if card >= 0:
         kind = card_type(card)
-        out[CARD + kind] = 1
+        out[index(CARD + kind)] = 1
         out[CARD_HIGH] = kind == KI and is_high(table, card)
         out[CARD_OPEN] = is_shown(table, card)
         out[CARD_DEALT] = card == table["dealt"][seat]
@@ -205,38 +206,38 @@ def observe(table, rules, seat, out):
     _observe_players(table, seat, num_players, out)
     if rules["episode"] == 0:
         for other in range(num_players):
-            at = SEATS + _relative(other, seat, num_players)
-            out[at + ENTRIES * num_players] = table["entries"][other]
-            out[at + HAS_DECLINED * num_players] = has(table["declined"], other)
+            at = index(SEATS + _relative(other, seat, num_players))
+            out[at + ENTRIES * index(num_players)] = table["entries"][index(other)]
+            out[at + HAS_DECLINED * index(num_players)] = has(table["declined"], other)
 
 
 @kernel
 def _observe_players(table, viewer, num_players, out):
     """Writes the parts that have an entry a seat, for those who were dealt a card."""
-    exchanging = TURN <= table["phase"] < BUYIN
-    turn = int(table["turn"])
-    for position in range(table["num_players_dealt"]):
-        seat = int(table["order"][position])
-        card = int(table["hand"][seat])
+    turn = int(table["turn"]) if TURN <= table["phase"] < BUYIN else NOBODYS_TURN
+    size = index(num_players)
+    for position in range(int(table["num_players_dealt"])):
+        seat = index(table["order"][index(position)])
+        card = index(table["hand"][seat])
         deeds = int(table["deeds"][seat])
-        at = SEATS + _relative(seat, viewer, num_players)
-        out[at + IN_HAND * num_players] = 1
-        out[at + ON_TURN * num_players] = exchanging and position == turn
-        out[at + TO_COME * num_players] = exchanging and position > turn
-        out[at + HAS_STOOD * num_players] = deeds & STOOD != 0
-        out[at + HAS_SWAPPED * num_players] = deeds & SWAPPED != 0
-        out[at + HAS_GIVEN * num_players] = deeds & GAVE != 0
-        out[at + HAS_DRAWN * num_players] = deeds & DREW != 0
-        out[at + UNTOUCHED * num_players] = card == table["dealt"][seat]
-        out[at + IS_OPEN * num_players] = is_shown(table, card)
-        out[at + IS_CHOPPED * num_players] = has(table["chopped"], seat)
+        at = index(SEATS + _relative(int(seat), viewer, num_players))
+        out[at + IN_HAND * size] = 1
+        out[at + ON_TURN * size] = position == turn
+        out[at + TO_COME * size] = position > turn
+        out[at + HAS_STOOD * size] = deeds & STOOD != 0
+        out[at + HAS_SWAPPED * size] = deeds & SWAPPED != 0
+        out[at + HAS_GIVEN * size] = deeds & GAVE != 0
+        out[at + HAS_DRAWN * size] = deeds & DREW != 0
+        out[at + UNTOUCHED * size] = card == index(table["dealt"][seat])
+        out[at + IS_OPEN * size] = is_shown(table, card)
+        out[at + IS_CHOPPED * size] = has(table["chopped"], seat)
         if known(table, viewer, card):
-            kind = card_type(card)
-            out[SEEN + kind] += 1
-            out[at + KNOWN * num_players] = kind + 1
-            out[at + KNOWN_HIGH * num_players] = kind == KI and is_high(table, card)
-    dealer = _relative(int(table["dealer"]), viewer, num_players)
-    out[SEATS + dealer + IS_DEALER * num_players] = 1
+            kind = index(card_type(card))
+            out[index(SEEN) + kind] += 1
+            out[at + KNOWN * size] = kind + index(1)
+            out[at + KNOWN_HIGH * size] = kind == KI and is_high(table, card)
+    dealer = index(SEATS + _relative(int(table["dealer"]), viewer, num_players))
+    out[dealer + IS_DEALER * size] = 1
 
 
 # information_state

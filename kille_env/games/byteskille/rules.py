@@ -27,7 +27,7 @@ import numpy as np
 
 from kille_env.core.deck import GO, HU, KA, KI, KILLE_PACK, SV, VH, draw, take_pack
 from kille_env.core.game import DEAL, OVER, new_deal, new_match, table_dtype
-from kille_env.core.jit import kernel
+from kille_env.core.jit import index, kernel
 
 MAX_PLAYERS = 20
 MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28
@@ -288,10 +288,10 @@ def _deal_cards(table, rules):
         if seat == num_players:
             seat = 0
         if has(table["players"], seat):
-            card = draw(table)
-            table["order"][position] = seat
-            table["hand"][seat] = card
-            table["dealt"][seat] = card
+            card = index(draw(table))
+            table["order"][index(position)] = seat
+            table["hand"][index(seat)] = card
+            table["dealt"][index(seat)] = card
             table["known_by"][card] = bit(seat)
             table["goks"] += card_type(card) == GO
             position += 1
@@ -317,7 +317,7 @@ def legal_actions(table, rules, seat, out):
     out[:] = 0
     phase = table["phase"]
     if phase == TURN or phase == GOK:
-        if seat == table["order"][table["turn"]]:
+        if seat == table["order"][index(table["turn"])]:
             _legal_on_turn(table, rules, seat, out)
         elif seat == table["seat"]:
             out[CALL] = 1
@@ -340,7 +340,7 @@ def legal_actions(table, rules, seat, out):
 def _legal_on_turn(table, rules, seat, out):
     out[STAND] = 1
     out[SWAP] = 1
-    out[CALL] = rules["gok_call"] != NEVER and card_type(table["hand"][seat]) == GO
+    out[CALL] = rules["gok_call"] != NEVER and card_type(table["hand"][index(seat)]) == GO
     out[ASK] = (
         rules["fraga"] == FORCED
         and table["num_players_dealt"] <= 3
@@ -384,7 +384,7 @@ def apply(table, rules, action):
 @kernel
 def _log(table, kind, a, b, card_a, card_b, extra):
     number = np.int64(table["num_events"])
-    event = table["events"][number]
+    event = table["events"][index(number)]
     event[0] = kind
     event[1] = a
     event[2] = b
@@ -451,8 +451,8 @@ def _swap(table, rules):
     seat = np.int64(table["order"][turn])
     position = turn + 1
     while position < size:
-        other = np.int64(table["order"][position])
-        card = table["hand"][other]
+        other = np.int64(table["order"][index(position)])
+        card = table["hand"][index(other)]
         kind = card_type(card)
         if VH <= kind <= GO:
             _show_card(table, card)
@@ -488,7 +488,8 @@ def _after_chop(table, rules, position):
 @kernel
 def _exchange(table, rules, a, b):
     """Two players swap cards; "killar som ingår i ett byte skall ha bildsidan upp"."""
-    card_a, card_b = np.int64(table["hand"][a]), np.int64(table["hand"][b])
+    a, b = index(a), index(b)
+    card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
     _log(table, EV_EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
     table["hand"][a] = card_b
     table["hand"][b] = card_a
@@ -637,7 +638,7 @@ def _showdown(table, rules):
     """Everyone's card is turned up; who is out?"""
     table["showdown"] = 1
     for position in range(table["num_players_dealt"]):
-        _show_card(table, table["hand"][table["order"][position]])
+        _show_card(table, table["hand"][index(table["order"][index(position)])])
     table["out"] = eliminated(table, rules)
     table["in_pot"] = table["in_pot"] & ~table["out"]
     table["left"] = table["in_pot"]
@@ -649,7 +650,7 @@ def low_killes(table):
     """The set of players whose kille ranks low."""
     seats = np.uint32(0)
     for position in range(table["num_players_dealt"]):
-        seat = table["order"][position]
+        seat = index(table["order"][index(position)])
         card = table["hand"][seat]
         if card_type(card) == KI and not is_high(table, card):
             seats = np.uint32(seats | bit(seat))
@@ -665,7 +666,7 @@ def eliminated(table, rules):
     lowest = 99
     lowest_seats = np.uint32(0)
     for position in range(table["num_players_dealt"]):
-        seat = table["order"][position]
+        seat = index(table["order"][index(position)])
         if has(not_compared, seat):
             continue
         rank = card_type(table["hand"][seat])
@@ -706,7 +707,7 @@ def _pay_single_deal(table, rules):
         return
     share = rules["stake"] * losers / winners
     for position in range(table["num_players_dealt"]):
-        seat = table["order"][position]
+        seat = index(table["order"][index(position)])
         if has(table["out"], seat):
             table["reward"][seat] -= rules["stake"]
         else:
