@@ -1,0 +1,145 @@
+"""Every game against its slow twin: random matches over all switches and table sizes."""
+
+import importlib
+import random
+
+import numba
+import pytest
+
+import kille_env
+
+GAMES = kille_env.list_games()
+MATCHES = 40 if numba.config.DISABLE_JIT else 1500
+NUMBERS = {"stake": (2, 4, 10), "max_redeals": (0, 1, 2, 16), "pots": (1, 2), "max_deals": (1, 3, 8, 40, 200)}
+
+
+def random_rules(spec, rng):
+    """A preset, with a few switches turned at random."""
+    given = {"preset": rng.choice(spec.presets), "episode": rng.choice(("match", "match", "deal"))}
+    for switch in spec.switches:
+        if rng.random() < 0.25:
+            given[switch.name] = rng.choice(switch.values or NUMBERS[switch.name])
+    return spec.resolve(given)
+
+
+def shuffled(pack, rng):
+    """Codes of a whole pack in random order; some orders put the matadors and killes on top."""
+    codes = list(pack.codes) * pack.copies
+    rng.shuffle(codes)
+    if rng.random() < 0.5:
+        eager = set(rng.sample(pack.codes, 7)) | set(rng.sample(pack.codes[-6:], 3))
+        codes.sort(key=lambda code: code not in eager or rng.random() < 0.3)
+    return codes
+
+
+class Pair:
+    """A kernel's table and its twin, played side by side."""
+
+    def __init__(self, game, num_players, rules, first_dealer, next_deck):
+        """Begins the same match twice."""
+        self.twin = importlib.import_module(f"reference.{game}").Match
+        self.decks = []
+        self.next_deck = next_deck
+        self.twin = self.twin(num_players, rules.as_dict(), first_dealer, self.deck)
+        self.batch = kille_env.make_batch(game, 1, num_players, rules=rules, seed=0, restart=False)
+        self.batch.reset(dealer=first_dealer, deal=False)
+        self.returns = [0.0] * num_players
+        self.dealt = 0
+        self.results = []
+        self.catch_up()
+
+    def deck(self):
+        """Deals the twin's hand and keeps the deck for the kernel."""
+        self.decks.append(self.next_deck())
+        return self.decks[-1]
+
+    def catch_up(self):
+        """Deals the kernel's table the hands that the twin has been dealt."""
+        while self.batch.at_chance[0]:
+            assert self.dealt < len(self.decks), "the twin was dealt fewer hands"
+            self.batch.deal(self.decks[self.dealt])
+            self.dealt += 1
+            self.note_result()
+        assert self.dealt == len(self.decks), "the twin was dealt more hands"
+        moved = self.batch._tables["reward"][0]
+        for seat in range(len(self.returns)):
+            self.returns[seat] += moved[seat]
+        moved[:] = 0
+
+    def note_result(self):
+        """Keeps the result of a hand that has just ended."""
+        if self.batch.at_chance[0] or self.batch.over[0]:
+            self.results.append(self.batch.result())
+
+    def play(self, text):
+        """Plays an action on both."""
+        self.twin.play(text)
+        self.batch.apply([self.batch.spec.actions.index(text)])
+        self.note_result()
+        self.catch_up()
+
+    def check(self):
+        """Compares what both say about the position."""
+        table, twin = self.batch.tables[0], self.twin
+        assert bool(self.batch.over[0]) == twin.over
+        assert self.returns == pytest.approx([float(value) for value in twin.returns], abs=1e-9)
+        assert bool(table["truncated"]) == twin.truncated
+        assert table["deals"] == twin.deals
+        assert self.results == twin.results
+        if not twin.over:
+            assert table["seat"] == twin.seat
+            assert self.batch.spec.phases[table["phase"]] == twin.phase
+            assert self.batch.legal_texts() == twin.legal()
+            assert table["pot"] == twin.pot
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_random_matches_agree(game):
+    """Decisions, legal actions, money and results are the same at every step."""
+    spec = kille_env.spec(game)
+    rng = random.Random(20)
+    for number in range(MATCHES):
+        rules = random_rules(spec, rng)
+        num_players = rng.choice((2, 2, 3, 3, 4, 5, rng.randint(spec.min_players, spec.max_players)))
+        dealer = rng.randrange(num_players)
+        pair = Pair(game, num_players, rules, dealer, lambda: shuffled(spec.pack, rng))
+        try:
+            pair.check()
+            while not pair.twin.over:
+                pair.play(rng.choice(pair.twin.legal()))
+                pair.check()
+        except AssertionError as error:
+            raise AssertionError(f"match {number}, {num_players} seats, {rules.as_dict()}: {error}") from error
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("num_players", (2, 3, 4, 7))
+def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_players):
+    """Two situations have one information state exactly if the twin's view of them is one."""
+    spec = kille_env.spec(game)
+    rng = random.Random(num_players)
+    for preset in spec.presets:
+        for episode in ("deal", "match"):
+            rules = spec.resolve(preset, episode=episode, max_deals=3)
+            state_of, view_of, looks = {}, {}, 0
+            base = [shuffled(spec.pack, rng) for _ in range(3)]
+
+            def deck(base=base):
+                codes = list(rng.choice(base))
+                for _ in range(rng.randint(0, 2)):  # a few cards trade places: near positions meet often
+                    i, j = rng.sample(range(min(len(codes), num_players + 3)), 2)
+                    codes[i], codes[j] = codes[j], codes[i]
+                return codes
+
+            for _ in range(max(4, MATCHES // 15)):
+                pair = Pair(game, num_players, rules, rng.randrange(2), deck)
+                while not pair.twin.over:
+                    for seat in range(num_players):
+                        looks += 1
+                        view = (seat, pair.twin.view(seat))
+                        state = (seat, pair.batch.information_state(seat)[0].tobytes())
+                        assert state_of.setdefault(view, state) == state, f"leak to {seat}: {view}"
+                        assert view_of.setdefault(state, view) == view, f"forgotten by {seat}: {view}"
+                    pair.play(rng.choice(pair.twin.legal()))
+            # The test says something only if seats often meet a situation again on another path.
+            assert len(state_of) < 0.8 * looks
