@@ -58,11 +58,11 @@ test: $(VENV)/.installed-dev ## run all tests with compiled kernels
 
 .PHONY: test-nojit
 test-nojit: $(VENV)/.installed-dev ## run the rules' tests as plain Python, with coverage
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term tests/env $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term $(or $(ARGS),tests/env)
 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) tests/env $(ARGS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) $(or $(ARGS),tests/env)
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## check style, formatting and spelling

@@ -26,7 +26,7 @@ def facts(spec: GameSpec) -> str:
     rows = [
         ("seats", f"{spec.min_players} to {spec.max_players}, default {spec.default_players}"),
         ("actions", f"{spec.num_actions}, discrete, masked"),
-        ("presets", ", ".join(f"`{preset}`" for preset in spec.presets) + "; the first is the default"),
+        ("presets, the first is the default", ", ".join(f"`{preset}`" for preset in spec.presets)),
         ("pack", f"{spec.pack.size} cards, {len(spec.pack.codes)} types"),
         ("rewards", "sum to zero" if spec.zero_sum else "do not sum to zero"),
         ("reward of a single deal", f"{low:g} to {high:g} with {spec.default_players} seats"),
@@ -50,10 +50,12 @@ def facts(spec: GameSpec) -> str:
 def switches(spec: GameSpec) -> str:
     """Returns every switch with its values, and what the presets make of it."""
     header = ("switch", "what it decides", "values", *spec.presets, "decision")
-    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *["`match`"] * len(spec.presets), "")]
+    match = ["`match`"] * len(spec.presets)
+    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *match, "")]
     for switch in spec.switches:
+        name, meaning, decision = f"`{switch.name}`", switch.meaning, switch.decision
         presets = (f"`{_value(switch.value_for(preset))}`" for preset in spec.presets)
-        rows.append((f"`{switch.name}`", switch.meaning, _values(switch), *presets, switch.decision))
+        rows.append((name, meaning, _values(switch), *presets, decision))
     return _table(header, rows)
 
 

@@ -1,20 +1,19 @@
-"""What every test can ask for: the registered games, and how much work is fair in this way of running.
+"""What every test can ask for: the registered games, and how much work is fair.
 
-The suite runs three ways: compiled, as plain Python (NUMBA_DISABLE_JIT=1, some hundred times slower, for
-coverage and for errors that name a line) and with every index checked (NUMBA_BOUNDSCHECK=1). Tests that
-play many games ask `scale` how many.
+The suite runs three ways: compiled; as plain Python (NUMBA_DISABLE_JIT=1, some hundred times
+slower) for coverage and errors that name a line; with every index checked (NUMBA_BOUNDSCHECK=1).
+Tests that play many games ask `scale` how many.
 """
 
 import os
 from collections.abc import Callable
 
 import hypothesis
-import numba
 import pytest
 
 import kille_env
 
-PLAIN = bool(numba.config.DISABLE_JIT)
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 SHARE = float(os.environ.get("KILLE_TEST_SCALE", "0.02" if PLAIN else "1"))
 
 hypothesis.settings.register_profile(
@@ -30,7 +29,7 @@ hypothesis.settings.load_profile("kille")
 
 @pytest.fixture(scope="session")
 def scale() -> Callable[..., int]:
-    """Returns `scale(n, least=1)`: n compiled, a fiftieth of it as plain Python, but never below `least`."""
+    """Returns `scale(n, least=1)`: n compiled, a fiftieth as plain Python, never below `least`."""
 
     def scaled(n: int, least: int = 1) -> int:
         return max(least, round(n * SHARE))

@@ -1,0 +1,135 @@
+"""The docs say what is so: tables are fresh, snippets run, commands and links exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kille_env
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+sys.path.insert(0, str(ROOT / "docs"))
+import build as docs_build  # noqa: E402  a script beside the pages, not a package
+
+
+def _ids(pages: list[Path]) -> list[str]:
+    return [page.relative_to(ROOT).as_posix() for page in pages]
+
+
+def _snippets(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^ *```{language}\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_generated_tables_are_fresh(game: str) -> None:
+    page = ROOT / "docs" / "games" / f"{game}.md"
+    text = page.read_text(encoding="utf-8")
+    assert docs_build.build(text, kille_env.spec(game)) == text, "stale; run `make docs`"
+    for block in docs_build.BLOCKS:
+        assert f"<!-- begin {block} -->" in text, f"{page} does not show {block}"
+
+
+@pytest.mark.parametrize("seats", [2, 3, 7, 20])
+def test_formulas_of_the_layout_hold_for_all_tables(seats: int) -> None:
+    spec = kille_env.spec("byteskille")
+    for layout in (spec.observation, spec.information_state, spec.full_state):
+        rows = docs_build.layout_table(layout, (2, 3)).splitlines()[2:]
+        for row, part in zip(rows, layout(seats), strict=True):
+            offset, size = (cell.strip() for cell in row.split("|")[1:3])
+            assert _evaluate(offset, seats) == part.offset
+            assert _evaluate(size, seats) == part.size
+
+
+def _evaluate(formula: str, seats: int) -> int:
+    """Returns the value of "102 + 2P"."""
+    total = 0
+    for term in formula.split(" + "):
+        total += int(term.removesuffix("P") or 1) * (seats if term.endswith("P") else 1)
+    return total
+
+
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_actions_on_the_page_are_the_specs(game: str) -> None:
+    text = (ROOT / "docs" / "games" / f"{game}.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, flags=re.MULTILINE)
+    assert rows == [(str(i), name) for i, name in enumerate(kille_env.spec(game).actions)]
+
+
+def test_every_decision_is_explained_with_its_switch() -> None:
+    text = (ROOT / "docs" / "games" / "byteskille.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (D-E\d\d) \|.*\| (.*?) \|$", text, flags=re.MULTILINE))
+    assert list(rows) == [f"D-E{number:02}" for number in range(1, 27)]
+    named: dict[str, set[str]] = {number: set() for number in rows}
+    for switch in kille_env.spec("byteskille").switches:
+        for number in switch.decision.split():
+            named[number].add(switch.name)
+    for number, names in named.items():
+        assert set(re.findall(r"`(\w+)`", rows[number])) == names, number
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", text):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
+def test_verbs_named_in_the_docs_exist(page: Path) -> None:
+    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    code = "\n".join(
+        [*_snippets(page, "sh"), *re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))]
+    )
+    for verb in re.findall(r"\bmake ([a-z-]+)", code):
+        assert verb in verbs, f"{page.name} names `make {verb}`"
+
+
+@pytest.mark.compiled
+def test_commands_named_in_the_readme_exist() -> None:
+    code = "\n".join(_snippets(ROOT / "README.md", "sh"))
+    commands = sorted(set(re.findall(r"^kille (\w+)", code, flags=re.MULTILINE)))
+    assert commands
+    from kille_training.cli import main
+
+    for command in commands:
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0, command
+
+
+@pytest.mark.compiled
+def test_python_in_the_readme_runs() -> None:
+    for snippet in _snippets(ROOT / "README.md", "python"):
+        exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
+
+
+@pytest.mark.compiled
+def test_python_on_the_games_page_runs() -> None:
+    names: dict[str, object] = {}
+    for snippet in _snippets(ROOT / "docs" / "games" / "byteskille.md", "python"):
+        exec(compile(snippet, "byteskille.md", "exec"), names)
+
+
+@pytest.mark.compiled
+def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from kille_env import registry
+
+    monkeypatch.setattr(registry, "_modules", dict(registry._modules))
+    kille_env.register("hogkort", "hogkort")
+    kille_env.testing.check_game("hogkort")
+
+
+def test_make_help_lists_the_verbs() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    tests = {"test", "test-nojit", "test-bounds", "lint", "types", "imports", "wheel"}
+    for verb in {"setup", "demo", "bench", "docs", "fmt"} | tests:
+        assert re.search(rf"make {verb} ", shown.stdout), verb
