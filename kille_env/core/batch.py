@@ -28,8 +28,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 class Batch:
     """N tables of a game that are stepped together.
 
-    After `reset` and after every `step` these arrays say what is to be done. They are read-only views
-    that the next call overwrites; copy what you keep.
+    After `reset` and after every `step` these arrays say what is to be done. They are read-only
+    views that the next call overwrites; copy what you keep.
 
     Attributes:
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
@@ -58,8 +58,8 @@ class Batch:
             num_tables: N.
             num_players: P, the game's default for None.
             rules: Resolved rules.
-            seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
-                takes one from the operating system.
+            seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size.
+                None takes one from the operating system.
             threads: Slices that are stepped side by side; results do not depend on it.
             restart: Whether a finished table begins its next match in the same step.
 
@@ -70,7 +70,9 @@ class Batch:
         self.rules = rules or self.spec.resolve()
         self.num_players = self.spec.check_players(num_players)
         if num_tables < 1 or threads < 1:
-            raise RulesError(f"num_tables and threads are at least 1, got {num_tables} and {threads}")
+            raise RulesError(
+                f"num_tables and threads are at least 1, got {num_tables} and {threads}"
+            )
         self.num_tables, self.threads, self.restart = int(num_tables), int(threads), bool(restart)
         self._allocate()
         self.seed(seed)
@@ -109,8 +111,8 @@ class Batch:
         """Gives every table its generator; the next `reset` begins match 1 of it.
 
         Args:
-            seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if its table
-                were table 0 of that seed; None takes one from the operating system.
+            seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if
+                its table were table 0 of that seed; None takes one from the operating system.
         """
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
@@ -139,8 +141,9 @@ class Batch:
 
         Args:
             seed: New seed or seeds; None goes on with the generators as they are.
-            deck: Card codes in the order in which they leave the pack, for the first hand: one list for all
-                tables, or a list of lists, [N]. It may be shorter than the pack; the rest is random.
+            deck: Card codes in the order in which they leave the pack, for the first hand: one list
+                for all tables, or a list of lists, [N]. It may be shorter than the pack; the rest
+                is random.
             dealer: First dealer, one or [N]; None draws it.
             which: [N] bool, the tables to begin; None is all of them.
             deal: Whether to deal; without, the tables stand at a chance node (see `deal`).
@@ -162,7 +165,13 @@ class Batch:
             self._show()
             if not self._began:  # compile the step with the reset, so that the first step is fast
                 self._began = True
-                self.game.step(self._tables[:0], self._rules, np.zeros(0, np.int64), *(a[:0] for a in self._shown), self.restart)
+                self.game.step(
+                    self._tables[:0],
+                    self._rules,
+                    np.zeros(0, np.int64),
+                    *(a[:0] for a in self._shown),
+                    self.restart,
+                )
 
     def step(self, actions: Any) -> None:
         """Plays one action at every table.
@@ -173,7 +182,11 @@ class Batch:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
         """
-        if not (type(actions) is np.ndarray and actions.dtype == np.int64 and actions.shape == self._seat.shape):
+        if not (
+            type(actions) is np.ndarray
+            and actions.dtype == np.int64
+            and actions.shape == self._seat.shape
+        ):
             actions = self._check_actions(actions)
         if len(self._slices) == 1:
             illegal = self.game.step(self._tables, self._rules, actions, *self._shown, self.restart)
@@ -183,7 +196,12 @@ class Batch:
                 size = len(self._slices[0][0])
                 jobs = [
                     _pool(self.threads).submit(
-                        self.game.step, part[0], self._rules, actions[i * size : (i + 1) * size], *part[1:], self.restart
+                        self.game.step,
+                        part[0],
+                        self._rules,
+                        actions[i * size : (i + 1) * size],
+                        *part[1:],
+                        self.restart,
                     )
                     for i, part in enumerate(self._slices)
                 ]
@@ -239,12 +257,16 @@ class Batch:
     def information_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh information states [N, F] of one seat of each table (None: the seat to act)."""
         size = width(self.spec.information_state(self.num_players))
-        return self._look(self.game.information_state, self._seat if seats is None else seats, size, np.uint8)
+        return self._look(
+            self.game.information_state, self._seat if seats is None else seats, size, np.uint8
+        )
 
     def full_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh full-information states [N, F], seen from a seat (None: the seat to act)."""
         size = width(self.spec.full_state(self.num_players))
-        return self._look(self.game.full_state, self._seat if seats is None else seats, size, np.uint8)
+        return self._look(
+            self.game.full_state, self._seat if seats is None else seats, size, np.uint8
+        )
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""
@@ -260,7 +282,9 @@ class Batch:
 
     def clone(self) -> "Batch":
         """Returns a copy that plays on exactly as this one would."""
-        twin = Batch(self.game, self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart)
+        twin = Batch(
+            self.game, self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
+        )
         twin._began = self._began
         twin._tables[:] = self._tables
         for mine, theirs in zip(self._shown, twin._shown, strict=True):
@@ -285,9 +309,13 @@ class Batch:
         mine = self._identity()
         for key in mine:
             if identity.get(key) != mine[key]:
-                raise KilleError(f"the saved tables differ in {key}: {identity.get(key)!r}, not {mine[key]!r}")
+                raise KilleError(
+                    f"the saved tables differ in {key}: {identity.get(key)!r}, not {mine[key]!r}"
+                )
         if len(body) != self._tables.nbytes:
-            raise KilleError(f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}")
+            raise KilleError(
+                f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}"
+            )
         self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
         self._show()
 
@@ -295,7 +323,14 @@ class Batch:
         """Pickles the tables, not the kernels."""
         return {
             "game": self.spec.name,
-            "settings": (self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart),
+            "settings": (
+                self.num_tables,
+                self.num_players,
+                self.rules,
+                0,
+                self.threads,
+                self.restart,
+            ),
             "tables": self._tables.tobytes(),
             "shown": tuple(array.copy() for array in self._shown),
         }
@@ -325,7 +360,9 @@ class Batch:
         out = np.zeros((self.num_tables, size), dtype=dtype)
         seats = np.ascontiguousarray(np.broadcast_to(seats, self.num_tables), dtype=np.int8)
         if seats.min() < 0 or seats.max() >= self.num_players:
-            raise RulesError(f"seats are 0 to {self.num_players - 1}, got {seats.min()} to {seats.max()}")
+            raise RulesError(
+                f"seats are 0 to {self.num_players - 1}, got {seats.min()} to {seats.max()}"
+            )
         kernel(self._tables, self._rules, seats, out)
         return out
 
@@ -334,7 +371,9 @@ class Batch:
         if dealer is not None:
             given = np.asarray(dealer)
             if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= self.num_players:
-                raise RulesError(f"the dealer is a seat from 0 to {self.num_players - 1}, got {dealer!r}")
+                raise RulesError(
+                    f"the dealer is a seat from 0 to {self.num_players - 1}, got {dealer!r}"
+                )
             dealers[:] = given
         return dealers
 

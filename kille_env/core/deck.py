@@ -1,7 +1,7 @@
 """Packs of cards: whole numbers with names, and drawing from a table's pack.
 
-A card of the Kille pack is `2 * type + copy`: 21 types twice, from blaren (0) to kille (20). The two
-copies look alike; only the pig's undo and `deck` positions tell them apart.
+A card of the Kille pack is `2 * type + copy`: 21 types twice, from blaren (0) to kille (20). The
+two copies look alike; only the pig's undo and `deck` positions tell them apart.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,18 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 from kille_env.errors import CardError, did_you_mean
 
-KILLE_CODES = ("BL", "BP", "KR", *(f"L{i}" for i in range(1, 13)), "VH", "KA", "SV", "HU", "GO", "KI")
+KILLE_CODES = (
+    "BL",
+    "BP",
+    "KR",
+    *(f"L{i}" for i in range(1, 13)),
+    "VH",
+    "KA",
+    "SV",
+    "HU",
+    "GO",
+    "KI",
+)
 KILLE_NAMES = (
     "blaren",
     "blompottan",
@@ -71,8 +82,8 @@ class Pack:
     def stack(self, codes: Sequence[str]) -> np.ndarray:
         """Returns a whole pack, int8 [C], that begins with the given cards.
 
-        The first of two equal codes is copy 0. The cards that are not named follow in rank order; whoever
-        draws past the named ones draws at random among them (see `draw`).
+        The first of two equal codes is copy 0. The cards that are not named follow in rank order;
+        whoever draws past the named ones draws at random among them (see `draw`).
 
         Raises:
             CardError: A code is unknown or stands there too often.

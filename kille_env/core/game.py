@@ -1,7 +1,7 @@
 """What a game must offer, and the loops over many tables that every game gets for it.
 
-A game is a module (or package) with a `SPEC` and the functions of `GameModule`. A table is one record:
-the fields that every game has (`table_dtype` adds them) and the game's own.
+A game is a module (or package) with a `SPEC` and the functions of `GameModule`. A table is one
+record: the fields that every game has (`table_dtype` adds them) and the game's own.
 """
 
 from collections.abc import Sequence
@@ -179,8 +179,9 @@ def step_tables(
 ):
     """Plays one action at every table and shows the next decision; a finished table starts again.
 
-    Nothing is played if an action is illegal. With `restart` off a finished table waits. The antes of a
-    new match are paid out by its first step, so that the last step's rewards stay the old match's.
+    Nothing is played if an action is illegal. With `restart` off a finished table waits. The antes
+    of a new match are paid out by its first step, so that the last step's rewards stay the old
+    match's.
 
     Returns:
         The first table with an illegal action, or -1.
@@ -283,7 +284,11 @@ class Game:
         """Folder or file whose sources decide about the kernel cache."""
         from kille_env.core.jit import _package_root
 
-        return _package_root(self.module.begin.py_func if hasattr(self.module.begin, "py_func") else self.module.begin)
+        return _package_root(
+            self.module.begin.py_func
+            if hasattr(self.module.begin, "py_func")
+            else self.module.begin
+        )
 
 
 kernel_seed = kernel(seed_tables)

@@ -1,7 +1,9 @@
 """The one place that decides how kernels are compiled and cached.
 
-Numba notices an edit in the file of a cached function, but not an edit in another file that it calls
-or reads a constant from: it then returns the old result without a word. So the cache lies in a folder
+Numba notices an edit in the file of a cached function, but not an edit in another file that it
+calls or reads a constant from: it then returns the old result without a word. So the cache lies in
+a
+    folder
 that is named after a digest of every source file of the package; after an edit the old kernels are
 simply never met again.
 """
@@ -56,7 +58,10 @@ def _cache_base() -> Path | None:
     """Returns the first folder for caches that can be written, or None."""
     chosen = os.environ.get("KILLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(chosen)] if chosen else [Path(platformdirs.user_cache_dir("kille-env"))]
-    places.append(Path(tempfile.gettempdir()) / f"kille-env-{os.getuid() if hasattr(os, 'getuid') else 'cache'}")
+    places.append(
+        Path(tempfile.gettempdir())
+        / f"kille-env-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    )
     for place in places:
         try:
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -101,7 +106,8 @@ def kernel(function: F) -> F:
     """
     folder = cache_folder(_package_root(function))
     before = numba.config.CACHE_DIR
-    # Numba reads the setting while it decorates; functions of other packages are not touched by ours.
+    # Numba reads the setting while it decorates; functions of other packages are not touched by
+    # ours.
     numba.config.CACHE_DIR = str(folder) if folder else ""
     try:
         return numba.njit(nogil=True, cache=folder is not None, error_model="numpy")(function)
@@ -112,8 +118,9 @@ def kernel(function: F) -> F:
 def bind(template: F, name: str, functions: dict[str, Any]) -> F:
     """Compiles a copy of `template` that finds its global names in `functions`.
 
-    The core's loops call `deal`, `apply` or `observe` without knowing a game. A closure over compiled
-    functions would do the same, but Numba can not cache it; a copy with other globals it can.
+    The core's loops call `deal`, `apply` or `observe` without knowing a game. A closure over
+    compiled functions would do the same, but Numba can not cache it; a copy with other globals it
+    can.
 
     Args:
         template: A plain function whose free names are the game's functions.
@@ -135,7 +142,10 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
     if numba.config.DISABLE_JIT or (marker and marker.exists()):
         yield
         return
-    print(f"kille-env: compiling {name} (once, some seconds; later starts are warm) ...", file=sys.stderr)
+    print(
+        f"kille-env: compiling {name} (once, some seconds; later starts are warm) ...",
+        file=sys.stderr,
+    )
     start = time.perf_counter()
     yield
     print(f"kille-env: {name} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr)

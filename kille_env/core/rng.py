@@ -1,14 +1,16 @@
 """Random numbers as a value in the table.
 
-The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-OOPSLA 2014): one 64-bit word that is advanced by a constant and scrambled. A table keeps three words:
+The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014): one 64-bit word that is advanced by a constant and scrambled. A table
+keeps three words:
 
     seed      the table's own, fixed by (seed of the batch, index of the table)
     match_key derived from the seed and the number of the match
     rng       derived from the match key and the number of the deal, advanced by every draw
 
-So the cards of deal `d` of match `m` do not depend on what was played before it, on the other tables
-or on threads: two players who sit at "the same table" see the same cards for the whole match.
+So the cards of deal `d` of match `m` do not depend on what was played before it, on the other
+tables or on threads: two players who sit at "the same table" see the same cards for the whole
+match.
 """
 
 import numba

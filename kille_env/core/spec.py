@@ -1,6 +1,7 @@
 """Facts about a game, declared as data. Adapters, docs, tests and agents read them; nobody repeats them.
 
-Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` actions, `[F]` features.
+Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` actions, `[F]`
+    features.
 """
 
 from collections.abc import Callable, Mapping
@@ -186,13 +187,16 @@ class GameSpec:
             )
         return int(num_players)
 
-    def resolve(self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any) -> "Rules":
+    def resolve(
+        self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any
+    ) -> "Rules":
         """Returns complete rules.
 
         Args:
-            rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted), rules
-                that are resolved already, or None for the default preset.
-            **more: Further switches; None means "as `rules` say", where None is no value of the switch.
+            rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted),
+                rules that are resolved already, or None for the default preset.
+            **more: Further switches; None means "as `rules` say", where None is no value of the
+                switch.
 
         Raises:
             RulesError: A preset, switch or value does not exist; the message says what is possible.
@@ -203,7 +207,9 @@ class GameSpec:
         elif isinstance(rules, Mapping):
             given = dict(rules)
         elif rules is not None and not isinstance(rules, Rules):
-            raise RulesError(f"rules of {self.name} are a preset's name or a mapping, not {rules!r}")
+            raise RulesError(
+                f"rules of {self.name} are a preset's name or a mapping, not {rules!r}"
+            )
         by_name = {switch.name: switch for switch in self.switches}
         for key, value in more.items():
             if value is not None or (key in by_name and by_name[key].nullable):
@@ -218,9 +224,7 @@ class GameSpec:
             raise RulesError(f"'episode' is {episode!r}, expected 'match' or 'deal'")
         for key in given:
             if key not in by_name:
-                raise RulesError(
-                    f"{self.name} has no switch {key!r}. {did_you_mean(key, by_name)}"
-                )
+                raise RulesError(f"{self.name} has no switch {key!r}. {did_you_mean(key, by_name)}")
         values = {s.name: given.get(s.name, s.value_for(preset)) for s in self.switches}
         record = np.zeros(1, dtype=self.rules_dtype)
         record["episode"][0] = EPISODES.index(episode)

@@ -33,9 +33,10 @@ from kille_env.games.byteskille.rules import (
     legal_actions,
     settle,
 )
-from kille_env.games.byteskille.words import describe, narrate, result
+from kille_env.games.byteskille.words import RESULT_KEYS, describe, narrate, result
 
 __all__ = [
+    "RESULT_KEYS",
     "SPEC",
     "apply",
     "begin",

@@ -25,6 +25,7 @@ from kille_env.games.byteskille.rules import (
     bit,
     card_type,
     has,
+    in_cards,
     is_high,
     is_shown,
     price,
@@ -137,7 +138,7 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
 @kernel
 def known(table, seat, card):
     """Whether a seat knows what a card is: it lies open, or he has held it."""
-    return is_shown(table, card) or has(table["known_by"][card], seat)
+    return is_shown(table, card) | has(table["known_by"][index(card)], seat)
 
 
 @kernel
@@ -213,13 +214,24 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _observe_players(table, viewer, num_players, out):
-    """Writes the parts that have an entry a seat, for those who were dealt a card."""
+    """Writes the parts that have an entry a seat, for those who were dealt a card.
+
+    Everything is read before anything is written: to the compiler `out` could be the table itself, and
+    each write would make it read the record again.
+    """
     turn = int(table["turn"]) if TURN <= table["phase"] < BUYIN else NOBODYS_TURN
+    chopped, shown, last = table["chopped"], table["shown"], int(table["num_players_dealt"])
+    dealer = index(SEATS + _relative(int(table["dealer"]), viewer, num_players))
     size = index(num_players)
-    for position in range(int(table["num_players_dealt"])):
+    for position in range(last):
         seat = index(table["order"][index(position)])
         card = index(table["hand"][seat])
         deeds = int(table["deeds"][seat])
+        untouched = card == index(table["dealt"][seat])
+        lies_open = in_cards(shown, card)
+        knows = lies_open | has(table["known_by"][card], viewer)
+        kind = index(card_type(card))
+        high = knows & (kind == KI) & is_high(table, card)
         at = index(SEATS + _relative(int(seat), viewer, num_players))
         out[at + IN_HAND * size] = 1
         out[at + ON_TURN * size] = position == turn
@@ -228,15 +240,12 @@ def _observe_players(table, viewer, num_players, out):
         out[at + HAS_SWAPPED * size] = deeds & SWAPPED != 0
         out[at + HAS_GIVEN * size] = deeds & GAVE != 0
         out[at + HAS_DRAWN * size] = deeds & DREW != 0
-        out[at + UNTOUCHED * size] = card == index(table["dealt"][seat])
-        out[at + IS_OPEN * size] = is_shown(table, card)
-        out[at + IS_CHOPPED * size] = has(table["chopped"], seat)
-        if known(table, viewer, card):
-            kind = index(card_type(card))
-            out[index(SEEN) + kind] += 1
-            out[at + KNOWN * size] = kind + index(1)
-            out[at + KNOWN_HIGH * size] = kind == KI and is_high(table, card)
-    dealer = index(SEATS + _relative(int(table["dealer"]), viewer, num_players))
+        out[at + UNTOUCHED * size] = untouched
+        out[at + IS_OPEN * size] = lies_open
+        out[at + IS_CHOPPED * size] = has(chopped, seat)
+        out[at + KNOWN * size] = (kind + index(1)) * knows
+        out[at + KNOWN_HIGH * size] = high
+        out[index(SEEN) + kind] += knows
     out[dealer + IS_DEALER * size] = 1
 
 

@@ -55,6 +55,7 @@ TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(2, 7)
     EV_ANSWER,
 ) = range(1, 15)
 UNDONE = 4
+NO_RANK = 99
 
 STOOD, SWAPPED, GAVE, DREW = 1, 2, 4, 8  # deeds of a seat: a set of bits
 NOT_REDEALT, BY_QUESTION, BY_KILLE = range(3)
@@ -163,9 +164,15 @@ def is_high(table, card):
 
 
 @kernel
+def in_cards(cards, card):
+    """Whether a card is in a set of cards."""
+    return (np.uint64(cards) >> np.uint64(card)) & np.uint64(1) != 0
+
+
+@kernel
 def is_shown(table, card):
     """Whether a card lies face up."""
-    return (np.uint64(table["shown"]) >> np.uint64(card)) & np.uint64(1) != 0
+    return in_cards(table["shown"], card)
 
 
 @kernel
@@ -313,41 +320,36 @@ def _deal_again(table, rules, reason):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what a seat may do. While a gok holder is asked, the player on turn sees his coming choice."""
-    out[:] = 0
-    phase = table["phase"]
-    if phase == TURN or phase == GOK:
-        if seat == table["order"][index(table["turn"])]:
-            _legal_on_turn(table, rules, seat, out)
-        elif seat == table["seat"]:
-            out[CALL] = 1
-            out[WAIT] = 1
-    elif seat == table["seat"]:
-        if phase == ANSWER_DEALER:
-            two = table["num_players_dealt"] == 2
-            out[NO] = 1
-            out[YES] = two or rules["fraga3_dealer_accept"] != 0
-            out[DEFER] = not two
-        elif phase == ANSWER_THIRD:
-            out[YES] = 1
-            out[NO] = 1
-        elif phase == BUYIN:
-            out[BUY] = 1
-            out[DECLINE] = 1
+    """Marks what a seat may do. While a gok holder is asked, the player on turn sees his coming choice.
 
-
-@kernel
-def _legal_on_turn(table, rules, seat, out):
-    out[STAND] = 1
-    out[SWAP] = 1
-    out[CALL] = rules["gok_call"] != NEVER and card_type(table["hand"][index(seat)]) == GO
-    out[ASK] = (
-        rules["fraga"] == FORCED
-        and table["num_players_dealt"] <= 3
-        and table["turn"] == 0
-        and table["asked"] == 0
-        and table["redeals"] < rules["max_redeals"]
+    Written without branches: which phase it is cannot be predicted, and a wrong guess costs as much as
+    all of this.
+    """
+    phase, turn, two = table["phase"], table["turn"], table["num_players_dealt"] == 2
+    acts = seat == table["seat"]
+    on_turn = ((phase == TURN) | (phase == GOK)) & (seat == table["order"][index(turn)])
+    gok_asked = acts & (phase == GOK)
+    dealer_answers = acts & (phase == ANSWER_DEALER)
+    third_answers = acts & (phase == ANSWER_THIRD)
+    buys = acts & (phase == BUYIN)
+    holds_gok = card_type(table["hand"][index(seat)]) == GO
+    may_ask = (
+        (rules["fraga"] == FORCED)
+        & (table["num_players_dealt"] <= 3)
+        & (turn == 0)
+        & (table["asked"] == 0)
+        & (table["redeals"] < rules["max_redeals"])
     )
+    out[STAND] = on_turn
+    out[SWAP] = on_turn
+    out[CALL] = gok_asked | (on_turn & holds_gok & (rules["gok_call"] != NEVER))
+    out[WAIT] = gok_asked
+    out[ASK] = on_turn & may_ask
+    out[YES] = third_answers | (dealer_answers & (two | (rules["fraga3_dealer_accept"] != 0)))
+    out[NO] = third_answers | dealer_answers
+    out[DEFER] = dealer_answers & (not two)
+    out[BUY] = buys
+    out[DECLINE] = buys
 
 
 # apply
@@ -662,21 +664,13 @@ def eliminated(table, rules):
     """The set of players who are out by this hand (Swedish article, "Upp till bevis")."""
     chopped, low = np.uint32(table["chopped"]), low_killes(table)
     not_compared = low | chopped if rules["lowest_excludes_chopped"] else low
-    high_kille = GO if rules["high_kille"] == EQUAL_GOK else KI
-    lowest = 99
+    lowest = NO_RANK
+    for position in range(table["num_players_dealt"]):
+        lowest = min(lowest, _compared_rank(table, rules, position, not_compared))
     lowest_seats = np.uint32(0)
     for position in range(table["num_players_dealt"]):
-        seat = index(table["order"][index(position)])
-        if has(not_compared, seat):
-            continue
-        rank = card_type(table["hand"][seat])
-        if rank == KI:
-            rank = high_kille
-        if rank < lowest:
-            lowest = rank
-            lowest_seats = np.uint32(0)
-        if rank == lowest:
-            lowest_seats = np.uint32(lowest_seats | bit(seat))
+        if lowest < NO_RANK and _compared_rank(table, rules, position, not_compared) == lowest:
+            lowest_seats = np.uint32(lowest_seats | bit(table["order"][index(position)]))
     out = np.uint32(chopped | low | lowest_seats)
     if out == table["players"]:
         # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta kort."
@@ -684,6 +678,15 @@ def eliminated(table, rules):
         if chopped == 0 or out == table["players"]:
             out = np.uint32(0)
     return out
+
+
+@kernel
+def _compared_rank(table, rules, position, not_compared):
+    """The rank that a player's card is compared with; NO_RANK if it is not."""
+    seat = index(table["order"][index(position)])
+    rank = card_type(table["hand"][seat])
+    rank = GO if rank == KI and rules["high_kille"] == EQUAL_GOK else rank
+    return NO_RANK if has(not_compared, seat) else rank
 
 
 @kernel
