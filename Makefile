@@ -90,7 +90,7 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 
 .PHONY: docs
 docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
-	$(BIN)/python docs/build.py
+	$(BIN)/python docs/tables.py
 
 .PHONY: fmt
 fmt: $(VENV)/.installed-dev ## format the code and mend what can be mended

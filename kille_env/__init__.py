@@ -1,7 +1,7 @@
 """kille-env: the games of the Swedish Kille deck as reinforcement-learning environments.
 
-    env = kille_env.make("byteskille", num_players=5)          # PettingZoo AEC
-    batch = kille_env.make_batch("byteskille", num_tables=4096, seed=7)
+env = kille_env.make("byteskille", num_players=5)          # PettingZoo AEC
+batch = kille_env.make_batch("byteskille", num_tables=4096, seed=7)
 """
 
 import importlib
@@ -21,11 +21,15 @@ __all__ = [
     "spec",
 ]
 
-_lazy = {"sb3": "kille_env.adapters.sb3", "records": "kille_env.records", "testing": "kille_env.testing"}
+_lazy = {
+    "sb3": "kille_env.adapters.sb3",
+    "records": "kille_env.records",
+    "testing": "kille_env.testing",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what needs heavy libraries when it is asked for: `kille_env.sb3`, `records`, `testing`."""
+    """Loads when it is asked for what needs heavy libraries, or is not always needed."""
     if name in _lazy:
         return importlib.import_module(_lazy[name])
     raise AttributeError(f"module 'kille_env' has no attribute {name!r}")

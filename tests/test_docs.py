@@ -15,7 +15,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 sys.path.insert(0, str(ROOT / "docs"))
-import build as docs_build  # noqa: E402  a script beside the pages, not a package
+import tables as docs_tables  # noqa: E402  a script beside the pages, not a package
 
 
 def _ids(pages: list[Path]) -> list[str]:
@@ -31,8 +31,8 @@ def _snippets(page: Path, language: str) -> list[str]:
 def test_generated_tables_are_fresh(game: str) -> None:
     page = ROOT / "docs" / "games" / f"{game}.md"
     text = page.read_text(encoding="utf-8")
-    assert docs_build.build(text, kille_env.spec(game)) == text, "stale; run `make docs`"
-    for block in docs_build.BLOCKS:
+    assert docs_tables.build(text, kille_env.spec(game)) == text, "stale; run `make docs`"
+    for block in docs_tables.BLOCKS:
         assert f"<!-- begin {block} -->" in text, f"{page} does not show {block}"
 
 
@@ -40,7 +40,7 @@ def test_generated_tables_are_fresh(game: str) -> None:
 def test_formulas_of_the_layout_hold_for_all_tables(seats: int) -> None:
     spec = kille_env.spec("byteskille")
     for layout in (spec.observation, spec.information_state, spec.full_state):
-        rows = docs_build.layout_table(layout, (2, 3)).splitlines()[2:]
+        rows = docs_tables.layout_table(layout, (2, 3)).splitlines()[2:]
         for row, part in zip(rows, layout(seats), strict=True):
             offset, size = (cell.strip() for cell in row.split("|")[1:3])
             assert _evaluate(offset, seats) == part.offset

@@ -116,16 +116,16 @@ class Batch:
         """
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-        if np.ndim(seed) == 0:
-            if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-                raise RulesError(f"a seed is a whole number from 0, got {seed!r}")
+        if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
             base = np.random.SeedSequence(int(seed)).generate_state(1, np.uint64)[0]
             seeds = _spread(np.full(self.num_tables, base), np.arange(self.num_tables))
-        else:
+        elif isinstance(seed, (Sequence, np.ndarray)) and np.ndim(seed) == 1:
             if len(seed) != self.num_tables:
                 raise RulesError(f"{len(seed)} seeds for {self.num_tables} tables")
             bases = [np.random.SeedSequence(int(s)).generate_state(1, np.uint64)[0] for s in seed]
             seeds = _spread(np.array(bases, dtype=np.uint64), np.zeros(self.num_tables, np.int64))
+        else:
+            raise RulesError(f"a seed is a whole number from 0, got {seed!r}")
         self.game.seed(self._tables, seeds, self.num_players)
 
     def reset(
@@ -238,7 +238,7 @@ class Batch:
 
     @property
     def at_chance(self) -> np.ndarray:
-        """[N] bool: which tables wait for cards (only after `reset(deal=False)`, `deal` or `apply`)."""
+        """[N] bool: which tables wait for cards (after `reset(deal=False)`, `deal` or `apply`)."""
         return self._tables["phase"] == DEAL
 
     @property
@@ -255,14 +255,14 @@ class Batch:
         return self._look(self.game.mask, seats, self.spec.num_actions, np.int8)
 
     def information_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh information states [N, F] of one seat of each table (None: the seat to act)."""
+        """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
         size = width(self.spec.information_state(self.num_players))
         return self._look(
             self.game.information_state, self._seat if seats is None else seats, size, np.uint8
         )
 
     def full_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh full-information states [N, F], seen from a seat (None: the seat to act)."""
+        """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
         size = width(self.spec.full_state(self.num_players))
         return self._look(
             self.game.full_state, self._seat if seats is None else seats, size, np.uint8
@@ -399,7 +399,8 @@ class Batch:
         given = np.asarray(actions)
         if given.dtype.kind not in "iu" or given.shape != self._seat.shape:
             raise IllegalActionError(
-                f"actions are whole numbers of shape ({self.num_tables},), got {given.dtype} of shape {given.shape}"
+                f"actions are whole numbers of shape ({self.num_tables},), "
+                f"got {given.dtype} of shape {given.shape}"
             )
         return np.ascontiguousarray(given, dtype=np.int64)
 
@@ -408,7 +409,8 @@ class Batch:
         name = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask[table]))
         raise IllegalActionError(
-            f"table {table}, seat {self._seat[table]}: action {name} is not legal now. Legal: {legal}"
+            f"table {table}, seat {self._seat[table]}: action {name} is not legal now. "
+            f"Legal: {legal}"
         )
 
 

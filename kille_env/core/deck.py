@@ -96,7 +96,8 @@ class Pack:
             if copy == self.copies:
                 times = "once" if self.copies == 1 else f"{self.copies} times"
                 raise CardError(
-                    f"card {position} of the deck is one {code} too many: a pack holds every card {times}"
+                    f"card {position} of the deck is one {code} too many: "
+                    f"a pack holds every card {times}"
                 )
             used[kind] = copy + 1
             cards.append(kind * self.copies + copy)

@@ -29,13 +29,13 @@ class GameModule(Protocol):
     SPEC: GameSpec
 
     def begin(self, table: Any, rules: Any, dealer: int) -> None:
-        """Sets a new match up to the point where the first cards are to be dealt; dealer -1 is random."""
+        """Sets a new match up to where the first cards are to be dealt; dealer -1 is random."""
 
     def deal(self, table: Any, rules: Any) -> None:
         """Deals one hand: to a decision, to the next deal or to the end of the match."""
 
     def legal_actions(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
-        """Writes 1 for each action that `seat` may take, as far as it knows (see `observe`), else 0; [A]."""
+        """Writes 1 for each action that `seat` may take, as far as it knows, else 0; int8 [A]."""
 
     def apply(self, table: Any, rules: Any, action: int) -> None:
         """Plays a legal action of the seat to act."""
@@ -47,13 +47,15 @@ class GameModule(Protocol):
         """Writes what a seat knows with perfect recall of the deal, uint8 [F]."""
 
     def full_state(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
-        """Writes everything, seen from a seat: for critics and analysis, never for a player; uint8 [F]."""
+        """Writes everything, seen from a seat: for critics, never for a player; uint8 [F]."""
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns the record notation's result of the hand that has just ended."""
+        ...
 
     def describe(self, table: np.record, rules: Rules, seat: int | None) -> str:
         """Returns the table in words as a seat sees it, or with every card (None)."""
+        ...
 
 
 def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
@@ -109,6 +111,7 @@ def new_deal(table):
 
 
 # The loops. `begin`, `deal`, `apply`, `observe`, ... are the game's; `bind` puts them in.
+# pyright: reportUndefinedVariable=false
 
 
 def seed_tables(tables, seeds, num_players):
@@ -128,7 +131,7 @@ def begin_tables(tables, rules, dealers, which):
 
 
 def deal_tables(tables, rules, which, once):
-    """Deals at the chosen tables until somebody has to decide or the match is over (or one hand)."""
+    """Deals at the chosen tables until somebody has to decide, or it is over (or one hand)."""
     for i in range(tables.shape[0]):
         if which[i]:
             _deal(tables[i], rules[0], once)
@@ -165,7 +168,7 @@ def _show(table, rules, i, seats, observations, masks):
 
 @kernel
 def first_illegal(seats, masks, actions):
-    """Returns the first table whose action is illegal, or -1. Tables that are over take any action."""
+    """Returns the first table whose action is illegal, or -1; a table that is over takes any."""
     num_actions = masks.shape[1]
     for i in range(actions.shape[0]):
         action = actions[i]
@@ -272,7 +275,7 @@ class Game:
         self.begin = bind(begin_tables, name, functions)
         self.deal = bind(deal_tables, name, functions)
         self.show = bind(show_tables, name, functions)
-        self.step = bind(step_tables, name, functions)
+        self.step: Any = bind(step_tables, name, functions)
         self.apply = bind(apply_tables, name, functions)
         self.observe = bind(observe_tables, name, functions)
         self.mask = bind(mask_tables, name, functions)

@@ -2,10 +2,8 @@
 
 Numba notices an edit in the file of a cached function, but not an edit in another file that it
 calls or reads a constant from: it then returns the old result without a word. So the cache lies in
-a
-    folder
-that is named after a digest of every source file of the package; after an edit the old kernels are
-simply never met again.
+a folder that is named after a digest of every source file of the package; after an edit the old
+kernels are simply never met again.
 """
 
 import hashlib
@@ -27,8 +25,11 @@ import platformdirs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+"""Numba's settings, which it fills in when it starts: type checkers do not know them."""
+
 index = np.uintp
-"""For indices in hot loops: Numba lets a signed index count from the end, which costs a test each time."""
+"""For indices in hot loops: a signed one may count from the end, which costs a test each time."""
 
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""
@@ -36,7 +37,7 @@ KEPT_CACHES = 6
 
 @cache
 def source_digest(root: Path) -> str:
-    """Returns a short digest of all Python files below `root` (or of `root` itself, if it is a file)."""
+    """Returns a short digest of all Python files below `root`, or of `root` if it is a file."""
     digest = hashlib.sha256(numba.__version__.encode())
     files = sorted(root.rglob("*.py")) if root.is_dir() else [root]
     for file in files:
@@ -46,7 +47,7 @@ def source_digest(root: Path) -> str:
 
 
 def _package_root(function: Callable[..., Any]) -> Path:
-    """Returns the folder of the top-level package that defines `function`, or its file if it has none."""
+    """Returns the folder of the top-level package that defines `function`, or else its file."""
     file = Path(function.__code__.co_filename)
     module = sys.modules.get(str(function.__globals__.get("__name__", "")).partition(".")[0])
     folder = getattr(module, "__path__", None)
@@ -74,7 +75,7 @@ def _cache_base() -> Path | None:
 
 @cache
 def cache_folder(function_root: Path) -> Path | None:
-    """Returns the kernel cache for the sources under `function_root`, or None if nothing can be written.
+    """Returns the kernel cache for sources under `function_root`, None if nothing can be written.
 
     The digest covers kille-env itself as well: a game of another package calls our kernels.
     """
@@ -85,7 +86,7 @@ def cache_folder(function_root: Path) -> Path | None:
     key = source_digest(own)
     if function_root.resolve() != own:
         key += "-" + source_digest(function_root)
-    folder = base / f"kernels-{key}{'-bounds' if numba.config.BOUNDSCHECK else ''}"
+    folder = base / f"kernels-{key}{'-bounds' if settings.BOUNDSCHECK else ''}"
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(base)
@@ -105,14 +106,15 @@ def kernel(function: F) -> F:
     The GIL is released while it runs from Python. To a type checker the decorator is the identity.
     """
     folder = cache_folder(_package_root(function))
-    before = numba.config.CACHE_DIR
-    # Numba reads the setting while it decorates; functions of other packages are not touched by
-    # ours.
-    numba.config.CACHE_DIR = str(folder) if folder else ""
+    before = settings.CACHE_DIR
+    # Numba reads the setting while it decorates; other packages' functions keep theirs.
+    settings.CACHE_DIR = str(folder) if folder else ""
     try:
-        return numba.njit(nogil=True, cache=folder is not None, error_model="numpy")(function)
+        options = {"nogil": True, "cache": folder is not None, "error_model": "numpy"}
+        compiled: Any = numba.njit(**options)(function)
+        return compiled
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def bind(template: F, name: str, functions: dict[str, Any]) -> F:
@@ -139,7 +141,7 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
     """Says on standard error what takes so long, the first time that `name` is compiled."""
     folder = cache_folder(root)
     marker = folder / f"compiled-{name}" if folder else None
-    if numba.config.DISABLE_JIT or (marker and marker.exists()):
+    if settings.DISABLE_JIT or (marker and marker.exists()):
         yield
         return
     print(

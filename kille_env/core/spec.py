@@ -1,7 +1,7 @@
-"""Facts about a game, declared as data. Adapters, docs, tests and agents read them; nobody repeats them.
+"""Facts about a game, declared as data: adapters, docs, tests and agents read them.
 
 Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` actions, `[F]`
-    features.
+features.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,10 +62,11 @@ class Switch:
                 if value == known and isinstance(value, bool) == isinstance(known, bool):
                     return int(known) if isinstance(known, bool) else code
             raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not self.minimum <= value <= self.MAXIMUM or (self.even and value % 2):
-            raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
-        return int(value)
+        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+            number = int(value)
+            if self.minimum <= number <= self.MAXIMUM and not (self.even and number % 2):
+                return number
+        raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
 
     def possible(self) -> str:
         """Returns the possible values in words."""
@@ -201,7 +202,7 @@ class GameSpec:
         Raises:
             RulesError: A preset, switch or value does not exist; the message says what is possible.
         """
-        given = dict(rules.values) if isinstance(rules, Rules) else {}
+        given: dict[str, Any] = dict(rules.values) if isinstance(rules, Rules) else {}
         if isinstance(rules, str):
             given = {"preset": rules}
         elif isinstance(rules, Mapping):
@@ -250,7 +251,7 @@ class Rules:
     record: np.ndarray = field(repr=False)
 
     def __eq__(self, other: object) -> bool:
-        """Two rules are equal if they play the same game the same way, whatever the preset's name."""
+        """Two rules are equal if they play the same game in the same way, whatever the preset."""
         return (
             isinstance(other, Rules)
             and self.game == other.game

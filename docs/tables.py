@@ -1,7 +1,7 @@
 """Writes the tables of docs/games/<game>.md that are made from the game's spec.
 
-    python docs/build.py            write them again (`make docs`)
-    python docs/build.py --check    exit with 1 and name the pages that are stale
+    python docs/tables.py            write them again (`make docs`)
+    python docs/tables.py --check    exit with 1 and name the pages that are stale
 
 A page marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`; what stands between is
 replaced. NAME is one of `BLOCKS`.
