@@ -1,7 +1,8 @@
 """Byteskille in words: the result of a hand, a table as a seat sees it, and what has happened.
 
-Texts for people are in English, with the calls of the Swedish rules. Everything that is shown to a seat
-follows the same rule as its observation: a card is named if it lies open or if the seat has held it.
+Texts for people are in English, with the calls of the Swedish rules. Everything that is shown to a
+seat follows the same rule as its observation: a card is named if it lies open or if the seat has
+held it.
 """
 
 from collections.abc import Callable, Sequence
@@ -81,11 +82,13 @@ _CALLS = {
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
-    """Returns the record notation's result of the hand that has just ended, before the next is dealt."""
+    """Returns the record notation's result of the hand that has just ended."""
     events = _events(table)
     redealt = int(table["redeal"]) != NOT_REDEALT
     winner = int(table["winner"])
-    turns = [a for kind, a, b, *_ in events if kind != EV_ANSWER and not (kind == EV_CALL and b == 0)]
+    turns = [
+        a for kind, a, b, *_ in events if kind != EV_ANSWER and not (kind == EV_CALL and b == 0)
+    ]
     return {
         "turns": list(dict.fromkeys(turns)),
         "reveals": [reveal for event in events if (reveal := _reveal(event))],
@@ -94,9 +97,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "low_kille": [] if redealt else [s for s in _order(table, sort=True) if _is_low(table, s)],
         "out": _seats(table["out"]),
         "left": _seats(table["left"]),
-        "final": [
-            None if redealt or card < 0 else KILLE_PACK.code(card) for card in _hands(table)
-        ],
+        "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in _hands(table)],
         "redeal": _REDEALS[int(table["redeal"])],
         "pot": int(table["shown_pot"]),
         "next_dealer": int(table["next_dealer"]),
@@ -160,7 +161,9 @@ def _known(table: Any, seat: int | None, card: int) -> bool:
 
 def _pot(table: Any) -> int:
     """The pot after the hand's payments in, before it is paid out."""
-    return int(table["shown_pot"] if table["phase"] == OVER or table["winner"] >= 0 else table["pot"])
+    return int(
+        table["shown_pot"] if table["phase"] == OVER or table["winner"] >= 0 else table["pot"]
+    )
 
 
 # The table as a seat sees it
@@ -295,12 +298,16 @@ def narrate(
     return lines
 
 
-def _tell_deal(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+def _tell_deal(
+    before: Any, after: Any, rules: Rules, who: list[str], seat: int | None
+) -> list[str]:
     lines = [f"Hand {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
     paid = _pot(after) - int(before["pot"])
     if paid and rules["episode"] == "match":
         stake = int(rules["stake"])  # type: ignore[arg-type]
-        lines.append(f"{paid // stake} players put {units(stake)} each into the pot: {_pot(after)}.")
+        lines.append(
+            f"{paid // stake} players put {units(stake)} each into the pot: {_pot(after)}."
+        )
     order = _order(after)
     if seat is None:
         lines += columns([(who[s], KILLE_PACK.name(after["dealt"][s])) for s in order])
@@ -317,11 +324,15 @@ def _tell_buying(before: Any, after: Any, who: list[str]) -> str:
     return f"{who[seat]} does not buy in."
 
 
-def _tell_event(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_event(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     return _TELL[event[0]](table, rules, who, event, seat)
 
 
-def _tell_stand(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_stand(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     return f"{who[event[1]]} stands."
 
 
@@ -344,9 +355,12 @@ def _tell_exchange(
     return told + (" [undone]" if extra & UNDONE else "")
 
 
-def _tell_passed(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_passed(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     _, a, b, _, card_b, _ = event
-    return f"{who[a]} wants to swap with {who[b]}, who shows {KILLE_PACK.name(card_b)}: {_past(card_b)}"
+    card = KILLE_PACK.name(card_b)
+    return f"{who[a]} wants to swap with {who[b]}, who shows {card}: {_past(card_b)}"
 
 
 def _past(card: int) -> str:
@@ -394,15 +408,21 @@ def _tell_talon_taken(
     return told + (" [undone]" if extra & UNDONE else "")
 
 
-def _tell_call(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_call(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     return f"{who[event[1]]} lays the gök on the table: “På rygg!”"
 
 
-def _tell_ask(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_ask(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     return f"{who[event[1]]} asks: “Bättre kort?”"
 
 
-def _tell_answer(table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None) -> str:
+def _tell_answer(
+    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+) -> str:
     if event[2] == YES:
         return f"{who[event[1]]} answers: “Accepteras!”"
     if event[2] == DEFER:
@@ -435,7 +455,11 @@ def _tell_showdown(table: Any, who: list[str]) -> list[str]:
     lines = ["All cards are turned up." if ended_by_gok else f"{dealer}: “Upp till bevis!”"]
     out = _seats(table["out"])
     rows = [
-        (who[s], _card(table, int(table["hand"][s])), f"out: {_reason(table, s)}" if s in out else "")
+        (
+            who[s],
+            _card(table, int(table["hand"][s])),
+            f"out: {_reason(table, s)}" if s in out else "",
+        )
         for s in _order(table)
     ]
     lines += columns(rows)
@@ -455,17 +479,18 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     else:
         left = listed([who[seat] for seat in _seats(table["in_pot"])])
         lines = [f"In for the next hand: {left}. {who[int(table['next_dealer'])]} deals."]
-    return lines if not table["truncated"] else lines[: table["winner"] >= 0] + _tell_cut(table, who)
+    return (
+        lines if not table["truncated"] else lines[: table["winner"] >= 0] + _tell_cut(table, who)
+    )
 
 
 def _tell_cut(table: Any, who: list[str]) -> list[str]:
     lines = [f"The match is cut off after {int(table['deals'])} hands."]
     pot, rest = int(table["shown_pot"]), int(table["left_on_table"])
     if pot and table["winner"] < 0:
-        lines.append(
-            f"{listed([who[seat] for seat in _seats(table['in_pot'])])} share the pot of {units(pot)}"
-            + (f"; {rest} stay on the table." if rest else ".")
-        )
+        sharers = listed([who[seat] for seat in _seats(table["in_pot"])])
+        over = f"; {rest} stay on the table." if rest else "."
+        lines.append(f"{sharers} share the pot of {units(pot)}{over}")
     return lines
 
 

@@ -1,0 +1,43 @@
+"""Game records: whole matches as plain text that anyone can read, replay and check.
+
+A file holds one match a line (JSON Lines, UTF-8). Reading refuses what it does not understand, with
+an error that names the line, the deal, the step and what was expected; nothing is guessed or
+repaired.
+
+    for record in read_records("match.jsonl"):
+        game = replay(record)
+        game.steps, game.results, game.returns, game.truncated, game.differences
+
+The parts: `notation` reads, checks and writes, `playback` replays and tells in words, `recorder`
+writes down what is played. A game's part in this is its `result`, the tuple `RESULT_KEYS` of its
+keys and `narrate`.
+"""
+
+from kille_env.records.notation import (
+    FORMAT,
+    Record,
+    check_record,
+    format_record,
+    parse_record,
+    read_records,
+    write_records,
+)
+from kille_env.records.playback import Difference, Replay, Step, replay, tell
+from kille_env.records.recorder import Logbook, Recorder
+
+__all__ = [
+    "FORMAT",
+    "Difference",
+    "Logbook",
+    "Record",
+    "Recorder",
+    "Replay",
+    "Step",
+    "check_record",
+    "format_record",
+    "parse_record",
+    "read_records",
+    "replay",
+    "tell",
+    "write_records",
+]

@@ -1,0 +1,221 @@
+"""Replaying records on the compiled kernels, and telling them in words."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kille_env.core.batch import Batch
+from kille_env.core.game import OVER
+from kille_env.core.spec import Rules
+from kille_env.errors import CardError, IllegalActionError
+from kille_env.records.notation import check_record, join, refuse
+from kille_env.records.recorder import returns
+
+Watch = Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A decision of a replayed match.
+
+    Attributes:
+        deal: Number of the deal, from 0.
+        seat: Who decides.
+        phase: What is decided, the game's name for it.
+        legal: Texts of the legal actions.
+        action: Text of the action that was taken; None where the record stops.
+    """
+
+    deal: int
+    seat: int
+    phase: str
+    legal: list[str]
+    action: str | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that a record says otherwise than its replay.
+
+    Attributes:
+        deal: Number of the deal, None for the whole match.
+        key: "returns", "truncated" or the key in the deal's result.
+        recorded: What the record says.
+        replayed: What the replay says; None too if it does not get that far.
+    """
+
+    deal: int | None
+    key: str
+    recorded: Any
+    replayed: Any
+
+    def __str__(self) -> str:
+        where = "" if self.deal is None else f"deal {self.deal}: "
+        texts = [json.dumps(value, ensure_ascii=False) for value in (self.recorded, self.replayed)]
+        return f"{where}{self.key!r} is recorded as {texts[0]}, but the replay gives {texts[1]}"
+
+
+@dataclass
+class Replay:
+    """A match that was played again.
+
+    Attributes:
+        record: The record.
+        rules: Its rules, resolved.
+        steps: The decisions; one more without an action if the record stops in mid-deal.
+        results: Results of the finished deals.
+        returns: [P] net units of the match by seat; None if the record stops before its end.
+        truncated: Whether a cap ended the match, as far as it was played.
+        differences: Where the record's results, returns or truncated say otherwise.
+    """
+
+    record: Mapping[str, Any]
+    rules: Rules
+    steps: list[Step] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+    returns: list[float] | None = None
+    truncated: bool = False
+    differences: list[Difference] = field(default_factory=list)
+
+
+def replay(record: Mapping[str, Any], watch: Watch | None = None) -> Replay:
+    """Plays a record again on the compiled kernels.
+
+    Args:
+        record: The record; it may stop anywhere.
+        watch: Called with the table before and after every deal and every action.
+
+    Returns:
+        The decisions, the results and where the record says otherwise.
+
+    Raises:
+        RecordError: It breaks the notation, an action or a deal is left over or missing.
+        CardError: A deck is not possible or ends too early.
+        IllegalActionError: An action is not legal, or another seat is to act.
+    """
+    return _Replayer(record, watch).run()
+
+
+class _Replayer:
+    """One table at which a record is played again."""
+
+    def __init__(self, record: Mapping[str, Any], watch: Watch | None) -> None:
+        game, rules = check_record(record)
+        self.record, self.watch = record, watch
+        self.where = getattr(record, "source", "")
+        self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
+        self.table = self.batch.tables[0]
+        self.numbers = {text: number for number, text in enumerate(game.spec.actions)}
+        self.out = Replay(record, rules)
+
+    def run(self) -> Replay:
+        batch, out = self.batch, self.out
+        batch.reset(dealer=self.record["first_dealer"], deal=False)
+        deals = self.record["deals"]
+        for number, deal in enumerate(deals):
+            where = join(self.where, f"deal {number}")
+            self._play(number, deal, where)
+            if batch.seat[0] >= 0 and number + 1 < len(deals):
+                step = out.steps[-1]
+                refuse(
+                    join(where, f"step {len(deal['actions'])}"),
+                    f"the actions stop, but seat {step.seat} is to decide; "
+                    f"expected one of {', '.join(step.legal)} before the next deal",
+                )
+        out.truncated = bool(self.table["truncated"])
+        if self.table["phase"] == OVER:
+            out.returns = returns(batch, 0)
+        self._compare_match()
+        return out
+
+    def _play(self, number: int, deal: Mapping[str, Any], where: str) -> None:
+        batch, out = self.batch, self.out
+        if self.table["phase"] == OVER:
+            refuse(where, f"the match is over after deal {number - 1}; expected no further deal")
+        self._move(lambda: batch.deal(deal["deck"]), deal, where)
+        for step, (seat, text) in enumerate(deal["actions"]):
+            here = join(where, f"step {step}")
+            if batch.seat[0] < 0:
+                refuse(
+                    here, f"[{seat}, {text!r}] is left over: the deal has ended; expected no action"
+                )
+            out.steps.append(self._step(number, text))
+            self._check_legal(out.steps[-1], seat, here)
+            self._move(lambda text=text: batch.apply([self.numbers[text]]), deal, here)
+        if batch.seat[0] >= 0:
+            out.steps.append(self._step(number, None))
+        else:
+            out.results.append(batch.result(0))
+        self._compare_deal(number, deal.get("result"))
+
+    def _step(self, deal: int, action: str | None) -> Step:
+        phase = self.batch.spec.phases[int(self.table["phase"])]
+        return Step(deal, int(self.batch.seat[0]), phase, self.batch.legal_texts(0), action)
+
+    def _check_legal(self, step: Step, seat: int, where: str) -> None:
+        expected = f"expected one of {', '.join(step.legal)} from seat {step.seat}"
+        if seat != step.seat:
+            raise IllegalActionError(
+                join(where, f"seat {seat} is not to act ({step.action!r}); {expected}", ": ")
+            )
+        if step.action not in step.legal:
+            raise IllegalActionError(
+                join(where, f"{step.action!r} is not legal for seat {seat}; {expected}", ": ")
+            )
+
+    def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
+        """Deals or plays, and sees to it that no card was drawn past the recorded ones."""
+        before = self.table.copy() if self.watch else None
+        move()
+        if self.table["drawn"] > len(deal["deck"]):
+            cards = f"{len(deal['deck'])} cards; expected at least {int(self.table['drawn'])}"
+            raise CardError(join(where, f"the deck ends after {cards}", ": "))
+        if self.watch:
+            self.watch(before, self.table.copy())
+
+    def _compare_deal(self, number: int, recorded: Mapping[str, Any] | None) -> None:
+        finished = len(self.out.results) == number + 1
+        if recorded is not None and not finished:
+            self.out.differences.append(Difference(number, "result", dict(recorded), None))
+            return
+        for key, value in (recorded or {}).items():
+            replayed = self.out.results[number][key]
+            if not _same(value, replayed):
+                self.out.differences.append(Difference(number, key, value, replayed))
+
+    def _compare_match(self) -> None:
+        for key in ("returns", "truncated"):
+            recorded, replayed = self.record.get(key), getattr(self.out, key)
+            if recorded is not None and not _same(recorded, replayed):
+                self.out.differences.append(Difference(None, key, recorded, replayed))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two JSON values are equal; true is not 1, and shares may be rounded."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-9)
+    return a == b
+
+
+def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
+    """Replays a record and tells it in words.
+
+    Returns:
+        The replay, and the lines; they say nothing about differences.
+
+    Raises:
+        KilleError: As `replay` does.
+    """
+    game, rules = check_record(record)
+    lines: list[str] = []
+
+    def watch(before: Any, after: Any) -> None:
+        lines.extend(game.module.narrate(before, after, rules, record.get("names")))
+
+    return replay(record, watch), lines

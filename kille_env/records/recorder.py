@@ -1,0 +1,193 @@
+"""Writing down what is played."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.game import OVER
+from kille_env.errors import RecordError
+from kille_env.records.notation import FORMAT, Record
+
+
+def returns(batch: Batch, table: int) -> list[float]:
+    """Returns [P] net units of a match that `deal` and `apply` played, whole numbers as such."""
+    paid = batch.tables["reward"][table, : batch.num_players].tolist()
+    return [int(units) if units == int(units) else units for units in paid]
+
+
+class Recorder:
+    """Plays the tables of a batch hand by hand and writes every match down.
+
+    It uses the batch's low level: `batch.reward` stays zero, and `batch` must have `restart=False`.
+    An environment that calls `Batch.step` keeps a `Logbook` instead.
+    """
+
+    def __init__(self, batch: Batch, names: Sequence[str] | None = None) -> None:
+        """Begins no match yet.
+
+        Args:
+            batch: The tables.
+            names: [P] names of the seats for the records.
+
+        Raises:
+            RecordError: The batch starts finished tables again by itself.
+        """
+        if batch.restart:
+            raise RecordError("a Recorder needs a batch with restart=False")
+        self.batch, self.names = batch, None if names is None else list(names)
+        self._codes = np.repeat(np.array(batch.spec.pack.codes), batch.spec.pack.copies)
+        self._seeds: list[int | None] = [None] * batch.num_tables
+        self._dealers = [0] * batch.num_tables
+        self._deals: list[list[dict[str, Any]]] = [[] for _ in range(batch.num_tables)]
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        *,
+        which: np.ndarray | None = None,
+        **options: Any,
+    ) -> None:
+        """Begins matches as `Batch.reset` does, with the same arguments."""
+        batch = self.batch
+        batch.reset(seed, which=which, **{**options, "deal": False})
+        chosen = range(batch.num_tables) if which is None else np.flatnonzero(which).tolist()
+        # A seed goes into the record if it alone says which cards a single table would see.
+        stacked = options.get("deck") is not None or options.get("dealer") is not None
+        alone: list[int] | None = None
+        if seed is not None and not stacked and (np.ndim(seed) > 0 or batch.num_tables == 1):
+            alone = np.atleast_1d(seed).tolist()
+        for table in chosen:
+            self._seeds[table] = None if alone is None else alone[table]
+            self._dealers[table] = int(batch.tables["dealer"][table])
+            self._deals[table] = []
+        self._deal()
+
+    def step(self, actions: Any) -> None:
+        """Plays one action at every table that is not over, and deals where a hand has ended.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing has been played.
+        """
+        batch = self.batch
+        live = np.flatnonzero(batch.seat >= 0).tolist()
+        seats, numbers = batch.seat.tolist(), np.asarray(actions).tolist()
+        batch.apply(actions)
+        for table in live:
+            self._deals[table][-1]["actions"].append(
+                [seats[table], batch.spec.actions[numbers[table]]]
+            )
+        self._close(live)
+        self._deal()
+
+    def record(self, table: int = 0) -> Record:
+        """Returns the current match of a table as far as it was played."""
+        batch = self.batch
+        over = batch.tables["phase"][table] == OVER
+        deals = [
+            {
+                "deck": self._deck(table),
+                **deal,
+                "actions": [list(action) for action in deal["actions"]],
+            }
+            for deal in self._deals[table]
+        ]
+        return Record(
+            format=FORMAT,
+            game=batch.spec.name,
+            rules=batch.rules.as_dict(),
+            num_players=batch.num_players,
+            names=self.names,
+            seed=self._seeds[table],
+            first_dealer=self._dealers[table],
+            start={},
+            deals=deals,
+            returns=returns(batch, table) if over else None,
+            truncated=bool(batch.tables["truncated"][table]) if over else None,
+        )
+
+    def _deal(self) -> None:
+        """Deals until every table has somebody to decide or is over; hands can end undecided."""
+        while len(waiting := np.flatnonzero(self.batch.at_chance).tolist()):
+            self.batch.deal()
+            for table in waiting:
+                self._deals[table].append({"actions": []})
+            self._close(waiting)
+
+    def _close(self, tables: list[int]) -> None:
+        phases = self.batch.tables["phase"]
+        for table in tables:
+            if phases[table] <= OVER:
+                deal = self._deals[table][-1]
+                actions = deal.pop("actions")
+                deal |= {
+                    "deck": self._deck(table),
+                    "actions": actions,
+                    "result": self.batch.result(table),
+                }
+
+    def _deck(self, table: int) -> list[str]:
+        drawn = int(self.batch.tables["drawn"][table])
+        return self._codes[self.batch.tables["deck"][table, :drawn]].tolist()
+
+
+class Logbook:
+    """What an environment keeps so that its matches can be written down when somebody asks.
+
+    It costs one copy of the tables a reset and one of the actions a step; the records are made by
+    playing them again.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        """Keeps nothing yet; `batch` is from then on reset and stepped through the logbook."""
+        self.batch = batch
+        self._before: np.ndarray | None = None
+        self._moves: list[dict[str, Any] | np.ndarray] = []
+
+    def reset(self, seed: Any = None, **options: Any) -> None:
+        """Calls `Batch.reset`; a reset of all tables forgets what was before."""
+        before = np.array(self.batch.tables)
+        self.batch.reset(seed, **options)
+        if options.get("which") is None:
+            self._before, self._moves = before, []
+        self._moves.append({"seed": seed, **options})
+
+    def step(self, actions: Any) -> None:
+        """Calls `Batch.step`."""
+        self.batch.step(actions)
+        self._moves.append(np.array(actions))
+
+    def records(self, names: Sequence[str] | None = None) -> list[Record]:
+        """Returns the matches since the last reset of all tables, ended or not.
+
+        The matches that have ended come first, in the order of their ends; then those under way, by
+        table.
+
+        Args:
+            names: [P] names of the seats for the records.
+
+        Raises:
+            RecordError: There was no reset yet.
+        """
+        if self._before is None:
+            raise RecordError("there is no match to write down yet: reset first")
+        mine = self.batch
+        twin = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
+        twin.restore(mine.save().partition(b"\n")[0] + b"\n" + self._before.tobytes())
+        recorder = Recorder(twin, names)
+        done: list[Record] = []
+        going = np.zeros(mine.num_tables, dtype=np.bool_)
+        for move in self._moves:
+            if isinstance(move, dict):
+                recorder.reset(**move)
+                going |= True if move.get("which") is None else move["which"]
+            else:
+                recorder.step(move)
+            over = going & (twin.seat < 0)
+            done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
+            going &= ~over
+            if mine.restart and over.any():
+                recorder.reset(which=over)
+                going |= over
+        return done + [recorder.record(table) for table in np.flatnonzero(going).tolist()]

@@ -1,0 +1,41 @@
+"""Small helpers for tables and lists in plain text."""
+
+from collections.abc import Sequence
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Returns "a", "a and b" or "a, b and c"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def columns(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") -> list[str]:
+    """Returns rows as lines with aligned columns and no blanks at their ends."""
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        (indent + gap.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))).rstrip()
+        for row in rows
+    ]
+
+
+def units(amount: float) -> str:
+    """Returns an amount of money in words, "1 unit", "12 units" or "0.67 units"."""
+    shown = str(int(amount)) if amount == int(amount) else f"{amount:.2f}"
+    return f"{shown} unit" if amount == 1 else f"{shown} units"
+
+
+def signed(amount: float) -> str:
+    """Returns a gain or loss with its sign, "+6", "-2", "0" or "+0.67"."""
+    if amount == int(amount):
+        return f"{int(amount):+d}" if amount else "0"
+    return f"{amount:+.2f}"
+
+
+def labels(names: Sequence[str] | None, num_players: int) -> list[str]:
+    """Returns what to call each seat: its name, with the seat's number where two share a name."""
+    if names is None:
+        return [f"seat {seat}" for seat in range(num_players)]
+    return [name if names.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(names)]
