@@ -87,6 +87,7 @@ TABLE = table_dtype(
         ("in_pot", np.uint32),  # who plays for the pot; after a showdown: who is left
         ("players", np.uint32),  # who was dealt a card
         ("chopped", np.uint32),
+        ("low_killes", np.uint32),  # whose kille ranks low at the showdown
         ("out", np.uint32),  # eliminated by this hand
         ("left", np.uint32),  # still in after it, before buying in
         ("to_buy", np.uint32),  # who will still be asked to buy in
@@ -218,6 +219,7 @@ def _open_pot(table, rules):
 def _clear_hand(table):
     table["players"] = 0
     table["chopped"] = 0
+    table["low_killes"] = 0
     table["out"] = 0
     table["left"] = 0
     table["to_buy"] = 0
@@ -639,8 +641,6 @@ def _undo(table, rules, event):
 def _showdown(table, rules):
     """Everyone's card is turned up; who is out?"""
     table["showdown"] = 1
-    for position in range(table["num_players_dealt"]):
-        _show_card(table, table["hand"][index(table["order"][index(position)])])
     table["out"] = eliminated(table, rules)
     table["in_pot"] = table["in_pot"] & ~table["out"]
     table["left"] = table["in_pot"]
@@ -648,45 +648,38 @@ def _showdown(table, rules):
 
 
 @kernel
-def low_killes(table):
-    """The set of players whose kille ranks low."""
-    seats = np.uint32(0)
-    for position in range(table["num_players_dealt"]):
-        seat = index(table["order"][index(position)])
-        card = table["hand"][seat]
-        if card_type(card) == KI and not is_high(table, card):
-            seats = np.uint32(seats | bit(seat))
-    return seats
-
-
-@kernel
 def eliminated(table, rules):
-    """The set of players who are out by this hand (Swedish article, "Upp till bevis")."""
-    chopped, low = np.uint32(table["chopped"]), low_killes(table)
-    not_compared = low | chopped if rules["lowest_excludes_chopped"] else low
+    """Turns the cards up and returns the set of players who are out (Swedish article, "Upp till bevis").
+
+    One pass, with choices instead of branches: whose card is lowest cannot be predicted.
+    """
+    chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
+    not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
+    high_kille = GO if rules["high_kille"] == EQUAL_GOK else KI
     lowest = NO_RANK
-    for position in range(table["num_players_dealt"]):
-        lowest = min(lowest, _compared_rank(table, rules, position, not_compared))
-    lowest_seats = np.uint32(0)
-    for position in range(table["num_players_dealt"]):
-        if lowest < NO_RANK and _compared_rank(table, rules, position, not_compared) == lowest:
-            lowest_seats = np.uint32(lowest_seats | bit(table["order"][index(position)]))
-    out = np.uint32(chopped | low | lowest_seats)
+    low, lowest_seats = np.uint32(0), np.uint32(0)
+    for position in range(int(table["num_players_dealt"])):
+        seat = index(table["order"][index(position)])
+        card = index(table["hand"][seat])
+        rank = card_type(card)
+        is_kille = rank == KI
+        is_low = is_kille & (not is_high(table, card))
+        rank = high_kille if is_kille else rank
+        rank = NO_RANK if is_low | has(not_compared, seat) else rank
+        lowest_seats = np.uint32(0) if rank < lowest else lowest_seats
+        lowest = min(rank, lowest)
+        lowest_seats = np.uint32(lowest_seats | (bit(seat) if rank == lowest else np.uint32(0)))
+        low = np.uint32(low | (bit(seat) if is_low else np.uint32(0)))
+        shown |= np.uint64(1) << np.uint64(card)
+    table["shown"] = shown
+    table["low_killes"] = low
+    out = np.uint32(chopped | low | (lowest_seats if lowest < NO_RANK else np.uint32(0)))
     if out == table["players"]:
         # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta kort."
         out = np.uint32(chopped | low)
         if chopped == 0 or out == table["players"]:
             out = np.uint32(0)
     return out
-
-
-@kernel
-def _compared_rank(table, rules, position, not_compared):
-    """The rank that a player's card is compared with; NO_RANK if it is not."""
-    seat = index(table["order"][index(position)])
-    rank = card_type(table["hand"][seat])
-    rank = GO if rank == KI and rules["high_kille"] == EQUAL_GOK else rank
-    return NO_RANK if has(not_compared, seat) else rank
 
 
 @kernel
