@@ -33,7 +33,7 @@ from kille_env.games.byteskille.rules import (
 
 # Offsets of the observation's parts; `observation_parts` below names the same ones, in the same order.
 PHASE, CARD, CARD_HIGH, CARD_OPEN, CARD_DEALT, ASKED, SEEN = 0, 5, 26, 27, 28, 29, 30
-REDEALS_LEFT, DEALS_LEFT, POTS_LEFT, BUYING, POT, PRICE, SEATS = 51, 56, 64, 68, 70, 86, 102
+REDEALS_LEFT, BUYING, POT, PRICE, SEATS = 51, 68, 70, 86, 102
 (
     IN_HAND,
     IS_DEALER,
@@ -142,10 +142,14 @@ def known(table, seat, card):
 
 
 @kernel
+def _capped(number, size):
+    """A number, or the largest that `size` bits hold."""
+    return min(int(number), (1 << size) - 1)
+
+
+@kernel
 def _binary(number, size, out, offset):
-    """Writes a number in binary, lowest bit first; one that does not fit as all ones."""
-    largest = (1 << size) - 1
-    number = min(number, largest)
+    """Writes a number in binary, lowest bit first."""
     for i in range(size):
         out[index(offset + i)] = (number >> i) & 1
 
@@ -194,13 +198,15 @@ def observe(table, rules, seat, out):
     out[ASKED] = table["asked"]
     out[BUYING] = table["first_done"]
     out[BUYING + 1] = table["second_done"]
-    _binary(int(rules["max_redeals"] - table["redeals"]), 5, out, REDEALS_LEFT)
-    _binary(int(rules["max_deals"] - table["deals"]), 8, out, DEALS_LEFT)
-    _binary(int(rules["pots"] - table["pots_won"]), 4, out, POTS_LEFT)
+    # The three counters lie side by side and are written as one number.
+    counters = _capped(rules["max_redeals"] - table["redeals"], 5)
+    counters |= _capped(rules["max_deals"] - table["deals"], 8) << 5
+    counters |= _capped(rules["pots"] - table["pots_won"], 4) << 13
+    _binary(counters, 17, out, REDEALS_LEFT)
     if table["pot"] > 0:
-        _binary(int(2 * table["pot"] // rules["stake"]), 16, out, POT)
+        _binary(_capped(2 * table["pot"] // rules["stake"], 16), 16, out, POT)
     if has(table["to_buy"], seat):
-        _binary(int(2 * price(table, rules, seat) // rules["stake"]), 16, out, PRICE)
+        _binary(_capped(2 * price(table, rules, seat) // rules["stake"], 16), 16, out, PRICE)
     for number in range(table["num_laid_aside"]):
         aside = int(table["laid_aside"][number])
         out[SEEN + card_type(aside)] += known(table, seat, aside)
