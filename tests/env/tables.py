@@ -5,7 +5,7 @@
 
 The compiled kernel plays; the slow twin plays the same and must agree after every decision, so that a
 sentence of the rules is held against both. Cards are named in the order of dealing, forehand first. The
-dealer is the last seat unless said otherwise, so that the first card is seat 0's.
+first dealer is the last seat unless said otherwise, so that the first card is seat 0's.
 """
 
 from collections.abc import Iterable
@@ -58,10 +58,23 @@ class Table:
         self.actions: list[str] = []
 
     def deal(self, hands: str, talon: str = "") -> "Table":
-        """Deals one hand: the cards of the players, forehand first, and the first of the talon."""
+        """Deals one hand.
+
+        Args:
+            hands: The players' cards, forehand first, or by seat: "1:L5 3:GO".
+            talon: The first cards of the talon.
+        """
         assert self.batch.at_chance[0], "no hand is to be dealt now"
-        assert len(hands.split()) == len(seats(self.record["in_pot"])), "a card for each player in"
-        self.decks.append(f"{hands} {talon}".split())
+        players = set(range(self.players)) if self.record["new_pot"] else self.in_pot
+        cards = hands.split()
+        if ":" in hands:
+            by_seat = {int(seat): card for seat, card in (card.split(":") for card in cards)}
+            assert set(by_seat) == players, f"the players are {players}"
+            dealer = self.record["dealer"] if self.record["redeal"] else self.next_dealer
+            clockwise = ((dealer + 1 + i) % self.players for i in range(self.players))
+            cards = [by_seat[seat] for seat in clockwise if seat in players]
+        assert len(cards) == len(players), f"the players are {players}"
+        self.decks.append([*cards, *talon.split()])
         self.batch.deal(self.decks[-1])
         self._compare()
         return self
@@ -108,9 +121,7 @@ class Table:
     def open_cards(self) -> set[str]:
         """Cards that lie face up: "KI0" is the first of the two killes in the pack."""
         return {
-            f"{code(card)}{card % 2}"
-            for card in range(42)
-            if int(self.record["shown"]) >> card & 1
+            f"{code(card)}{card % 2}" for card in range(42) if int(self.record["shown"]) >> card & 1
         }
 
     @property

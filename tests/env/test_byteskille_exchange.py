@@ -376,16 +376,12 @@ def test_with_dealer_after_inn_a_gok_from_the_talon_ends_the_round():  # D-E04
 
 
 def test_a_drawn_card_is_taken_face_down_and_the_old_one_laid_aside_face_down():  # D-E17
-    table = play(
-        "L5 L6 L2 VH", "0 stand, 1 stand, 2 swap", talon="L9", dealer_after_inn=True
-    )
+    table = play("L5 L6 L2 VH", "0 stand, 1 stand, 2 swap", talon="L9", dealer_after_inn=True)
     assert table.open_cards == {"VH0"}
 
 
 def test_a_kille_is_drawn_and_laid_aside_face_up():
-    table = play(
-        "L5 L6 KI VH", "0 stand, 1 stand, 2 swap", talon="KI", dealer_after_inn=True
-    )
+    table = play("L5 L6 KI VH", "0 stand, 1 stand, 2 swap", talon="KI", dealer_after_inn=True)
     assert table.open_cards == {"KI0", "KI1", "VH0"}
     assert table.laid_aside == ["KI"]
 
