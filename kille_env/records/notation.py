@@ -2,8 +2,8 @@
 
 What is written here is canonical: the keys stand in the order of `KEYS`, `DEAL_KEYS` and the game's
 result, `", "` and `": "` separate, no letter is escaped that JSON does not ask for, whole numbers
-have no point, and every line ends with one line feed. Reading such a file and writing it again gives
-the same bytes.
+have no point, and every line ends with one line feed. Reading such a file and writing it again
+gives the same bytes.
 """
 
 import json

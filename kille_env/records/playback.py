@@ -11,9 +11,7 @@ from kille_env.core.game import OVER
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, join, refuse
-from kille_env.records.recorder import returns
-
-Watch = Callable[[Any, Any], None]
+from kille_env.records.recorder import Watch, returns
 
 
 @dataclass(frozen=True)

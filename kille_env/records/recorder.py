@@ -1,6 +1,7 @@
 """Writing down what is played."""
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from kille_env.core.batch import Batch
 from kille_env.core.game import OVER
 from kille_env.errors import RecordError
 from kille_env.records.notation import FORMAT, Record
+
+Watch = Callable[[Any, Any], None]
 
 
 def returns(batch: Batch, table: int) -> list[float]:
@@ -24,12 +27,15 @@ class Recorder:
     An environment that calls `Batch.step` keeps a `Logbook` instead.
     """
 
-    def __init__(self, batch: Batch, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, batch: Batch, names: Sequence[str] | None = None, watch: Watch | None = None
+    ) -> None:
         """Begins no match yet.
 
         Args:
             batch: The tables.
             names: [P] names of the seats for the records.
+            watch: Called with table 0 before and after every deal and every action.
 
         Raises:
             RecordError: The batch starts finished tables again by itself.
@@ -37,6 +43,7 @@ class Recorder:
         if batch.restart:
             raise RecordError("a Recorder needs a batch with restart=False")
         self.batch, self.names = batch, None if names is None else list(names)
+        self._watch = watch
         self._codes = np.repeat(np.array(batch.spec.pack.codes), batch.spec.pack.copies)
         self._seeds: list[int | None] = [None] * batch.num_tables
         self._dealers = [0] * batch.num_tables
@@ -73,7 +80,7 @@ class Recorder:
         batch = self.batch
         live = np.flatnonzero(batch.seat >= 0).tolist()
         seats, numbers = batch.seat.tolist(), np.asarray(actions).tolist()
-        batch.apply(actions)
+        self._move(lambda: batch.apply(actions))
         for table in live:
             self._deals[table][-1]["actions"].append(
                 [seats[table], batch.spec.actions[numbers[table]]]
@@ -107,10 +114,28 @@ class Recorder:
             truncated=bool(batch.tables["truncated"][table]) if over else None,
         )
 
+    def mark(self) -> Any:
+        """Returns a point to which `return_to` can go back."""
+        return self.batch.save(), copy.deepcopy((self._seeds, self._dealers, self._deals))
+
+    def return_to(self, mark: Any) -> None:
+        """Goes back: the tables stand as they stood, and what came after is forgotten."""
+        saved, written = mark
+        self.batch.restore(saved)
+        self._seeds, self._dealers, self._deals = copy.deepcopy(written)
+
+    def _move(self, move: Callable[[], None]) -> None:
+        if self._watch is None:
+            move()
+            return
+        before = self.batch.tables[0].copy()
+        move()
+        self._watch(before, self.batch.tables[0].copy())
+
     def _deal(self) -> None:
         """Deals until every table has somebody to decide or is over; hands can end undecided."""
         while len(waiting := np.flatnonzero(self.batch.at_chance).tolist()):
-            self.batch.deal()
+            self._move(self.batch.deal)
             for table in waiting:
                 self._deals[table].append({"actions": []})
             self._close(waiting)

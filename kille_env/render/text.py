@@ -1,5 +1,6 @@
 """Small helpers for tables and lists in plain text."""
 
+import re
 from collections.abc import Sequence
 
 
@@ -19,6 +20,21 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") 
         (indent + gap.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))).rstrip()
         for row in rows
     ]
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Returns "1 match" or "3 matches"."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def second_person(line: str, you: str) -> str:
+    """Returns a line in the third person about somebody called `you` in the second person.
+
+    "You swaps with Bo." becomes "You swap with Bo.", and in mid-sentence the word is written small.
+    """
+    verbs = {"is": "are", "does": "do"}
+    line = re.sub(rf"\b{you} (\w+)s\b", lambda m: f"{you} {verbs.get(m[1] + 's', m[1])}", line)
+    return re.sub(rf"(?<=[a-z,] ){you}\b", you.lower(), line)
 
 
 def units(amount: float) -> str:

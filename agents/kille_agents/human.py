@@ -1,0 +1,106 @@
+"""A person at the terminal: asks for a line, understands it, and takes no for an answer."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+HELP, UNDO, QUIT = "help", "undo", "quit"
+COMMANDS = {
+    HELP: "what the words mean",
+    UNDO: "take your last decision back",
+    QUIT: "leave the table (so do Ctrl-D and Ctrl-C)",
+}
+"""Words that are no actions and are always understood; `?` is help."""
+
+
+class HasQuit(Exception):
+    """The person has left the table."""
+
+
+class Human:
+    """Reads the decisions of a person, line by line.
+
+    Attributes:
+        name: What tables and records call him.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], str] | None = None,
+        out: TextIO | None = None,
+        name: str = "human",
+    ) -> None:
+        """Takes a place in front of the terminal.
+
+        Args:
+            read: Returns a line and raises EOFError behind the last one; None reads standard input.
+            out: Where questions and answers are written; None is standard output.
+            name: The person's name.
+        """
+        self.name = name
+        self._read = read or _read_line
+        self._out = out
+
+    def say(self, text: str = "", end: str = "\n") -> None:
+        """Writes something to the person."""
+        print(text, end=end, file=self._out or sys.stdout, flush=True)
+
+    def choose(self, question: str, choices: Sequence[str], meanings: dict[str, str]) -> str:
+        """Asks until the answer is understood.
+
+        Args:
+            question: What is asked for, before the prompt.
+            choices: The possible answers. A line may hold the word, its beginning or its number.
+            meanings: What the choices mean, for the help.
+
+        Returns:
+            One of the choices, or `UNDO`.
+
+        Raises:
+            HasQuit: The person has left, by a word or by closing the input.
+        """
+        while True:
+            menu = "  ".join(f"{number} {word}" for number, word in enumerate(choices, start=1))
+            self.say(f"{question} [{menu}] > ", end="")
+            try:
+                line = self._read()
+            except EOFError:
+                self.say()
+                raise HasQuit from None
+            word = understand(line, choices)
+            if word == QUIT:
+                raise HasQuit
+            if word == HELP:
+                self._help(choices, meanings)
+            elif word is not None:
+                return word
+            elif line.strip():
+                self.say(f"{line.strip()!r} is not understood. ? is for help.")
+
+    def _help(self, choices: Sequence[str], meanings: dict[str, str]) -> None:
+        for number, word in enumerate(choices, start=1):
+            self.say(f"  {number}  {word:8} {meanings.get(word, '')}")
+        for word, meaning in COMMANDS.items():
+            self.say(f"  {word[0] if word != HELP else '?'}  {word:8} {meaning}")
+        self.say("The number, the word or its beginning will do.")
+
+
+def understand(line: str, choices: Sequence[str]) -> str | None:
+    """Returns the choice or command that a line means, or None if it could mean several or none."""
+    word = line.strip().lower()
+    if word == "?":
+        return HELP
+    if word.isdecimal():
+        return choices[int(word) - 1] if 1 <= int(word) <= len(choices) else None
+    known = [*choices, *(command for command in COMMANDS if command not in choices)]
+    if word in known:
+        return word
+    meant = [one for one in known if word and one.startswith(word)]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _read_line() -> str:
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
