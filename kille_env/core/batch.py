@@ -61,7 +61,8 @@ class Batch:
             seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size.
                 None takes one from the operating system.
             threads: Slices that are stepped side by side; results do not depend on it.
-            restart: Whether a finished table begins its next match in the same step.
+            restart: Whether a finished table begins its next match in the same step. A match that
+                the cards alone decide, before anybody acts, is then skipped.
 
         Raises:
             RulesError: The game is not played by that many, or there is no table.
@@ -122,6 +123,9 @@ class Batch:
         elif isinstance(seed, (Sequence, np.ndarray)) and np.ndim(seed) == 1:
             if len(seed) != self.num_tables:
                 raise RulesError(f"{len(seed)} seeds for {self.num_tables} tables")
+            given = np.asarray(seed)
+            if given.dtype.kind not in "iu" or given.min() < 0:
+                raise RulesError(f"seeds are whole numbers from 0, got {seed!r}")
             bases = [np.random.SeedSequence(int(s)).generate_state(1, np.uint64)[0] for s in seed]
             seeds = _spread(np.array(bases, dtype=np.uint64), np.zeros(self.num_tables, np.int64))
         else:
@@ -153,6 +157,8 @@ class Batch:
             RulesError: A dealer or seed that is not possible.
         """
         chosen = self._everyone if which is None else np.ascontiguousarray(which, dtype=np.bool_)
+        if chosen.shape != self._seat.shape:
+            raise RulesError(f"which is [{self.num_tables}] bool, got shape {chosen.shape}")
         dealers = self._dealers(dealer)
         decks = self._decks(deck)
         if seed is not None:
@@ -162,6 +168,9 @@ class Batch:
             self._stack(decks, chosen)
             if deal:
                 self.game.deal(self._tables, self._rules, chosen, False)
+                while self.restart and (decided := chosen & self.over).any():
+                    self.game.begin(self._tables, self._rules, dealers, decided)
+                    self.game.deal(self._tables, self._rules, decided, False)
             self._show()
             if not self._began:  # compile the step with the reset, so that the first step is fast
                 self._began = True
@@ -305,7 +314,9 @@ class Batch:
         try:
             identity = json.loads(head)
         except ValueError:
-            raise KilleError("these bytes were not written by Batch.save") from None
+            identity = None
+        if not isinstance(identity, dict):
+            raise KilleError("these bytes were not written by Batch.save")
         mine = self._identity()
         for key in mine:
             if identity.get(key) != mine[key]:
@@ -358,21 +369,25 @@ class Batch:
 
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
         out = np.zeros((self.num_tables, size), dtype=dtype)
-        seats = np.ascontiguousarray(np.broadcast_to(seats, self.num_tables), dtype=np.int8)
-        if seats.min() < 0 or seats.max() >= self.num_players:
+        given = np.asarray(seats)
+        fits = given.dtype.kind in "iu" and given.shape in ((), self._seat.shape)
+        if not fits or given.min() < 0 or given.max() >= self.num_players:
             raise RulesError(
-                f"seats are 0 to {self.num_players - 1}, got {seats.min()} to {seats.max()}"
+                f"seats are 0 to {self.num_players - 1}, one or [{self.num_tables}], got {seats!r}"
             )
-        kernel(self._tables, self._rules, seats, out)
+        chosen = np.full(self.num_tables, given, dtype=np.int8)
+        kernel(self._tables, self._rules, chosen, out)
         return out
 
     def _dealers(self, dealer: Any) -> np.ndarray:
         dealers = np.full(self.num_tables, -1, dtype=np.int8)
         if dealer is not None:
             given = np.asarray(dealer)
-            if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= self.num_players:
+            fits = given.dtype.kind in "iu" and given.shape in ((), self._seat.shape)
+            if not fits or given.min() < 0 or given.max() >= self.num_players:
                 raise RulesError(
-                    f"the dealer is a seat from 0 to {self.num_players - 1}, got {dealer!r}"
+                    f"the dealer is a seat from 0 to {self.num_players - 1} or one for each of "
+                    f"{self.num_tables} tables, got {dealer!r}"
                 )
             dealers[:] = given
         return dealers
@@ -383,7 +398,8 @@ class Batch:
             return None
         if isinstance(deck, str):
             raise CardError(f"a deck is a list of card codes, got the text {deck!r}")
-        many = len(deck) > 0 and not isinstance(deck[0], str)
+        many = len(deck) > 0 and isinstance(deck[0], (Sequence, np.ndarray))
+        many = many and not isinstance(deck[0], str)
         if many and len(deck) != self.num_tables:
             raise CardError(f"{len(deck)} decks for {self.num_tables} tables")
         lists = deck if many else [deck]

@@ -184,7 +184,8 @@ def step_tables(
 
     Nothing is played if an action is illegal. With `restart` off a finished table waits. The antes
     of a new match are paid out by its first step, so that the last step's rewards stay the old
-    match's.
+    match's. A match that ends before anybody has to decide (two players, and a gok is dealt) passes
+    unseen with `restart`; without, the next step pays out what it decided.
 
     Returns:
         The first table with an illegal action, or -1.
@@ -195,20 +196,21 @@ def step_tables(
     num_players = rewards.shape[1]
     for i in range(tables.shape[0]):
         table = tables[i]
-        if table["seat"] < 0:
-            rewards[i, :] = 0.0
-            continue
-        apply(table, rules[0], actions[i])
-        if table["phase"] <= OVER:
-            table["stacked"] = 0
-            _deal(table, rules[0], False)
+        waits = table["seat"] < 0
+        if not waits:
+            apply(table, rules[0], actions[i])
+            if table["phase"] <= OVER:
+                table["stacked"] = 0
+                _deal(table, rules[0], False)
         for seat in range(num_players):
             rewards[i, seat] = table["reward"][seat]
             table["reward"][seat] = 0.0
+        if waits:
+            continue
         over = table["phase"] == OVER
         terminated[i] = over and not table["truncated"]
         truncated[i] = over and table["truncated"]
-        if over and restart:
+        while restart and table["phase"] == OVER:
             begin(table, rules[0], -1)
             table["stacked"] = 0
             _deal(table, rules[0], False)
