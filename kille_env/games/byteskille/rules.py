@@ -177,12 +177,18 @@ def is_shown(table, card):
 
 
 @kernel
+def next_seat(table, seat):
+    """The seat on the left; a comparison, for a division would cost more than the rest of a turn."""
+    following = np.int64(seat) + 1
+    return 0 if following == table["num_players"] else following
+
+
+@kernel
 def seat_left_of(table, seat, seats):
     """The nearest seat of a set clockwise from `seat`; the set is not empty."""
-    num_players = np.int64(table["num_players"])
-    following = (np.int64(seat) + 1) % num_players
+    following = next_seat(table, seat)
     while not has(seats, following):
-        following = (following + 1) % num_players
+        following = next_seat(table, following)
     return following
 
 
@@ -289,13 +295,10 @@ def _deal_cards(table, rules):
     take_pack(table)
     table["high"] = 3 if rules["dealt_kille"] == HIGH else 0
     table["players"] = table["in_pot"]
-    num_players = np.int64(table["num_players"])
     seat = np.int64(table["dealer"])
     position = 0
-    for _ in range(num_players):
-        seat += 1
-        if seat == num_players:
-            seat = 0
+    for _ in range(int(table["num_players"])):
+        seat = next_seat(table, seat)
         if has(table["players"], seat):
             card = index(draw(table))
             table["order"][index(position)] = seat
@@ -423,7 +426,8 @@ def _ask_gok_holders(table, rules):
     turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
     if rules["gok_call"] == ANY_TIME and table["goks"] > 0:
         for offset in range(np.int64(table["gok_offset"]) + 1, size):
-            seat = table["order"][(turn + offset) % size]
+            position = turn + offset
+            seat = table["order"][index(position - size if position >= size else position)]
             card = table["hand"][seat]
             if card_type(card) == GO and not is_shown(table, card):
                 table["gok_offset"] = offset
@@ -798,7 +802,7 @@ def _finish_deal(table, rules):
         table["winner"] = winner
         table["pots_won"] += 1
         table["new_pot"] = 1
-        table["next_dealer"] = (np.int64(table["dealer"]) + 1) % np.int64(table["num_players"])
+        table["next_dealer"] = next_seat(table, table["dealer"])
         if table["pots_won"] >= rules["pots"]:
             _end_match(table, False)
             return

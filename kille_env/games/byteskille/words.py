@@ -41,7 +41,7 @@ from kille_env.games.byteskille.rules import (
     YES,
     price,
 )
-from kille_env.render.text import columns, labels, listed, units
+from kille_env.render.text import columns, counted, labels, listed, units
 
 RESULT_KEYS = (
     "turns",
@@ -287,7 +287,7 @@ def narrate(
     for event in new[len(old) :]:
         lines.append(_tell_event(after, rules, who, event, seat))
         if event[0] in (EV_SVIN, EV_TALON_SVIN) and undone:
-            lines[-1] += f" ({undone} exchange{'s' if undone > 1 else ''} undone)"
+            lines[-1] += f" {counted(undone, 'exchange is', 'exchanges are')} undone."
     asked = int(before["seat"])
     if before["phase"] == GOK and len(new) == len(old) and seat in (None, asked):
         lines.append(f"{who[asked]} keeps the gök hidden.")
@@ -382,7 +382,7 @@ def _tell_challenge(
     if kind in (EV_HUSAR, EV_TALON_HUSAR) or loser == a:
         return f"{told} {who[a]} is chopped."
     card = KILLE_PACK.name(card_a) if _known(table, seat, card_a) else "the card"
-    return f"{told} It chops {card}, which was dealt to {who[loser]}, who is chopped."
+    return f"{told} It chops {card}, which was dealt to {who[loser]}: {who[loser]} is chopped."
 
 
 def _tell_talon_passed(
@@ -480,7 +480,7 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
         left = listed([who[seat] for seat in _seats(table["in_pot"])])
         lines = [f"In for the next hand: {left}. {who[int(table['next_dealer'])]} deals."]
     return (
-        lines if not table["truncated"] else lines[: table["winner"] >= 0] + _tell_cut(table, who)
+        lines if not table["truncated"] else lines[: int(table["winner"] >= 0)] + _tell_cut(table, who)
     )
 
 
