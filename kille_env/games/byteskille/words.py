@@ -11,7 +11,10 @@ from typing import Any
 from kille_env.core.deck import GO, KA, KI, KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
-from kille_env.games.byteskille.rules import (
+from kille_env.games.byteskille.settle import (
+    price,
+)
+from kille_env.games.byteskille.table import (
     ANSWER_DEALER,
     ANSWER_THIRD,
     BUYIN,
@@ -39,7 +42,6 @@ from kille_env.games.byteskille.rules import (
     TURN,
     UNDONE,
     YES,
-    price,
 )
 from kille_env.render.text import columns, counted, labels, listed, units
 
@@ -480,7 +482,9 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
         left = listed([who[seat] for seat in _seats(table["in_pot"])])
         lines = [f"In for the next hand: {left}. {who[int(table['next_dealer'])]} deals."]
     return (
-        lines if not table["truncated"] else lines[: int(table["winner"] >= 0)] + _tell_cut(table, who)
+        lines
+        if not table["truncated"]
+        else lines[: int(table["winner"] >= 0)] + _tell_cut(table, who)
     )
 
 
