@@ -1,0 +1,25 @@
+"""Players behind one protocol: a batch of observations and masks in, probabilities out.
+
+What stands here is imported without torch; the players that need it load it when they are made.
+"""
+
+from kille_agents.base import Policy, best_actions, check_probabilities, sample_actions
+from kille_agents.catalog import BASELINES, load_policy
+from kille_agents.network import NetworkPolicy, PolicyCard, load_network, save_network
+from kille_agents.threshold import ThresholdPolicy
+from kille_agents.uniform import UniformPolicy
+
+__all__ = [
+    "BASELINES",
+    "NetworkPolicy",
+    "Policy",
+    "PolicyCard",
+    "ThresholdPolicy",
+    "UniformPolicy",
+    "best_actions",
+    "check_probabilities",
+    "load_network",
+    "load_policy",
+    "sample_actions",
+    "save_network",
+]

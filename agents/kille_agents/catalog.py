@@ -1,0 +1,52 @@
+"""Players by name or path."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kille_agents.base import Policy
+from kille_agents.network import SPECIFICATION, load_network
+from kille_agents.threshold import ThresholdPolicy
+from kille_agents.uniform import UniformPolicy
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError, did_you_mean
+
+BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
+    "uniform": lambda num_players, rules: UniformPolicy(),
+    "threshold": ThresholdPolicy,
+}
+"""Players that need no training, by name; each is made for a number of seats and rules."""
+
+
+def load_policy(
+    name_or_path: str | Path, game: str, num_players: int, rules: Rules, *, trust: bool = False
+) -> Policy:
+    """Returns a player for a table.
+
+    Args:
+        name_or_path: A name of `BASELINES`; a run's folder, or a folder or file of a policy that
+            was exported; or a model that Stable-Baselines3 has saved (`.zip`).
+        game: The game to be played.
+        num_players: Seats of the table.
+        rules: Its rules.
+        trust: Whether a file that can run code when it is loaded may be loaded.
+
+    Raises:
+        PolicyError: There is no such player, it was made for another table, or it needs `trust`.
+    """
+    if rules.game != game:
+        raise PolicyError(f"the rules are of {rules.game}, the game is {game}")
+    name = str(name_or_path)
+    if name in BASELINES:
+        return BASELINES[name](num_players, rules)
+    path = Path(name_or_path)
+    if path.suffix == ".zip" and path.is_file():
+        from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
+
+        return load_sb3(path, game, num_players, rules, trust=trust)
+    if path.exists():
+        return load_network(path, game, num_players, rules)
+    raise PolicyError(
+        f"there is no player {name!r}, neither by name nor as a file or folder with "
+        f"{SPECIFICATION}. "
+        f"{did_you_mean(name, BASELINES)}"
+    )

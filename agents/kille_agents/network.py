@@ -1,0 +1,252 @@
+"""A trained network without the library that trained it.
+
+A policy is two files beside each other: `policy.safetensors`, its weights, and `policy.json`, what
+it was made for. Neither can run code when it is read. The forward pass is NumPy in single
+precision, in chunks that fit the processor's cache.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from kille_agents.base import check_shapes
+from kille_env.core.spec import Rules, width
+from kille_env.errors import KilleError, PolicyError
+from kille_env.registry import spec
+
+WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
+FORMAT = "kille-policy 1"
+ACTIVATIONS = ("tanh", "relu")
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class PolicyCard:
+    """What a network was made for: the content of `policy.json`.
+
+    Attributes:
+        game: The game.
+        game_version: Version of the game whose observations it reads.
+        num_players: Seats of the tables that it plays at.
+        rules: Every switch with its value.
+        observation_width: F, features that it reads.
+        num_actions: A, actions that it knows.
+        layers: Units of each hidden layer.
+        activation: "tanh" or "relu", after each hidden layer.
+        made: How it was made, for people: recipe, seed, decisions, versions of the libraries.
+    """
+
+    game: str
+    game_version: int
+    num_players: int
+    rules: Mapping[str, Any]
+    observation_width: int
+    num_actions: int
+    layers: tuple[int, ...]
+    activation: str
+    made: Mapping[str, Any]
+
+    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
+        """Returns in words where a table is another than the one that this was made for."""
+        if self.game != game:
+            return [f"it plays {self.game}, not {game}"]
+        wrong = []
+        version = spec(game).version
+        if self.game_version != version:
+            wrong.append(
+                f"it was made for version {self.game_version} of {game}, this is {version}"
+            )
+        if self.num_players != num_players:
+            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
+        mine, theirs = dict(self.rules), rules.as_dict()
+        for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
+            if mine.get(name) != theirs.get(name):
+                wrong.append(f"its rule {name} is {mine.get(name)!r}, not {theirs.get(name)!r}")
+        return wrong
+
+
+class NetworkPolicy:
+    """Plays a multilayer perceptron over the observation."""
+
+    def __init__(
+        self, card: PolicyCard, weights: Mapping[str, np.ndarray], name: str = "network"
+    ) -> None:
+        """Checks the weights.
+
+        Args:
+            card: What it was made for.
+            weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
+                actions; float32.
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: A weight is missing, has another shape, or is no number.
+        """
+        self.card, self.name = card, name
+        if card.activation not in ACTIVATIONS:
+            raise PolicyError(f"activation {card.activation!r} is not known, expected tanh or relu")
+        sizes = (card.observation_width, *card.layers, card.num_actions)
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+            shapes[f"weight.{layer}"] = (outputs, inputs)
+            shapes[f"bias.{layer}"] = (outputs,)
+        if set(weights) != set(shapes):
+            raise PolicyError(
+                f"the weights of {name} are {sorted(weights)}, "
+                f"its specification needs {sorted(shapes)}"
+            )
+        for key, shape in shapes.items():
+            array = weights[key]
+            if array.shape != shape or array.dtype != np.float32:
+                raise PolicyError(
+                    f"{key} of {name} is {array.dtype} {array.shape}, "
+                    f"its specification needs float32 {shape}"
+                )
+            if not np.isfinite(array).all():
+                raise PolicyError(
+                    f"{key} of {name} holds a value that is not a number; train it again"
+                )
+        self.weights = {key: np.ascontiguousarray(weights[key]) for key in shapes}
+        self._layers = [
+            (self.weights[f"weight.{layer}"].T, self.weights[f"bias.{layer}"])
+            for layer in range(len(sizes) - 1)
+        ]
+
+    def logits(self, observation: np.ndarray) -> np.ndarray:
+        """Returns the raw output, [N, A] float32, for observations [N, F]."""
+        hidden = observation.astype(np.float32)
+        for weight, bias in self._layers[:-1]:
+            hidden = hidden @ weight
+            hidden += bias
+            if self.card.activation == "tanh":
+                np.tanh(hidden, out=hidden)
+            else:
+                np.maximum(hidden, 0.0, out=hidden)
+        weight, bias = self._layers[-1]
+        return hidden @ weight + bias
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        check_shapes(
+            self.name, observation, mask, self.card.observation_width, self.card.num_actions
+        )
+        out = np.empty(mask.shape, dtype=np.float64)
+        for start in range(0, len(mask), CHUNK):
+            part = slice(start, start + CHUNK)
+            logits = self.logits(observation[part]).astype(np.float64)
+            legal = mask[part] != 0
+            logits[~legal] = -np.inf
+            largest = logits.max(axis=1, keepdims=True)
+            if not np.isfinite(largest).all():
+                row = start + int(np.argmin(np.isfinite(largest[:, 0])))
+                raise PolicyError(
+                    f"row {row} for {self.name} has no legal action or no finite output"
+                )
+            np.exp(logits - largest, out=logits)
+            np.divide(logits, logits.sum(axis=1, keepdims=True), out=out[part])
+        return out
+
+
+def save_network(policy: NetworkPolicy, folder: Path) -> Path:
+    """Writes a policy into a folder; each file whole or not at all.
+
+    Returns:
+        The path of the specification.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = save(policy.weights)
+    content = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest()}
+    content |= asdict(policy.card)
+    text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    write_whole(folder / WEIGHTS, weights)
+    write_whole(folder / SPECIFICATION, text.encode())
+    return folder / SPECIFICATION
+
+
+def load_network(path: Path, game: str, num_players: int, rules: Rules) -> NetworkPolicy:
+    """Reads a policy and checks that it fits the table.
+
+    Args:
+        path: A folder with the two files, or one of them.
+        game: The game to be played.
+        num_players: Seats of the table.
+        rules: Its rules.
+
+    Raises:
+        PolicyError: The files are missing, broken, do not belong together, or are for another
+            table; the message names every difference.
+    """
+    card, weights, name = read_network(path)
+    wrong = card.differences(game, num_players, rules)
+    game_spec = spec(game)
+    if not wrong:
+        needed = (width(game_spec.observation(num_players)), game_spec.num_actions)
+        if (card.observation_width, card.num_actions) != needed:
+            wrong = [
+                f"it reads {card.observation_width} features and knows {card.num_actions} actions, "
+                f"the table has {needed[0]} and {needed[1]}"
+            ]
+    if wrong:
+        raise PolicyError(f"the policy in {path} does not fit this table: {'; '.join(wrong)}")
+    return NetworkPolicy(card, weights, name)
+
+
+def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
+    """Reads the two files of a policy, whatever table it is for: card, weights and name."""
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    for file in (folder / SPECIFICATION, folder / WEIGHTS):
+        if not file.is_file():
+            raise PolicyError(
+                f"{folder} holds no {file.name}; "
+                f"a policy is {WEIGHTS} with {SPECIFICATION} beside it"
+            )
+    card, digest = _read_card(folder / SPECIFICATION)
+    data = (folder / WEIGHTS).read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise PolicyError(
+            f"{folder / WEIGHTS} is not the file that {SPECIFICATION} describes: one of them was "
+            "replaced or cut off"
+        )
+    try:
+        weights = load(data)
+    except SafetensorError as error:
+        raise PolicyError(f"{folder / WEIGHTS} cannot be read: {error}") from None
+    return card, weights, folder.resolve().name
+
+
+def _read_card(file: Path) -> tuple[PolicyCard, str]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content.pop("format") != FORMAT:
+            raise KilleError("another format")
+        digest = content.pop("weights_sha256")
+        content["layers"] = tuple(content["layers"])
+        names = {field.name for field in fields(PolicyCard)}
+        if set(content) != names:
+            raise KilleError(f"its keys are {sorted(content)}, expected {sorted(names)}")
+        return PolicyCard(**content), digest
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file beside its place and moves it there, so that nobody ever sees half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), 0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

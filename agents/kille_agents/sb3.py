@@ -1,0 +1,157 @@
+"""Any model of Stable-Baselines3 or sb3-contrib as a player. Torch is loaded with this module."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib import QRDQN, TRPO, MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+from kille_agents.base import check_shapes
+from kille_env.core.spec import Rules, width
+from kille_env.errors import PolicyError
+from kille_env.registry import spec
+
+ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
+    algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
+}
+
+# How a policy says what it wants. Recurrent ones remember, which a batch of decisions cannot do for
+# them.
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "distribution": lambda policy: (
+        isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
+        and not hasattr(policy, "lstm_actor")
+    ),
+    "values": lambda policy: hasattr(policy, "q_net"),
+    "quantiles": lambda policy: hasattr(policy, "quantile_net"),
+}
+
+
+class SB3Policy:
+    """Plays a model: by its distribution over the legal actions, or the action of highest value.
+
+    The model's distribution is taken with the mask where the model knows masks; otherwise its share
+    of illegal actions is spread over the legal ones in proportion.
+    """
+
+    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
+        """Takes a model as it is; it may go on learning.
+
+        Args:
+            model: With `Discrete` actions, and observations that are the vector itself or a `Dict`
+                with "observation" and "action_mask".
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: The model has other spaces, or is of a kind that gives no distribution.
+        """
+        self.model, self.name = model, name
+        space = model.observation_space
+        self._in_dict = isinstance(space, spaces.Dict)
+        inner: Any = space["observation"] if isinstance(space, spaces.Dict) else space
+        action_space = model.action_space
+        if not isinstance(action_space, spaces.Discrete) or len(inner.shape) != 1:
+            raise PolicyError(
+                f"{name} takes {space} and does {action_space}; "
+                "expected a vector and Discrete actions"
+            )
+        policy = model.policy
+        self._kind = next((kind for kind, fits in _KINDS.items() if fits(policy)), None)
+        if self._kind is None:
+            raise PolicyError(f"{name} is a {type(model).__name__}, which is not supported")
+        self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        check_shapes(self.name, observation, mask, self.width, self.num_actions)
+        seen: Any = (
+            {"observation": observation, "action_mask": mask} if self._in_dict else observation
+        )
+        policy: Any = self.model.policy
+        with torch.no_grad():
+            tensor, _ = policy.obs_to_tensor(seen)
+            if self._kind == "distribution":
+                return _of_logits(policy.get_distribution(tensor).distribution.logits, mask)
+            values = (
+                policy.q_net(tensor)
+                if self._kind == "values"
+                else policy.quantile_net(tensor).mean(1)
+            )
+        return _greedy(values, mask)
+
+
+def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:
+    """Loads a saved model. The file is a pickle in disguise: loading it can run any code in it.
+
+    Args:
+        path: The `.zip` file.
+        game: The game to be played.
+        num_players: Seats of the table.
+        rules: Its rules; the file does not say for which ones it was trained.
+        trust: Whether the user has said that he trusts the file.
+
+    Raises:
+        PolicyError: Not trusted, no such model, or made for other spaces.
+    """
+    if not trust:
+        raise PolicyError(
+            f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
+            "If you know where it comes from, say so with --trust (trust=True)"
+        )
+    algorithm = ALGORITHMS[_algorithm_of(path)]
+    policy = SB3Policy(algorithm.load(path, device="cpu"), path.stem)
+    table = spec(game)
+    needed = (width(table.observation(num_players)), table.num_actions)
+    if (policy.width, policy.num_actions) != needed:
+        raise PolicyError(
+            f"the model in {path} reads {policy.width} features and knows {policy.num_actions} "
+            "actions; "
+            f"{game} with {num_players} seats has {needed[0]} and {needed[1]}"
+        )
+    return policy
+
+
+def _algorithm_of(path: Path) -> str:
+    """Tells from the plain part of a saved model which algorithm it is of."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = json.loads(archive.read("data"))
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise PolicyError(f"{path} is no model of Stable-Baselines3: {error}") from None
+    module = str(data.get("policy_class", {}).get("__module__", ""))
+    if module.startswith("sb3_contrib.common.maskable"):
+        return "MaskablePPO"
+    for name, part in (("QRDQN", "qrdqn"), ("DQN", ".dqn."), ("TRPO", "trpo")):
+        if part in module:
+            return name
+    if module == "stable_baselines3.common.policies":
+        return "PPO" if "clip_range" in data else "TRPO" if "target_kl" in data else "A2C"
+    raise PolicyError(
+        f"{path} holds a policy of {module or 'an unknown kind'}; "
+        f"supported are {', '.join(ALGORITHMS)}"
+    )
+
+
+def _of_logits(logits: torch.Tensor, mask: np.ndarray) -> np.ndarray:
+    """Returns the softmax over the legal actions."""
+    values = logits.cpu().numpy().astype(np.float64)
+    if not np.isfinite(values).all():
+        raise PolicyError("the model returned a value that is not a number; its weights are broken")
+    values[mask == 0] = -np.inf
+    values = np.exp(values - values.max(axis=1, keepdims=True))
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def _greedy(values: torch.Tensor, mask: np.ndarray) -> np.ndarray:
+    """Returns 1 for the legal action of the highest value."""
+    masked = np.where(mask != 0, values.cpu().numpy(), -np.inf)
+    return np.eye(mask.shape[1])[masked.argmax(axis=1)]

@@ -1,0 +1,93 @@
+"""Measures the thresholds of the rule-of-thumb player: `python benchmarks/thresholds.py`.
+
+For every table size each seat in turn, on its own turn, once stands and once swaps with whatever it
+holds, over the same deals and with every other decision by the thresholds so far. The gain of
+standing, summed over cards from the top down, is largest at the best threshold. A few rounds over
+all seats settle the tables, which are printed as they stand in `kille_agents/threshold.py`.
+"""
+
+import argparse
+import sys
+
+import numpy as np
+
+from kille_agents import ThresholdPolicy
+from kille_env import make_batch
+from kille_env.core.batch import Batch
+from kille_env.core.deck import GO, KI
+
+STAND, SWAP = 0, 1
+
+
+def play_both_ways(
+    batch: Batch, policy: ThresholdPolicy, seat: int, seeds: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Returns a seat's gain of standing, [N], and what it held then.
+
+    That is its card (-1: it was never asked), whether it had been made to take it, and how many
+    were to come after it.
+    """
+    layout = {part.name: part.slice for part in batch.spec.observation(batch.num_players)}
+    totals = []
+    held = np.full((3, batch.num_tables), -1)
+    for forced in (STAND, SWAP):
+        batch.reset(seed=seeds, dealer=batch.num_players - 1)
+        total = np.zeros(batch.num_tables)
+        used = np.zeros(batch.num_tables, dtype=bool)
+        while (batch.seat >= 0).any():
+            actions = policy.actions(batch.observation, batch.mask)
+            free = (batch.seat == seat) & (batch.mask[:, STAND] == 1) & ~used
+            free &= ~policy.knows_a_lower(batch.observation)
+            used |= free
+            held[0, free] = batch.observation[free, layout["card"]].argmax(axis=1)
+            held[1, free] = 1 - batch.observation[free, layout["card_dealt"]][:, 0].astype(int)
+            held[2, free] = batch.observation[free, layout["to_come"]].sum(axis=1)
+            actions[free] = forced
+            batch.step(actions)
+            total += batch.reward[:, seat]
+        totals.append(total)
+    return totals[0] - totals[1], *held
+
+
+def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> None:
+    """Improves the thresholds of one table size in place."""
+    batch = make_batch("byteskille", deals, num_players, episode="deal", restart=False, seed=0)
+    for number in range(rounds):
+        gains = np.zeros((2, num_players, 21))
+        seeds = np.arange(deals) + number * deals
+        for seat in range(num_players):
+            policy = ThresholdPolicy(num_players, batch.rules, table, asks=False)
+            gain, card, taken, to_come = play_both_ways(batch, policy, seat, seeds)
+            asked = card >= 0
+            np.add.at(gains, (taken[asked], to_come[asked], card[asked]), gain[asked])
+        from_the_top = np.cumsum(gains[:, :, GO::-1], axis=2)[:, :, ::-1]
+        table[:, num_players, :num_players] = from_the_top.argmax(axis=2)
+        print(
+            num_players,
+            "kille",
+            np.round(gains[0, :, KI] / deals, 4).tolist(),
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--deals", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--most", type=int, default=20, help="largest table")
+    options = parser.parse_args()
+    table = np.full((2, 21, 20), 7)
+    for num_players in range(2, options.most + 1):
+        measure(num_players, options.deals, options.rounds, table)
+    for kind, name in enumerate(("DEALT", "TAKEN")):
+        print(f"{name} = (")
+        for num_players in range(2, options.most + 1):
+            print(f"    {tuple(table[kind, num_players, :num_players].tolist())},")
+        print(")")
+
+
+if __name__ == "__main__":
+    main()

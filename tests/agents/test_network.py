@@ -1,0 +1,172 @@
+"""The exported network: the same as torch's, and refused where it does not belong."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kille_agents import NetworkPolicy, PolicyCard, load_network, load_policy, save_network
+from kille_env.core.spec import width
+from kille_env.errors import PolicyError
+from kille_env.registry import make_batch, spec
+
+GAME = spec("byteskille")
+RULES = GAME.resolve(episode="deal")
+FEATURES = width(GAME.observation(3))
+
+
+def card(**changes):
+    values = {
+        "game": "byteskille",
+        "game_version": GAME.version,
+        "num_players": 3,
+        "rules": RULES.as_dict(),
+        "observation_width": FEATURES,
+        "num_actions": GAME.num_actions,
+        "layers": (16, 8),
+        "activation": "tanh",
+        "made": {"by": "a test"},
+    }
+    return PolicyCard(**{**values, **changes})
+
+
+def weights(made_for, seed=0):
+    rng = np.random.default_rng(seed)
+    sizes = (made_for.observation_width, *made_for.layers, made_for.num_actions)
+    found = {}
+    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+        found[f"weight.{layer}"] = rng.normal(size=(outputs, inputs)).astype(np.float32) * 0.3
+        found[f"bias.{layer}"] = rng.normal(size=outputs).astype(np.float32)
+    return found
+
+
+@pytest.fixture
+def policy():
+    return NetworkPolicy(card(), weights(card()), "mine")
+
+
+@pytest.fixture
+def decisions():
+    batch = make_batch("byteskille", 300, 3, episode="deal", seed=2)
+    batch.reset()
+    return batch.observation.copy(), batch.mask.copy()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_forward_pass_equals_torch(decisions, activation):
+    torch = pytest.importorskip("torch")
+    observation, mask = decisions
+    made_for = card(activation=activation)
+    mine = NetworkPolicy(made_for, weights(made_for)).probabilities(observation, mask)
+    hidden = torch.as_tensor(observation).float()
+    values = {name: torch.as_tensor(array) for name, array in weights(made_for).items()}
+    for layer in range(3):
+        hidden = torch.nn.functional.linear(
+            hidden, values[f"weight.{layer}"], values[f"bias.{layer}"]
+        )
+        if layer < 2:
+            hidden = getattr(torch, activation)(hidden)
+    theirs = torch.softmax(hidden.masked_fill(torch.as_tensor(mask) == 0, -torch.inf), 1).numpy()
+    assert np.abs(mine - theirs).max() < 1e-5
+
+
+def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
+    save_network(policy, tmp_path / "mine")
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
+        "policy.json",
+        "policy.safetensors",
+    ]
+    for path in (
+        tmp_path / "mine",
+        tmp_path / "mine" / "policy.json",
+        tmp_path / "mine" / "policy.safetensors",
+    ):
+        again = load_policy(path, "byteskille", 3, RULES)
+        assert again.name == "mine"
+        assert np.array_equal(again.probabilities(*decisions), policy.probabilities(*decisions))
+
+
+def test_rows_do_not_depend_on_the_size_of_the_batch(policy, decisions):
+    observation, mask = decisions
+    whole = policy.probabilities(np.tile(observation, (20, 1)), np.tile(mask, (20, 1)))
+    assert np.abs(whole[:300] - policy.probabilities(observation, mask)).max() < 1e-6
+    assert policy.probabilities(observation[:0], mask[:0]).shape == (0, GAME.num_actions)
+
+
+@pytest.mark.parametrize(
+    ("table", "difference"),
+    [
+        ((3, GAME.resolve(episode="match")), "its rule episode is 'deal', not 'match'"),
+        (
+            (3, GAME.resolve(episode="deal", gok_call="off")),
+            "its rule gok_call is 'any_time', not 'off'",
+        ),
+        ((4, RULES), "made for 3 seats, not 4"),
+    ],
+)
+def test_another_table_is_refused_with_the_difference(tmp_path, policy, table, difference):
+    save_network(policy, tmp_path)
+    with pytest.raises(PolicyError, match=difference):
+        load_network(tmp_path, "byteskille", *table)
+
+
+def test_another_version_or_game_is_refused(tmp_path):
+    for changes, difference in (
+        ({"game_version": 99}, "made for version 99 of byteskille"),
+        ({"game": "krypkille"}, "it plays krypkille, not byteskille"),
+        ({"observation_width": 7}, "reads 7 features"),
+    ):
+        made_for = card(**changes)
+        save_network(NetworkPolicy(made_for, weights(made_for)), tmp_path)
+        with pytest.raises(PolicyError, match=difference):
+            load_network(tmp_path, "byteskille", 3, RULES)
+
+
+def test_a_preset_with_another_name_and_the_same_switches_fits(tmp_path, policy):
+    save_network(policy, tmp_path)
+    switches = {key: value for key, value in RULES.as_dict().items() if key != "preset"}
+    load_network(tmp_path, "byteskille", 3, GAME.resolve({**switches, "preset": "wikipedia"}))
+
+
+def test_broken_files_are_refused(tmp_path, policy):
+    save_network(policy, tmp_path)
+    data, text = (
+        (tmp_path / "policy.safetensors").read_bytes(),
+        (tmp_path / "policy.json").read_text(),
+    )
+    (tmp_path / "policy.safetensors").write_bytes(data[:-5])
+    with pytest.raises(PolicyError, match="replaced or cut off"):
+        load_network(tmp_path, "byteskille", 3, RULES)
+    (tmp_path / "policy.safetensors").write_bytes(data)
+    for broken in (
+        "{",
+        "[]",
+        json.dumps({"format": "kille-policy 1"}),
+        text.replace("tanh", "gelu"),
+    ):
+        (tmp_path / "policy.json").write_text(broken)
+        with pytest.raises(PolicyError):
+            load_network(tmp_path, "byteskille", 3, RULES)
+    (tmp_path / "policy.json").unlink()
+    with pytest.raises(PolicyError, match=r"holds no policy\.json"):
+        load_network(tmp_path, "byteskille", 3, RULES)
+
+
+def test_weights_that_are_no_numbers_or_of_another_shape_are_refused():
+    for key, value, message in (
+        ("bias.1", np.full(8, np.nan, np.float32), "not a number"),
+        ("bias.1", np.zeros(9, np.float32), r"float32 \(8,\)"),
+        ("bias.1", np.zeros(8), "float64"),
+        ("bias.9", np.zeros(8, np.float32), "its specification needs"),
+    ):
+        with pytest.raises(PolicyError, match=message):
+            NetworkPolicy(card(), {**weights(card()), key: value})
+
+
+def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, decisions):
+    observation, mask = decisions
+    with pytest.raises(PolicyError, match="made for another table"):
+        policy.probabilities(observation[:, 1:], mask)
+    with pytest.raises(PolicyError, match="row 0 for mine has no legal action"):
+        policy.probabilities(observation[:1], mask[:1] * 0)

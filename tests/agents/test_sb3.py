@@ -1,0 +1,89 @@
+"""Models of Stable-Baselines3 and sb3-contrib as players, loaded on the user's word only."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from gymnasium import spaces
+from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
+from stable_baselines3 import A2C, DQN, PPO
+
+from kille_agents import check_probabilities, load_policy
+from kille_agents.sb3 import SB3Policy
+from kille_env.core.spec import width
+from kille_env.errors import PolicyError
+from kille_env.registry import make_batch, spec
+
+GAME = spec("byteskille")
+RULES = GAME.resolve(episode="deal")
+FEATURES = width(GAME.observation(3))
+
+
+class Shapes(gymnasium.Env):
+    """Has the spaces of a table and nothing else."""
+
+    def __init__(self, features=FEATURES, as_dict=False):
+        inner = spaces.Box(0, 255, (features,), np.uint8)
+        mask = spaces.Box(0, 1, (GAME.num_actions,), np.int8)
+        self.observation_space = (
+            spaces.Dict({"observation": inner, "action_mask": mask}) if as_dict else inner
+        )
+        self.action_space = spaces.Discrete(GAME.num_actions)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+
+@pytest.fixture
+def decisions():
+    batch = make_batch("byteskille", 50, 3, episode="deal", seed=2)
+    batch.reset()
+    return batch.observation.copy(), batch.mask.copy()
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN, QRDQN])
+def test_every_kind_plays_and_is_the_same_when_loaded(tmp_path, decisions, algorithm):
+    more = {"buffer_size": 10} if algorithm in (DQN, QRDQN) else {}
+    model = algorithm("MlpPolicy", Shapes(), seed=1, device="cpu", **more)
+    policy = SB3Policy(model)
+    chances = policy.probabilities(*decisions)
+    check_probabilities("sb3", chances, decisions[1])
+    model.save(tmp_path / "model.zip")
+    again = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
+    assert again.name == "model"
+    assert np.array_equal(again.probabilities(*decisions), chances)
+
+
+def test_dictionaries_of_observation_and_mask_are_understood(decisions):
+    model = PPO("MultiInputPolicy", Shapes(as_dict=True), seed=1, device="cpu")
+    check_probabilities("sb3", SB3Policy(model).probabilities(*decisions), decisions[1])
+
+
+def test_a_model_is_loaded_on_an_explicit_word_only(tmp_path):
+    MaskablePPO("MlpPolicy", Shapes(), device="cpu").save(tmp_path / "model.zip")
+    with pytest.raises(PolicyError, match="--trust"):
+        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES)
+
+
+def test_a_model_for_another_table_is_refused(tmp_path):
+    MaskablePPO("MlpPolicy", Shapes(7), device="cpu").save(tmp_path / "model.zip")
+    with pytest.raises(PolicyError, match="reads 7 features"):
+        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    (tmp_path / "model.zip").write_bytes(b"PK not a model")
+    with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
+        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
+    with pytest.raises(PolicyError, match="RecurrentPPO, which is not supported"):
+        SB3Policy(RecurrentPPO("MlpLstmPolicy", Shapes(), device="cpu"))
+
+
+def test_broken_weights_are_noticed(decisions):
+    model = PPO("MlpPolicy", Shapes(), device="cpu")
+    model.policy.action_net.bias.data[:] = np.nan
+    with pytest.raises((PolicyError, ValueError)):
+        SB3Policy(model).probabilities(*decisions)

@@ -1,0 +1,128 @@
+"""Duplicate deals: unbiased, paired, and honest about their number."""
+
+import numpy as np
+import pytest
+
+from kille_agents import ThresholdPolicy, UniformPolicy
+from kille_env.errors import KilleError, PolicyError
+from kille_env.registry import make_batch, spec
+from kille_training.evaluate import estimate, payoff, payoff_table, rows_as_dicts, rows_from_dicts
+
+DEAL = spec("byteskille").resolve(episode="deal")
+MATCH = spec("byteskille").resolve(episode="match")
+
+
+class First:
+    """Always plays the first legal action."""
+
+    name = "first"
+
+    def probabilities(self, observation, mask):
+        return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+
+@pytest.mark.parametrize(("num_players", "rules"), [(2, DEAL), (3, DEAL), (5, MATCH), (13, DEAL)])
+def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
+    policy = ThresholdPolicy(num_players, rules)
+    row = payoff(policy, policy, "byteskille", num_players, rules, play="argmax", deals=50, seed=3)
+    assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
+    assert row.estimate.groups == 50
+    assert sum(part.mean for part in row.by_position) == pytest.approx(0.0, abs=1e-7)
+
+
+def test_the_interval_is_students_over_groups():
+    found = estimate(np.array([1.0, 2.0, 3.0, 6.0]))
+    # mean 3, standard deviation sqrt(14 / 3), t(0.975; 3) = 3.182446
+    assert found.mean == 3.0
+    assert found.high - found.mean == pytest.approx(3.182446 * np.sqrt(14 / 3 / 4), rel=1e-6)
+    with pytest.raises(KilleError, match="2 deals or more"):
+        estimate(np.array([1.0]))
+
+
+def test_it_equals_a_plain_loop_over_single_tables():
+    deals, seed = 7, 11
+    row = payoff(
+        First(),
+        ThresholdPolicy(3, DEAL),
+        "byteskille",
+        3,
+        DEAL,
+        play="argmax",
+        deals=deals,
+        seed=seed,
+    )
+    players = [First(), ThresholdPolicy(3, DEAL)]
+    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
+    means, places = [], np.zeros((deals, 3))
+    for number, deal in enumerate(seeds):
+        earned = []
+        for seat in range(3):
+            batch = make_batch("byteskille", 1, 3, rules=DEAL, restart=False, seed=int(deal))
+            batch.reset()
+            dealer, total = int(batch.tables["dealer"][0]), 0.0
+            while batch.seat[0] >= 0:
+                chances = players[int(batch.seat[0] != seat)].probabilities(
+                    batch.observation, batch.mask
+                )
+                batch.step(chances.argmax(axis=1))
+                total += batch.reward[0, seat]
+            earned.append(total)
+            places[number, (seat - dealer - 1) % 3] = total
+        means.append(np.mean(earned))
+    assert row.estimate == estimate(np.array(means))
+    assert [part.mean for part in row.by_position] == pytest.approx(places.mean(axis=0))
+
+
+def test_who_plays_changes_nothing_about_the_cards():
+    one, other = (
+        payoff(policy, UniformPolicy(), "byteskille", 3, DEAL, deals=200, seed=5)
+        for policy in (ThresholdPolicy(3, DEAL), UniformPolicy())
+    )
+    assert one.estimate.low > other.estimate.high  # 200 deals are enough to tell these two apart
+    again = payoff(
+        ThresholdPolicy(3, DEAL), UniformPolicy(), "byteskille", 3, DEAL, deals=200, seed=5
+    )
+    assert again == one
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    # Two uniform players: the truth is 0.
+    rows = [
+        payoff(UniformPolicy(), UniformPolicy(), "byteskille", 2, DEAL, deals=60, seed=seed)
+        for seed in range(120)
+    ]
+    covered = np.mean([row.estimate.low <= 0 <= row.estimate.high for row in rows])
+    assert 0.88 <= covered <= 0.99
+
+
+def test_a_table_has_a_line_for_each_baseline_and_way_to_play():
+    counted = []
+    rows = payoff_table(
+        First(), [UniformPolicy(), ThresholdPolicy(3, DEAL)], "byteskille", 3, DEAL,
+        deals=10, seed=0, progress=counted.append,
+    )  # fmt: skip
+    assert [(row.against, row.play) for row in rows] == [
+        ("uniform", "argmax"),
+        ("uniform", "sampled"),
+        ("threshold", "argmax"),
+        ("threshold", "sampled"),
+    ]
+    assert sum(counted) == 40
+    assert rows_from_dicts(rows_as_dicts(rows)) == rows
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -1.0, 2.0])
+def test_a_policy_that_talks_nonsense_is_stopped(wrong):
+    class Nonsense:
+        name = "nonsense"
+
+        def probabilities(self, observation, mask):
+            return np.where(mask != 0, wrong, 0.0)
+
+    with pytest.raises(PolicyError, match="'nonsense' returned"):
+        payoff(Nonsense(), UniformPolicy(), "byteskille", 3, DEAL, deals=5)
+
+
+def test_an_unknown_way_to_play_is_refused():
+    with pytest.raises(KilleError, match="argmax or sampled, not 'best'"):
+        payoff(First(), First(), "byteskille", 3, DEAL, play="best", deals=5)
