@@ -103,9 +103,9 @@ def _forget_old(base: Path) -> None:
 def kernel(function: F) -> F:
     """Compiles a function that allocates nothing, raises nothing and touches no Python object.
 
-    The GIL is released while it runs from Python. Calls between kernels are always inlined: an array
-    is seven words to pass, and passing them cost a third of a step. To a type checker the decorator is
-    the identity.
+    The GIL is released while it runs from Python. Calls between kernels are always inlined: an
+    array is seven words to pass, and passing them cost a quarter of a step. To a type checker the
+    decorator is the identity.
     """
     folder = cache_folder(_package_root(function))
     before = settings.CACHE_DIR

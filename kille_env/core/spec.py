@@ -266,6 +266,10 @@ class Rules:
         """Returns the value of a switch."""
         return self.values[name]
 
+    def number(self, name: str) -> int:
+        """Returns the value of a switch that is a whole number."""
+        return int(self.record[name][0])
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as plain values: the record is built again."""
         return _resolve_again, (self.game, dict(self.values))

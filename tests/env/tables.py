@@ -15,7 +15,7 @@ import numpy as np
 from reference.byteskille import Match
 
 import kille_env
-from kille_env.games.byteskille import SPEC, rules as kernels
+from kille_env.games.byteskille import SPEC, table as kernels
 
 EVENTS = {
     value: name.removeprefix("EV_").lower()

@@ -1,14 +1,16 @@
 """What a seat of Byteskille sees: the compact observation, the information state, and everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's meaning
-stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
+meaning stands in its layout below, from which the page of the game is made.
 """
 
 from kille_env.core.deck import KI
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out
-from kille_env.games.byteskille.rules import (
-    ANSWER_DEALER,
+from kille_env.games.byteskille.settle import (
+    price,
+)
+from kille_env.games.byteskille.table import (
     BUYIN,
     DREW,
     EV_ANSWER,
@@ -28,10 +30,10 @@ from kille_env.games.byteskille.rules import (
     in_cards,
     is_high,
     is_shown,
-    price,
 )
 
-# Offsets of the observation's parts; `observation_parts` below names the same ones, in the same order.
+# Offsets of the observation's parts; `observation_parts` below names the same ones, in the same
+# order.
 PHASE, CARD, CARD_HIGH, CARD_OPEN, CARD_DEALT, ASKED, SEEN = 0, 5, 26, 27, 28, 29, 30
 REDEALS_LEFT, BUYING, POT, PRICE, SEATS = 51, 68, 70, 86, 102
 (
@@ -58,15 +60,24 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the observation."""
     p = num_players
     return lay_out(
-        Part("phase", 5, "what is decided: exchange, gok (call or wait), dealer's answer, third player's "
-             "answer, buying in (one-hot); only the gok holder who is asked sees gok"),
+        Part(
+            "phase",
+            5,
+            "what is decided: exchange, gok (call or wait), dealer's answer, third "
+            "player's answer, buying in (one-hot); only the gok holder who is asked sees "
+            "gok",
+        ),
         Part("card", 21, "own card, from blaren to kille (one-hot; zero without a card)"),
         Part("card_high", 1, "own card is a kille that ranks high"),
         Part("card_open", 1, "own card lies face up"),
         Part("card_dealt", 1, "own card is the one that was dealt"),
         Part("asked", 1, "forehand has asked for better cards in this hand"),
         Part("seen", 21, "how many cards of each type the seat can locate, its own included", 2),
-        Part("redeals_left", 5, "questions that can still be granted in this deal, at most 31, binary"),
+        Part(
+            "redeals_left",
+            5,
+            "questions that can still be granted in this deal, at most 31, binary",
+        ),
         Part("deals_left", 8, "hands until the cap, at most 255, binary"),
         Part("pots_left", 4, "pots still to be won in this match, at most 15, binary"),
         Part("buying", 2, "the first, the second occasion to buy in is over"),
@@ -83,11 +94,13 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("untouched", p, "holds the card that he was dealt"),
         Part("open", p, "his card lies face up"),
         Part("chopped", p, "is chopped"),
-        Part("known", p, "his card as far as the seat can tell: 1 blaren to 21 kille, 0 unknown", 21),
+        Part(
+            "known", p, "his card as far as the seat can tell: 1 blaren to 21 kille, 0 unknown", 21
+        ),
         Part("known_high", p, "the known card is a kille that ranks high"),
         Part("entries", p, "times that he bought in for this pot", 127),
         Part("declined", p, "declined to buy in"),
-    )  # fmt: skip
+    )
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
@@ -99,12 +112,18 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("in_hand", p, "was dealt a card in this hand"),
         Part("dealer", p, "is the dealer"),
         Part("dealt", 1, "the card that the seat was dealt: 1 blaren to 21 kille, 0 none", 21),
-        Part("events", MAX_EVENTS * 6, "the hand so far, six numbers an event, zeros behind the last: kind "
-             "(1 stand, 2 exchange, 3 passed, 4 gok stood, 5 husar, 6 svin, 7 talon passed, 8 talon gok, "
-             "9 talon husar, 10 talon svin, 11 talon taken, 12 call, 13 ask, 14 answer); who, counted from "
-             "1, the seat itself; whom, likewise (0 nobody; a call: 1 on the own turn; an answer: the "
-             "action); his card, 1 to 21, 0 if unknown; the other card, likewise; 1 if undone since, for a "
-             "svin the seat that was chopped", 255),
+        Part(
+            "events",
+            MAX_EVENTS * 6,
+            "the hand so far, six numbers an event, zeros behind the last: kind (1 stand, "
+            "2 exchange, 3 passed, 4 gok stood, 5 husar, 6 svin, 7 talon passed, 8 talon "
+            "gok, 9 talon husar, 10 talon svin, 11 talon taken, 12 call, 13 ask, 14 "
+            "answer); who, counted from 1, the seat itself; whom, likewise (0 nobody; a "
+            "call: 1 on the own turn; an answer: the action); his card, 1 to 21, 0 if "
+            "unknown; the other card, likewise; 1 if undone since, for a svin the seat "
+            "that was chopped",
+            255,
+        ),
         Part("open_cards", p, "cards at the showdown: 1 blaren to 21 kille, 0 none", 21),
         Part("in_pot", p, "is in (when buying in: after the showdown and the decisions so far)"),
         Part("to_buy", p, "will still be asked to buy in"),
@@ -118,7 +137,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("redeals", 4, "questions granted in this deal, likewise", 255),
         Part("deals", 4, "hands dealt in this match, likewise", 255),
         Part("pots_won", 4, "pots won in this match, likewise", 255),
-    )  # fmt: skip
+    )
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
@@ -204,8 +223,9 @@ def observe(table, rules, seat, out):
     counters |= _capped(rules["pots"] - table["pots_won"], 4) << 13
     _binary(counters, 17, out, REDEALS_LEFT)
     if table["pot"] > 0:
-        # A whole division would cost a tenth of a step. This one is exact: below 2**16 a quotient by a
-        # stake of at most 10**9 that is not whole lies farther from the next whole number than it errs.
+        # A whole division would cost a tenth of a step. This one is exact: below 2**16 a quotient
+        # by a stake of at most 10**9 that is not whole lies farther from the next whole number
+        # than it errs.
         _binary(_capped(2.0 * table["pot"] / rules["stake"], 16), 16, out, POT)
     if has(table["to_buy"], seat):
         _binary(_capped(2 * price(table, rules, seat) // rules["stake"], 16), 16, out, PRICE)
@@ -224,8 +244,8 @@ def observe(table, rules, seat, out):
 def _observe_players(table, viewer, num_players, out):
     """Writes the parts that have an entry a seat, for those who were dealt a card.
 
-    Everything is read before anything is written: to the compiler `out` could be the table itself, and
-    each write would make it read the record again.
+    Everything is read before anything is written: to the compiler `out` could be the table itself,
+    and each write would make it read the record again.
     """
     turn = int(table["turn"]) if TURN <= table["phase"] < BUYIN else NOBODYS_TURN
     chopped, shown, last = table["chopped"], table["shown"], int(table["num_players_dealt"])

@@ -1,0 +1,256 @@
+"""Byteskille's showdown as kernels: who is out, the money, buying in, the next hand."""
+
+import numpy as np
+
+from kille_env.core.deck import (
+    GO,
+    KI,
+)
+from kille_env.core.game import (
+    DEAL,
+    OVER,
+)
+from kille_env.core.jit import (
+    index,
+    kernel,
+)
+from kille_env.games.byteskille.table import (
+    AFTER_EACH,
+    ANTE_DEAL,
+    BUY,
+    BUYIN,
+    DEALER_BEFORE,
+    EQUAL_GOK,
+    FIRST,
+    FULL,
+    NO_OCCASION,
+    NO_RANK,
+    NONE,
+    SECOND,
+    SINGLE_DEAL,
+    SVENSK,
+    WIKI2,
+    WIKI3,
+    bit,
+    card_type,
+    count,
+    everybody,
+    has,
+    is_high,
+    next_seat,
+    seat_left_of,
+)
+
+
+@kernel
+def showdown(table, rules):
+    """Everyone's card is turned up; who is out?"""
+    table["showdown"] = 1
+    table["out"] = eliminated(table, rules)
+    table["in_pot"] = table["in_pot"] & ~table["out"]
+    table["left"] = table["in_pot"]
+    settle(table, rules)
+
+
+@kernel
+def eliminated(table, rules):
+    """Turns the cards up; returns who is out (Swedish article, "Upp till bevis").
+
+    One pass, with choices instead of branches: whose card is lowest cannot be predicted.
+    """
+    chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
+    not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
+    high_kille = GO if rules["high_kille"] == EQUAL_GOK else KI
+    lowest = NO_RANK
+    low, lowest_seats = np.uint32(0), np.uint32(0)
+    for position in range(int(table["num_players_dealt"])):
+        seat = index(table["order"][index(position)])
+        card = index(table["hand"][seat])
+        rank = card_type(card)
+        is_kille = rank == KI
+        is_low = is_kille & (not is_high(table, card))
+        rank = high_kille if is_kille else rank
+        rank = NO_RANK if is_low | has(not_compared, seat) else rank
+        lowest_seats = np.uint32(0) if rank < lowest else lowest_seats
+        lowest = min(rank, lowest)
+        lowest_seats = np.uint32(lowest_seats | (bit(seat) if rank == lowest else np.uint32(0)))
+        low = np.uint32(low | (bit(seat) if is_low else np.uint32(0)))
+        shown |= np.uint64(1) << np.uint64(card)
+    table["shown"] = shown
+    table["low_killes"] = low
+    out = np.uint32(chopped | low | (lowest_seats if lowest < NO_RANK else np.uint32(0)))
+    if out == table["players"]:
+        # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta
+        # kort."
+        out = np.uint32(chopped | low)
+        if chopped == 0 or out == table["players"]:
+            out = np.uint32(0)
+    return out
+
+
+@kernel
+def settle(table, rules):
+    """Pays what the hand decided and opens the buying in, or goes on to the next hand."""
+    if rules["episode"] == SINGLE_DEAL:
+        _pay_single_deal(table, rules)
+        table["shown_pot"] = 0
+        table["next_dealer"] = seat_left_of(table, table["dealer"], table["in_pot"])
+        _end_match(table, False)
+        return
+    _open_buying_in(table, rules)
+    _ask_next_buyer(table, rules)
+
+
+@kernel
+def _pay_single_deal(table, rules):
+    """Each seat that is out pays the stake; those who stay share it equally."""
+    losers, winners = count(table["out"]), count(table["left"])
+    if losers == 0:
+        return
+    share = rules["stake"] * losers / winners
+    for position in range(table["num_players_dealt"]):
+        seat = index(table["order"][index(position)])
+        if has(table["out"], seat):
+            table["reward"][seat] -= rules["stake"]
+        else:
+            table["reward"][seat] += share
+
+
+@kernel
+def pay(table, seat, amount):
+    """A seat puts money into the pot."""
+    table["reward"][seat] -= amount
+    table["pot"] += amount
+
+
+@kernel
+def _open_buying_in(table, rules):
+    """Decides who may buy in again after this showdown (D-E13, D-E16, D-E22 and on)."""
+    table["opening_pot"] = table["pot"]
+    table["to_buy"] = 0
+    table["occasion"] = NO_OCCASION
+    left = count(table["left"])
+    all_out = np.uint32(everybody(table) & ~table["in_pot"])
+    way = rules["reentry"]
+    if table["out"] == 0 or way == NONE:
+        return
+    if way == WIKI3:
+        if left >= 2 or rules["reentry_one_left"]:
+            table["occasion"] = AFTER_EACH
+            for seat in range(table["num_players"]):
+                if has(table["out"], seat) and table["entries"][seat] < 3:
+                    table["to_buy"] |= bit(seat)
+        return
+    opens_first = left == 3 or (left == 2 and way == SVENSK)
+    if opens_first and table["first_done"] == 0:
+        table["first_done"] = 1
+        table["occasion"] = FIRST
+        table["to_buy"] = all_out
+    elif left == 2 and table["second_done"] == 0 and table["first_buyers"] != 0:
+        table["second_done"] = 1
+        table["occasion"] = SECOND
+        if way == WIKI2 or rules["second_includes_new"] == 0:
+            table["to_buy"] = all_out & table["first_buyers"]
+        else:
+            table["to_buy"] = all_out & ~table["declined"]
+
+
+@kernel
+def price(table, rules, seat):
+    """What buying in costs a seat at the occasion that is open; half pots round up (D-E19)."""
+    pot, stake = np.int64(table["opening_pot"]), np.int64(rules["stake"])
+    half = (pot + 1) // 2
+    occasion = table["occasion"]
+    if occasion == FIRST:
+        return 2 * stake
+    if occasion == SECOND:
+        return pot if rules["reentry"] == WIKI2 and rules["wiki2_second"] == FULL else half
+    if occasion == AFTER_EACH:
+        entries = table["entries"][seat]
+        if entries == 0:
+            return stake
+        return half if entries == 1 else pot
+    return np.int64(0)
+
+
+@kernel
+def _ask_next_buyer(table, rules):
+    """Asks clockwise from the dealer's left (D-E20)."""
+    if table["to_buy"] == 0:
+        table["occasion"] = NO_OCCASION
+        _finish_deal(table, rules)
+        return
+    table["phase"] = BUYIN
+    table["seat"] = seat_left_of(table, table["dealer"], table["to_buy"])
+
+
+@kernel
+def buy_or_decline(table, rules, seat, action):
+    """A seat that is out pays to be in again, or stays out."""
+    table["to_buy"] = table["to_buy"] & ~bit(seat)
+    if action == BUY:
+        pay(table, seat, price(table, rules, seat))
+        table["in_pot"] |= bit(seat)
+        table["entries"][seat] += 1
+        if table["occasion"] == FIRST:
+            table["first_buyers"] |= bit(seat)
+        if rules["reentry_plus_ante"] == 0 and rules["ante"] == ANTE_DEAL:
+            table["prepaid"] |= bit(seat)
+    else:
+        table["declined"] |= bit(seat)
+    _ask_next_buyer(table, rules)
+
+
+@kernel
+def _finish_deal(table, rules):
+    """Pays out a pot that is won and names the next dealer."""
+    table["shown_pot"] = table["pot"]
+    if count(table["in_pot"]) == 1:
+        winner = seat_left_of(table, table["dealer"], table["in_pot"])
+        table["reward"][winner] += table["pot"]
+        table["pot"] = 0
+        table["winner"] = winner
+        table["pots_won"] += 1
+        table["new_pot"] = 1
+        table["next_dealer"] = next_seat(table, table["dealer"])
+        if table["pots_won"] >= rules["pots"]:
+            _end_match(table, False)
+            return
+    else:
+        candidates = table["left"] if rules["next_dealer"] == DEALER_BEFORE else table["in_pot"]
+        table["next_dealer"] = seat_left_of(table, table["dealer"], candidates)
+    _next_hand(table, rules)
+
+
+@kernel
+def _next_hand(table, rules):
+    """Goes on to the next hand, or ends a match that has reached its cap (D-E26)."""
+    if table["deals"] < rules["max_deals"]:
+        table["phase"] = DEAL
+        table["seat"] = -1
+        return
+    if table["pot"] > 0:
+        share = np.int64(table["pot"]) // count(table["in_pot"])
+        for seat in range(table["num_players"]):
+            if has(table["in_pot"], seat):
+                table["reward"][seat] += share
+        table["left_on_table"] = table["pot"] - share * count(table["in_pot"])
+        table["pot"] = 0
+    _end_match(table, True)
+
+
+@kernel
+def _end_match(table, truncated):
+    table["phase"] = OVER
+    table["seat"] = -1
+    table["truncated"] = truncated
+
+
+@kernel
+def deal_again(table, rules, reason):
+    """The hand is thrown in and the same dealer deals again."""
+    table["redeal"] = reason
+    table["left"] = table["players"]
+    table["next_dealer"] = table["dealer"]
+    table["shown_pot"] = table["pot"]
+    _next_hand(table, rules)

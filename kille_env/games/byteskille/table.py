@@ -1,0 +1,192 @@
+"""A table of Byteskille: its record, its constants, and small questions about it.
+
+Sets of seats are bit sets. A hand is told by `events`, rows of six small numbers
+`(kind, a, b, card_a, card_b, extra)`, -1 where a column says nothing:
+
+    STAND         a is content
+    EXCHANGE      a swaps with b: card_a went to b, card_b to a; extra: see below
+    PASSED        a is sent past b, who shows card_b (inn or cavalier)
+    GOK_STOOD     a meets b's gok, card_b: the round is over
+    HUSAR         a meets b's husar, card_b: a is chopped
+    SVIN          a meets b's svin, card_b: card_a is chopped, extra is the seat that it costs
+    TALON_PASSED  a draws card_b, an inn or cavalier, which is laid aside
+    TALON_GOK     a draws card_b, a gok: the round is over
+    TALON_HUSAR   a draws card_b, a husar: a is chopped
+    TALON_SVIN    a draws card_b, a svin: card_a is chopped, extra is the seat that it costs
+    TALON_TAKEN   a lays card_a aside and takes card_b; extra: see below
+    CALL          a calls with the gok card_a; b is 1 on a's own turn, 0 between turns
+    ASK           a asks for better cards
+    ANSWER        a answers, b is the action (YES, NO, DEFER)
+
+`extra` of EXCHANGE and TALON_TAKEN: bits 0 and 1 are the rank of the two killes before it (1:
+high), bit 2 says that a svin has undone it. A gok holder's waits are no events: that he was asked
+follows from his card and the turns, and nobody else may know.
+"""
+
+import numpy as np
+
+from kille_env.core.deck import KILLE_PACK
+from kille_env.core.game import table_dtype
+from kille_env.core.jit import kernel
+
+MAX_PLAYERS = 20
+MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28
+
+ACTIONS = ("stand", "swap", "call", "wait", "ask", "yes", "no", "defer", "buy", "decline")
+STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
+
+PHASES = ("deal", "over", "turn", "gok", "answer_dealer", "answer_third", "buyin")
+TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(2, 7)
+
+(
+    EV_STAND,
+    EV_EXCHANGE,
+    EV_PASSED,
+    EV_GOK_STOOD,
+    EV_HUSAR,
+    EV_SVIN,
+    EV_TALON_PASSED,
+    EV_TALON_GOK,
+    EV_TALON_HUSAR,
+    EV_TALON_SVIN,
+    EV_TALON_TAKEN,
+    EV_CALL,
+    EV_ASK,
+    EV_ANSWER,
+) = range(1, 15)
+UNDONE = 4
+NO_RANK = 99
+
+STOOD, SWAPPED, GAVE, DREW = 1, 2, 4, 8  # deeds of a seat: a set of bits
+NOT_REDEALT, BY_QUESTION, BY_KILLE = range(3)
+NO_OCCASION, FIRST, SECOND, AFTER_EACH = range(4)
+
+# What the numbers in the rules record mean, in the order of the switches' values.
+MATCH, SINGLE_DEAL = 0, 1
+ANTE_POT, ANTE_DEAL = 0, 1
+LOW, HIGH = 0, 1
+EQUAL_GOK, ABOVE_GOK = 0, 1
+SCOPE_CARD, SCOPE_ALL = 0, 1
+ANY_TIME, OWN_TURN, NEVER = 0, 1, 2
+FORCED = 0
+DEALER_AFTER, DEALER_BEFORE = 0, 1
+WIKI = 1
+SVENSK, WIKI3, WIKI2, NONE = range(4)
+HALF, FULL = 0, 1
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        ("pot", np.int64),
+        ("shown_pot", np.int64),  # the pot for the result: after buying in, before it is paid out
+        ("opening_pot", np.int64),  # the pot when the buying in opened
+        ("left_on_table", np.int64),  # what a split could not divide
+        ("shown", np.uint64),  # cards that lie face up
+        ("known_by", np.uint32, (KILLE_PACK.size,)),  # who has held a card and can follow it
+        ("in_pot", np.uint32),  # who plays for the pot; after a showdown: who is left
+        ("players", np.uint32),  # who was dealt a card
+        ("chopped", np.uint32),
+        ("low_killes", np.uint32),  # whose kille ranks low at the showdown
+        ("out", np.uint32),  # eliminated by this hand
+        ("left", np.uint32),  # still in after it, before buying in
+        ("to_buy", np.uint32),  # who will still be asked to buy in
+        ("declined", np.uint32),
+        ("first_buyers", np.uint32),
+        ("prepaid", np.uint32),  # who bought in for a price that covers the next ante
+        ("redeals", np.int32),  # questions granted in this deal
+        ("pots_won", np.int32),
+        ("num_players_dealt", np.int8),
+        ("turn", np.int8),  # index into order of the player whose turn to exchange it is
+        ("gok_offset", np.int8),  # how far left of him sits the gok holder who is asked
+        ("goks", np.int8),  # goks in hands
+        ("high", np.uint8),  # bit k: copy k of the kille ranks high
+        ("asked", np.int8),  # forehand has asked in this hand
+        ("redeal", np.int8),  # why the hand is dealt again
+        ("showdown", np.int8),  # the cards in hands lie open
+        ("occasion", np.int8),  # the buying in that is open
+        ("first_done", np.int8),
+        ("second_done", np.int8),
+        ("new_pot", np.int8),  # the next deal begins a pot
+        ("next_dealer", np.int8),
+        ("winner", np.int8),  # of the pot, by this hand
+        ("num_laid_aside", np.int8),
+        ("num_events", np.int8),
+        ("laid_aside", np.int8, (8,)),  # cards that have left the talon or a hand
+        ("order", np.int8, (MAX_PLAYERS,)),  # seats of this hand, forehand first, dealer last
+        ("hand", np.int8, (MAX_PLAYERS,)),  # by seat; -1 none
+        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that he was dealt
+        ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that he bought in
+        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what he did in this hand, see STOOD and on
+        ("events", np.int8, (MAX_EVENTS, 6)),
+    ],
+)
+
+
+@kernel
+def bit(seat):
+    """The set of one seat."""
+    return np.uint32(np.uint32(1) << np.uint32(seat))
+
+
+@kernel
+def has(seats, seat):
+    """Whether a seat is in a set."""
+    return (np.uint32(seats) >> np.uint32(seat)) & np.uint32(1) != 0
+
+
+@kernel
+def count(seats):
+    """How many seats are in a set."""
+    rest = np.uint32(seats)
+    number = 0
+    while rest != 0:
+        rest = np.uint32(rest & (rest - np.uint32(1)))
+        number += 1
+    return number
+
+
+@kernel
+def everybody(table):
+    """The set of all seats of the table."""
+    return np.uint32((np.uint32(1) << np.uint32(table["num_players"])) - np.uint32(1))
+
+
+@kernel
+def card_type(card):
+    """The type of a card, 0 (blaren) to 20 (kille)."""
+    return np.int64(card) >> 1
+
+
+@kernel
+def is_high(table, card):
+    """Whether a kille ranks high."""
+    return (np.int64(table["high"]) >> (np.int64(card) & 1)) & 1 != 0
+
+
+@kernel
+def in_cards(cards, card):
+    """Whether a card is in a set of cards."""
+    return (np.uint64(cards) >> np.uint64(card)) & np.uint64(1) != 0
+
+
+@kernel
+def is_shown(table, card):
+    """Whether a card lies face up."""
+    return in_cards(table["shown"], card)
+
+
+@kernel
+def next_seat(table, seat):
+    """The seat on the left; a comparison, for a division costs more than the rest of it."""
+    following = np.int64(seat) + 1
+    return 0 if following == table["num_players"] else following
+
+
+@kernel
+def seat_left_of(table, seat, seats):
+    """The nearest seat of a set clockwise from `seat`; the set is not empty."""
+    following = next_seat(table, seat)
+    while not has(seats, following):
+        following = next_seat(table, following)
+    return following
