@@ -1,0 +1,620 @@
+"""Many tables at once: the same games whatever the size, exact copies, and errors that say what to do."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_env.core.batch import Batch
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+from kille_env.games.byteskille import ACTIONS
+
+STAND, SWAP = ACTIONS.index("stand"), ACTIONS.index("swap")
+FIELDS = ("seat", "observation", "mask", "reward", "terminated", "truncated")
+
+
+def batch(num_tables=4, num_players=3, **options):
+    options = {"seed": 7, **options}
+    return kille_env.make_batch("byteskille", num_tables, num_players, **options)
+
+
+def choose(mask, step, table):
+    """A legal action that depends only on the table's number and the step, as if random."""
+    legal = np.flatnonzero(mask)
+    return int(legal[(step * 7919 + table * 104729 + 13) % 10007 % len(legal)]) if len(legal) else 0
+
+
+def step(tables, number, first=0):
+    """Steps every table by `choose`; `first` is the number of the batch's first table."""
+    tables.step([choose(mask, number, first + i) for i, mask in enumerate(tables.mask)])
+
+
+def shown(tables, which=slice(None)):
+    """All that a batch shows of some tables."""
+    return tuple(getattr(tables, name)[which].tobytes() for name in FIELDS)
+
+
+def history(tables, steps, which=slice(None)):
+    """What a batch shows of some tables over some steps."""
+    seen = [shown(tables, which)]
+    for number in range(steps):
+        step(tables, number)
+        seen.append(shown(tables, which))
+    return seen
+
+
+# The same games for the same seed
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_change_nothing(threads, scale):
+    one, many = batch(10), batch(10, threads=threads)
+    for tables in (one, many):
+        tables.reset()
+    steps = scale(100, 20)
+    assert history(one, steps) == history(many, steps)
+
+
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_the_first_tables_are_those_of_a_larger_batch(size, scale):
+    few, many = batch(size), batch(7)
+    for tables in (few, many):
+        tables.reset()
+    steps = scale(100, 20)
+    assert history(few, steps) == history(many, steps, slice(size))
+
+
+def test_one_seed_is_one_game_and_another_seed_another():
+    one, same, other = batch(), batch(), batch(seed=8)
+    for tables in (one, same, other):
+        tables.reset()
+    first = history(one, 20)
+    assert first == history(same, 20)
+    assert first != history(other, 20)
+
+
+def test_seed_at_reset_is_the_seed_at_the_start():
+    late, early = batch(seed=1), batch(seed=7)
+    early.reset()
+    late.reset()
+    history(late, 5)
+    late.reset(seed=7)
+    assert history(late, 20) == history(early, 20)
+
+
+def test_a_second_reset_without_a_seed_goes_on_with_new_cards():
+    tables = batch()
+    tables.reset()
+    first = tables.tables["hand"].copy()
+    tables.reset()
+    assert (first != tables.tables["hand"]).any()
+
+
+def test_tables_of_a_batch_play_different_games():
+    tables = batch(50, 6)
+    tables.reset()
+    assert len({row.tobytes() for row in tables.tables["hand"]}) == 50
+
+
+def test_one_seed_a_table_plays_what_the_first_table_of_that_seed_plays():
+    tables = batch(3)
+    tables.reset(seed=np.array([5, 6, 5]))
+    assert shown(tables, 0) == shown(tables, 2)
+    for table, seed in ((0, 5), (1, 6)):
+        alone = batch(1)
+        alone.reset(seed=seed)
+        assert alone.tables["hand"][0].tobytes() == tables.tables["hand"][table].tobytes()
+
+
+def test_without_a_seed_no_two_batches_are_alike():
+    one, other = batch(8, 6, seed=None), batch(8, 6, seed=None)
+    for tables in (one, other):
+        tables.reset()
+    assert one.tables["hand"].tobytes() != other.tables["hand"].tobytes()
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, [1, 2], [1, 2, -3, 4], [0.5] * 4, [[1]] * 4])
+def test_impossible_seeds_are_refused(seed):
+    with pytest.raises(RulesError, match="seed"):
+        batch().reset(seed=seed)
+
+
+def test_the_cards_of_a_deal_do_not_depend_on_what_was_played_before():
+    """Deal d of match m has the same cards, up to who is still in."""
+    lively, calm = batch(6, 4, rules={"reentry": "none"}), batch(6, 4, rules={"reentry": "none"})
+    packs = []
+    for tables, preferred in ((lively, SWAP), (calm, STAND)):
+        tables.reset()
+        cards = {}
+        for _ in range(60):
+            for table in tables.tables:
+                key = (int(table["seed"]), int(table["matches"]), int(table["deals"]))
+                dealt = table["dealt"][table["order"][: table["num_players_dealt"]]]
+                cards.setdefault(key, dealt.tolist())
+            legal = tables.mask.argmax(axis=1)
+            tables.step(np.where(tables.mask[:, preferred] == 1, preferred, legal))
+        packs.append(cards)
+    shared = packs[0].keys() & packs[1].keys()
+    assert any(key[2] > 1 for key in shared)
+    assert any(key[1] > 1 for key in shared)
+    for key in shared:
+        both = zip(packs[0][key], packs[1][key], strict=False)
+        assert all(mine == theirs for mine, theirs in both), key
+
+
+# Stepping
+
+
+def test_a_step_is_all_or_nothing():
+    for threads in (1, 2):
+        tables = batch(4, threads=threads)
+        tables.reset()
+        before, state = shown(tables), tables.tables.tobytes()
+        actions = [choose(mask, 0, i) for i, mask in enumerate(tables.mask)]
+        actions[2] = ACTIONS.index("buy")
+        with pytest.raises(IllegalActionError):
+            tables.step(actions)
+        assert (shown(tables), tables.tables.tobytes()) == (before, state)
+
+
+def test_an_illegal_action_names_table_seat_action_and_what_is_legal():
+    tables = batch(3, 4, rules={"gok_call": "off"})
+    tables.reset(dealer=1, deck=["L5", "L6", "L7", "L8"])
+    with pytest.raises(IllegalActionError) as error:
+        tables.step([0, 0, 8])
+    text = str(error.value)
+    for part in ("table 2", "seat 2", "8 (buy)", "0 (stand), 1 (swap)"):
+        assert part in text
+    assert "wait" not in text
+
+
+@pytest.mark.parametrize("action", [-1, 10, 2**40, -(2**40)])
+def test_actions_outside_the_space_are_illegal(action):
+    tables = batch(2)
+    tables.reset()
+    with pytest.raises(IllegalActionError, match=f"action {action} is not legal"):
+        tables.step([int(tables.mask[0].argmax()), action])
+    with pytest.raises(IllegalActionError, match=f"action {action} is not legal"):
+        tables.apply([int(tables.mask[0].argmax()), action])
+
+
+@pytest.mark.parametrize(
+    "actions", [[0], [0] * 5, 0, [[0, 0, 0, 0]], [0.0] * 4, [True] * 4, ["stand"] * 4, None]
+)
+def test_actions_of_a_wrong_type_or_shape_are_refused(actions):
+    tables = batch(4)
+    tables.reset()
+    with pytest.raises(IllegalActionError, match=r"whole numbers of shape \(4,\)"):
+        tables.step(actions)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint8, np.int64])
+def test_every_kind_of_whole_number_is_taken(dtype):
+    tables = batch(4)
+    tables.reset()
+    tables.step(tables.mask.argmax(axis=1).astype(dtype))
+
+
+def test_every_other_element_of_an_array_is_taken_too():
+    one, other = batch(4), batch(4)
+    for tables in (one, other):
+        tables.reset()
+    actions = one.mask.argmax(axis=1).astype(np.int64)
+    one.step(actions)
+    other.step(np.repeat(actions, 2)[::2])
+    assert shown(one) == shown(other)
+
+
+@pytest.mark.parametrize("name", [*FIELDS, "tables"])
+def test_what_it_shows_is_read_only(name):
+    tables = batch()
+    tables.reset()
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(tables, name)[0] = 0
+
+
+def test_fresh_arrays_are_the_callers():
+    tables = batch()
+    tables.reset()
+    for make in (tables.observe, tables.legal_actions, tables.information_state, tables.full_state):
+        one = make(0)
+        one[:] = 9
+        assert (make(0) != 9).any()
+
+
+def test_dtypes_and_shapes():
+    tables = batch(4, 3)
+    tables.reset()
+    size = kille_env.spec("byteskille").observation(3)[-1]
+    kinds = {name: (getattr(tables, name).dtype, getattr(tables, name).shape) for name in FIELDS}
+    assert kinds == {
+        "seat": (np.int8, (4,)),
+        "observation": (np.uint8, (4, size.offset + size.size)),
+        "mask": (np.int8, (4, 10)),
+        "reward": (np.float64, (4, 3)),
+        "terminated": (np.bool_, (4,)),
+        "truncated": (np.bool_, (4,)),
+    }
+
+
+@pytest.mark.parametrize("seats", [-1, 3, 256, 1.0, [0, 1], [[0]] * 4, "0"])
+def test_seats_that_do_not_exist_are_refused(seats):
+    tables = batch(4, 3)
+    tables.reset()
+    for look in (tables.observe, tables.legal_actions, tables.information_state, tables.full_state):
+        with pytest.raises(RulesError, match="seats are 0 to 2"):
+            look(seats)
+
+
+# Restart
+
+
+def play_out(tables, steps=300):
+    """Steps until every table is over (or some steps) and returns the summed rewards."""
+    returns = np.zeros(tables.reward.shape)
+    for number in range(steps):
+        if tables.over.all():
+            break
+        step(tables, number)
+        returns += tables.reward
+    return returns
+
+
+def test_rewards_add_up_to_the_returns_and_to_zero():
+    tables = batch(6, 4, restart=False, rules={"gok_call": "off"})
+    tables.reset()
+    returns = play_out(tables)
+    assert tables.over.all()
+    assert returns.sum(axis=1) == pytest.approx(-tables.tables["left_on_table"].astype(float))
+    assert (returns != 0).any(axis=1).all()
+
+
+def test_the_antes_of_a_match_are_paid_by_its_first_step():
+    tables = batch(1, 4, rules={"gok_call": "off"})
+    tables.reset(deck=["L5", "L6", "L7", "L8"])
+    assert tables.reward.tolist() == [[0] * 4]
+    assert tables.tables["pot"][0] == 8
+    tables.step([STAND])
+    assert tables.reward.tolist() == [[-2] * 4]
+    tables.step([STAND])
+    assert tables.reward.tolist() == [[0] * 4]
+
+
+def test_the_last_step_pays_the_pot_and_the_next_match_begins_in_it():
+    tables = batch(1, 2, rules={"fraga": "off"})
+    tables.reset(deck=["L5", "L6"], dealer=1)
+    tables.step([STAND])
+    tables.step([STAND])
+    assert tables.terminated.tolist() == [True]
+    assert tables.reward.tolist() == [[0, 4]]  # his ante came with the first step
+    assert tables.seat[0] >= 0
+    assert tables.tables["matches"][0] == 2
+    step(tables, 0)
+    assert tables.terminated.tolist() == [False]
+    assert tables.reward.tolist() == [[-2, -2]] or tables.terminated[0]
+
+
+def test_without_restart_a_finished_table_waits_and_shows_its_end():
+    tables = batch(2, 2, restart=False, rules={"fraga": "off", "gok_call": "off"})
+    tables.reset(deck=[["L5", "L6"], ["L5", "L5"]], dealer=1)
+    for _ in range(2):
+        tables.step([STAND, STAND])
+    assert tables.over.tolist() == [True, False]
+    assert tables.seat[0] == -1
+    assert not tables.mask[0].any()
+    assert not tables.observation[0].any()
+    assert tables.terminated.tolist() == [True, False]
+    assert tables.reward[0].tolist() == [0, 4]
+    state = tables.tables[0].tobytes()
+    tables.step([99, STAND])  # its number does not matter
+    assert tables.tables[0].tobytes() == state
+    assert tables.reward[0].tolist() == [0, 0]
+    assert tables.terminated.tolist() == [True, False]
+
+
+def test_reset_of_chosen_tables_leaves_the_others_as_they_are():
+    tables = batch(3, 4)
+    tables.reset()
+    for number in range(6):
+        step(tables, number)
+    before = [shown(tables, i)[:3] + (tables.tables[i].tobytes(),) for i in range(3)]
+    tables.reset(which=np.array([False, True, False]))
+    after = [shown(tables, i)[:3] + (tables.tables[i].tobytes(),) for i in range(3)]
+    assert before[0] == after[0]
+    assert before[1] != after[1]
+    assert before[2] == after[2]
+    assert tables.tables["deals"][1] == 1
+
+
+@pytest.mark.parametrize("which", [[True], [[True] * 3], [True] * 4])
+def test_a_choice_of_tables_has_one_entry_a_table(which):
+    tables = batch(3)
+    tables.reset()
+    with pytest.raises(RulesError, match=r"which is \[3\]"):
+        tables.reset(which=np.array(which))
+
+
+def test_a_cap_is_a_truncation():
+    tables = batch(1, 4, restart=False, rules={"max_deals": 1, "reentry": "none"})
+    tables.reset(deck=["L5", "L6", "L7", "L8"])
+    for _ in range(4):
+        tables.step([STAND])
+    assert (tables.terminated[0], tables.truncated[0]) == (False, True)
+
+
+@pytest.mark.parametrize("episode", ["match", "deal"])
+def test_a_match_that_the_cards_alone_decide_is_skipped(episode, scale):
+    """Two players by the English article: a gok that is dealt ends the hand, and the match."""
+    tables = batch(200, 2, rules="wikipedia", episode=episode)
+    tables.reset()
+    assert (tables.seat >= 0).all()
+    for number in range(scale(60, 10)):
+        step(tables, number)
+        assert (tables.seat >= 0).all()
+        assert tables.mask.any(axis=1).all()
+
+
+def test_also_when_the_first_hand_is_given():
+    tables = batch(1, 2, rules="wikipedia")
+    tables.reset(deck=["GO", "L5"], dealer=1)
+    assert tables.seat[0] >= 0
+    assert tables.tables["dealer"][0] == 1
+    assert tables.tables["matches"][0] == 2
+
+
+def test_without_restart_it_is_over_at_once_and_the_next_step_pays():
+    tables = batch(1, 2, rules="wikipedia", restart=False)
+    tables.reset(deck=["GO", "L5"], dealer=1)
+    assert tables.over[0]
+    assert tables.terminated[0]
+    tables.step([0])
+    assert tables.reward.tolist() == [[2, -2]]
+    tables.step([0])
+    assert tables.reward.tolist() == [[0, 0]]
+
+
+# Chance nodes
+
+
+def test_reset_without_dealing_stands_at_a_chance_node():
+    tables = batch(2, 3)
+    tables.reset(deal=False)
+    assert tables.at_chance.all()
+    assert (tables.seat == -1).all()
+    tables.deal()
+    assert not tables.at_chance.any()
+    assert (tables.seat >= 0).all()
+
+
+def test_apply_stops_before_cards_are_dealt_and_keeps_the_money():
+    tables = batch(1, 2, rules={"fraga": "off", "gok_call": "off"})
+    tables.reset(deck=["L5", "L5"], dealer=1, deal=False)
+    tables.deal(["L5", "L5"])
+    tables.apply([STAND])
+    tables.apply([STAND])
+    assert tables.at_chance[0]
+    assert tables.tables["reward"][0, :2].tolist() == [-2, -2]
+    tables.deal(["L6", "L7"])
+    assert tables.tables["deals"][0] == 2
+
+
+def test_dealing_by_hand_gives_the_same_cards_as_step():
+    rules = {"fraga": "off", "gok_call": "off", "reentry": "none"}
+    stepped, applied = batch(1, 9, rules=rules), batch(1, 9, rules=rules)
+    stepped.reset(dealer=2)
+    applied.reset(dealer=2, deal=False)
+    applied.deal()
+    for number in range(20):
+        assert applied.tables["hand"].tobytes() == stepped.tables["hand"].tobytes()
+        action = [choose(stepped.mask[0], number, 0)]
+        stepped.step(action)
+        applied.apply(action)
+        if applied.at_chance[0]:
+            applied.deal()
+    assert stepped.tables["deals"][0] > 1
+
+
+# Copies
+
+
+def plays_on_alike(one, other, steps=40):
+    """Whether two batches show the same from here on."""
+    assert shown(one) == shown(other)
+    assert one.tables.tobytes() == other.tables.tobytes()
+    assert history(one, steps) == history(other, steps)
+    return True
+
+
+def under_way(**options):
+    tables = batch(5, 4, **options)
+    tables.reset()
+    for number in range(23):
+        step(tables, number)
+    return tables
+
+
+COPIES = {
+    "clone": Batch.clone,
+    "pickle": lambda tables: pickle.loads(pickle.dumps(tables)),
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_copy_plays_on_exactly(way, restart):
+    tables = under_way(restart=restart, threads=2)
+    assert plays_on_alike(COPIES[way](tables), tables)
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_is_its_own(way):
+    tables = under_way()
+    twin = COPIES[way](tables)
+    before = shown(tables), tables.tables.tobytes()
+    history(twin, 10)
+    twin.reset(seed=99)
+    assert (shown(tables), tables.tables.tobytes()) == before
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_of_a_batch_that_was_never_reset_is_as_good_as_new(way):
+    tables = batch()
+    twin = COPIES[way](tables)
+    for one in (tables, twin):
+        one.reset()
+    assert plays_on_alike(tables, twin, 10)
+
+
+def test_a_copy_in_mid_hand_with_a_stacked_deck_draws_the_given_cards():
+    tables = batch(1, 4)
+    tables.reset(deck=["L5", "L6", "L7", "L2", "L9"], dealer=3)
+    twin = tables.clone()
+    for one in (tables, twin):
+        for action in (STAND, STAND, STAND, SWAP):
+            one.apply([action])
+        assert kille_env.spec("byteskille").pack.code(one.tables["hand"][0, 3]) == "L9"
+
+
+def test_saved_tables_play_on_exactly():
+    tables = under_way()
+    saved = tables.save()
+    expected = history(tables, 40)
+    tables.restore(saved)
+    again = [shown(tables), *history(tables, 40)[1:]]
+    # `save` keeps the tables; the last step's rewards and ends have been told already
+    assert again[1:] == expected[1:]
+    assert again[0][:3] == expected[0][:3]
+
+
+def test_saved_tables_can_be_restored_in_another_batch_of_that_shape():
+    tables, other = under_way(), batch(5, 4, seed=1, threads=2)
+    other.restore(tables.save())
+    assert history(tables, 30)[1:] == history(other, 30)[1:]
+
+
+@pytest.mark.parametrize(
+    ("difference", "options"),
+    [
+        ("num_tables", {"num_tables": 4}),
+        ("num_players", {"num_players": 5}),
+        ("rules", {"rules": "wikipedia"}),
+        ("rules", {"episode": "deal"}),
+    ],
+)
+def test_tables_of_another_shape_or_rule_set_are_refused(difference, options):
+    saved = under_way().save()
+    other = batch(**{"num_tables": 5, "num_players": 4, **options})
+    other.reset()
+    before = other.tables.tobytes()
+    with pytest.raises(KilleError, match=difference):
+        other.restore(saved)
+    assert other.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("bad", [b"", b"rubbish", b"[]\n", b"{}\n", b"\xff\xfe\n"])
+def test_what_save_did_not_write_is_refused(bad):
+    with pytest.raises(KilleError):
+        batch().restore(bad)
+
+
+def test_a_save_that_was_cut_off_is_refused():
+    tables = under_way()
+    with pytest.raises(KilleError, match="cut off"):
+        tables.restore(tables.save()[:-1])
+
+
+# Given cards
+
+
+def test_a_deck_of_a_few_cards_names_the_first_ones_and_leaves_the_rest_to_chance():
+    tables = batch(40, 6)
+    tables.reset(deck=["L5", "L6"], dealer=5)
+    code = kille_env.spec("byteskille").pack.code
+    hands = [[code(card) for card in row[:6]] for row in tables.tables["hand"]]
+    assert {(hand[0], hand[1]) for hand in hands} == {("L5", "L6")}
+    assert len({tuple(hand) for hand in hands}) == 40
+
+
+def test_a_deck_a_table():
+    tables = batch(2, 2)
+    tables.reset(deck=[["L5", "L6"], ["KI"]], dealer=1)
+    code = kille_env.spec("byteskille").pack.code
+    assert [code(card) for card in tables.tables["hand"][0, :2]] == ["L5", "L6"]
+    assert code(tables.tables["hand"][1, 0]) == "KI"
+
+
+def test_a_given_deck_serves_one_hand():
+    tables = batch(30, 2, rules={"fraga": "off", "gok_call": "off", "max_deals": 2})
+    tables.reset(deck=["L5", "L5"], dealer=1)
+    for _ in range(2):
+        tables.step([STAND] * 30)
+    assert len({row.tobytes() for row in tables.tables["hand"]}) > 20
+
+
+def test_a_whole_pack_can_be_given():
+    pack = kille_env.spec("byteskille").pack
+    codes = list(pack.codes) * 2
+    tables = batch(1, 2)
+    tables.reset(deck=codes)
+    assert sorted(tables.tables["deck"][0].tolist()) == list(range(42))
+
+
+@pytest.mark.parametrize(
+    ("deck", "message"),
+    [
+        (["L5", "L5", "L5"], "card 2 of the deck is one L5 too many"),
+        (["L5", "L13"], "'L13' is not a card. Did you mean 'L"),
+        (["L5", "xx"], "Possible are"),
+        ("L5 L6", "a list of card codes"),
+        ([1, 2], "1 is not a card"),
+        ([["L5"], ["L6"], ["L7"]], "3 decks for 4 tables"),
+        ([["L5"], ["L6"], ["L7"], ["KI"] * 3], "one KI too many"),
+    ],
+)
+def test_impossible_decks_are_refused_and_nothing_changes(deck, message):
+    tables = batch(4)
+    tables.reset()
+    before = tables.tables.tobytes()
+    with pytest.raises(CardError, match=message):
+        tables.reset(deck=deck, seed=5)
+    assert tables.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("dealer", [-1, 3, 1.0, "1", True, [0, 1], [0, 1, 2, 3], [], [[0]] * 4])
+def test_impossible_dealers_are_refused_and_nothing_changes(dealer):
+    tables = batch(4, 3)
+    tables.reset()
+    before = tables.tables.tobytes()
+    with pytest.raises(RulesError, match="dealer is a seat from 0 to 2"):
+        tables.reset(dealer=dealer, seed=5)
+    assert tables.tables.tobytes() == before
+
+
+def test_the_dealer_can_be_given_one_for_all_or_one_a_table():
+    tables = batch(4, 5)
+    tables.reset(dealer=3)
+    assert tables.tables["dealer"].tolist() == [3] * 4
+    tables.reset(dealer=[0, 1, 2, 4])
+    assert tables.tables["dealer"].tolist() == [0, 1, 2, 4]
+
+
+def test_else_he_is_drawn():
+    tables = batch(100, 5)
+    tables.reset()
+    assert set(tables.tables["dealer"].tolist()) == set(range(5))
+
+
+# Size
+
+
+def test_a_table_takes_at_most_a_kibibyte(game):
+    assert kille_env.spec(game).table.itemsize <= 1024
+
+
+@pytest.mark.parametrize("options", [{"num_tables": 0}, {"num_tables": -1}, {"threads": 0}])
+def test_there_is_at_least_one_table_and_one_thread(options):
+    with pytest.raises(RulesError, match="at least 1"):
+        batch(**options)

@@ -1,0 +1,282 @@
+"""The kernel cache: warm when nothing changed, never stale when anything did, never in the way."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kille_env.core import jit
+
+MODULES = {
+    "__init__.py": "",
+    "helper.py": """
+from kille_env.core.jit import kernel
+
+STEP = 1
+
+@kernel
+def helper(x):
+    return x + STEP
+""",
+    "main.py": """
+import sys
+from pathlib import Path
+
+from kille_env.core.jit import announce_compilation, kernel
+from tiny.helper import helper
+
+@kernel
+def tenfold(x):
+    return 10 * helper(x)
+
+if __name__ == "__main__":
+    from tiny.main import tenfold
+
+    with announce_compilation("tiny", Path(__file__).parent):
+        print(tenfold(4), sum(tenfold.stats.cache_hits.values()))
+""",
+}
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A package of two modules, of which one calls a kernel of the other; returns how to run it."""
+    package = tmp_path / "tiny"
+    package.mkdir()
+    for name, text in MODULES.items():
+        (package / name).write_text(text)
+
+    def run(**environment):
+        paths = [str(tmp_path), str(Path(jit.__file__).parents[2])]
+        done = subprocess.run(
+            [sys.executable, "-m", "tiny.main"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "KILLE_CACHE_DIR": str(tmp_path / "cache"),
+                **environment,
+            },
+        )
+        value, hits = map(int, done.stdout.split())
+        return value, hits, done.stderr
+
+    return run
+
+
+# Warm and never stale
+
+
+@pytest.mark.compiled
+def test_the_first_start_says_what_it_does_and_the_second_is_warm_and_silent(tiny):
+    value, hits, said = tiny()
+    assert (value, hits) == (50, 0)
+    assert "kille-env: compiling tiny (once" in said
+    assert "kille-env: tiny compiled in" in said
+    assert tiny() == (50, 1, "")
+
+
+@pytest.mark.compiled
+def test_an_edit_in_another_module_is_never_missed(tiny, tmp_path):
+    assert tiny()[0] == 50
+    helper = tmp_path / "tiny" / "helper.py"
+    before = helper.stat()
+    helper.write_text(helper.read_text().replace("STEP = 1", "STEP = 3"))
+    os.utime(helper, ns=(before.st_atime_ns, before.st_mtime_ns))  # not even with the same time
+    assert tiny()[:2] == (70, 0)
+    helper.write_text(helper.read_text().replace("STEP = 3", "STEP = 1"))
+    assert tiny()[:2] == (50, 1)  # the first cache is still there
+
+
+@pytest.mark.compiled
+def test_a_cache_folder_that_cannot_be_written_is_replaced_by_one_that_can(tiny, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "tmp").mkdir()
+    environment = {"KILLE_CACHE_DIR": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "tmp")}
+    assert tiny(**environment)[0] == 50
+    assert tiny(**environment)[:2] == (50, 1)
+    assert list((tmp_path / "tmp").glob("kille-env-*/kernels-*/compiled-tiny"))
+
+
+@pytest.mark.compiled
+def test_a_second_process_starts_the_game_warm():
+    code = (
+        "import kille_env; b = kille_env.make_batch('byteskille'); b.reset(); "
+        "b.step(b.mask.argmax(axis=1)); "
+        "print(*[sum(k.stats.cache_misses.values()) for k in (b.game.begin, b.game.step)])"
+    )
+
+    def start():
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+
+    start()  # whoever runs this test alone compiles here
+    second = start()
+    assert (second.stdout.split(), second.stderr) == (["0", "0"], "")
+
+
+# Digest
+
+
+def digest(root):
+    return jit.source_digest.__wrapped__(root)
+
+
+def test_the_digest_covers_every_file_and_its_name(tmp_path):
+    (tmp_path / "sub").mkdir()
+    first, second = tmp_path / "a.py", tmp_path / "sub" / "b.py"
+    first.write_text("x = 1\n")
+    second.write_text("y = 1\n")
+    seen = [digest(tmp_path)]
+    second.write_text("y = 2\n")
+    seen.append(digest(tmp_path))
+    second.rename(tmp_path / "sub" / "c.py")
+    seen.append(digest(tmp_path))
+    first.unlink()
+    seen.append(digest(tmp_path))
+    assert len(set(seen)) == 4
+    (tmp_path / "notes.txt").write_text("no source")
+    assert digest(tmp_path) == seen[-1]
+
+
+def test_the_digest_of_a_single_file(tmp_path):
+    file = tmp_path / "game.py"
+    file.write_text("x = 1\n")
+    before = digest(file)
+    assert digest(file) == before
+    file.write_text("x = 2\n")
+    assert digest(file) != before
+
+
+# Folders
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    """A folder of caches of its own."""
+    monkeypatch.setenv("KILLE_CACHE_DIR", str(tmp_path / "base"))
+    monkeypatch.setattr(jit, "_cache_base", jit._cache_base.__wrapped__)
+    monkeypatch.setattr(jit, "cache_folder", jit.cache_folder.__wrapped__)
+    return tmp_path / "base"
+
+
+OWN = Path(jit.__file__).resolve().parents[1]
+
+
+def test_the_folder_is_named_after_the_sources(base, tmp_path):
+    own = jit.cache_folder(OWN)
+    assert own is not None
+    assert own.parent == base
+    assert own.name.startswith(f"kernels-{jit.source_digest(OWN)}")
+    game = tmp_path / "game.py"
+    game.write_text("x = 1\n")
+    foreign = jit.cache_folder(game)
+    assert foreign is not None
+    assert foreign.name.startswith(f"kernels-{jit.source_digest(OWN)}-{jit.source_digest(game)}")
+
+
+def test_checked_indices_have_a_cache_of_their_own(base, monkeypatch):
+    monkeypatch.setattr(jit.settings, "BOUNDSCHECK", None)
+    plain = jit.cache_folder(OWN)
+    monkeypatch.setattr(jit.settings, "BOUNDSCHECK", 1)
+    assert jit.cache_folder(OWN) != plain
+
+
+def test_numbas_own_setting_chooses_the_folder_too(base, tmp_path, monkeypatch):
+    monkeypatch.delenv("KILLE_CACHE_DIR")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    assert jit._cache_base() == tmp_path / "numba"
+
+
+def test_without_any_folder_nothing_is_cached_and_everything_works(base, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KILLE_CACHE_DIR", str(tmp_path / "file" / "x"))
+    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path / "file"))
+    assert jit._cache_base() is None
+    assert jit.cache_folder(OWN) is None
+    with jit.announce_compilation("tiny", OWN):
+        pass
+
+    @jit.kernel
+    def double(x):
+        return 2 * x
+
+    assert double(4) == 8
+
+
+def test_caches_of_old_sources_are_forgotten(base):
+    base.mkdir()
+    for number in range(jit.KEPT_CACHES + 3):
+        old = base / f"kernels-{number}"
+        old.mkdir()
+        os.utime(old, (1000 + number, 1000 + number))
+    newest = jit.cache_folder(OWN)
+    assert newest is not None
+    kept = {folder.name for folder in base.iterdir()}
+    assert len(kept) == jit.KEPT_CACHES
+    assert newest.name in kept
+    assert f"kernels-{jit.KEPT_CACHES + 2}" in kept
+    assert "kernels-0" not in kept
+
+
+def test_other_packages_kernels_keep_numbas_folder():
+    before = jit.settings.CACHE_DIR
+
+    @jit.kernel
+    def double(x):
+        return 2 * x
+
+    assert jit.settings.CACHE_DIR == before
+    assert double(4) == 8
+
+
+# What is said
+
+
+@pytest.mark.compiled
+def test_a_compilation_that_fails_is_announced_again(base, capsys):
+    with pytest.raises(RuntimeError), jit.announce_compilation("tiny", OWN):
+        raise RuntimeError
+    with jit.announce_compilation("tiny", OWN):
+        pass
+    assert capsys.readouterr().err.count("compiling tiny") == 2
+    with jit.announce_compilation("tiny", OWN):
+        pass
+    with jit.announce_compilation("other", OWN):
+        pass
+    said = capsys.readouterr().err
+    assert "tiny" not in said
+    assert "compiling other" in said
+
+
+def test_nothing_is_said_where_nothing_is_compiled(base, capsys, monkeypatch):
+    monkeypatch.setattr(jit.settings, "DISABLE_JIT", 1)
+    with jit.announce_compilation("tiny", OWN):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+# Copies of the loops
+
+
+def _template(x):
+    return rule(x) + 1  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+
+
+def test_a_bound_copy_finds_its_games_functions():
+    @jit.kernel
+    def double(x):
+        return 2 * x
+
+    @jit.kernel
+    def negate(x):
+        return -x
+
+    one = jit.bind(_template, "one", {"rule": double})
+    other = jit.bind(_template, "other", {"rule": negate})
+    assert (one(5), other(5)) == (11, -4)

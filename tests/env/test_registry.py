@@ -1,0 +1,59 @@
+"""The games that there are, and what is said of those that there are not."""
+
+import subprocess
+import sys
+
+import pytest
+
+import kille_env
+from kille_env import errors, registry
+
+
+def test_byteskille_is_there():
+    assert "byteskille" in kille_env.list_games()
+    assert kille_env.spec("byteskille").title == "Byteskille"
+
+
+def test_an_unknown_game_is_refused_with_a_suggestion():
+    with pytest.raises(errors.UnknownGameError, match="Did you mean 'byteskille'"):
+        kille_env.make_batch("bytekille")
+    with pytest.raises(errors.UnknownGameError, match="Possible are: .*byteskille"):
+        kille_env.spec("chess")
+
+
+def test_a_game_is_loaded_once():
+    assert kille_env.load_game("byteskille") is kille_env.load_game("byteskille")
+
+
+def test_a_name_is_taken_once(monkeypatch):
+    monkeypatch.setattr(registry, "_modules", dict(registry._modules))
+    registry.register("mine", "some.module")
+    registry.register("mine", "some.module")  # again the same: no matter
+    with pytest.raises(errors.UnknownGameError, match=r"'mine' is taken by some\.module"):
+        registry.register("mine", "another.module")
+    assert "mine" in kille_env.list_games()
+
+
+def test_every_error_is_a_kille_error_and_a_value_error():
+    kinds = [kind for kind in vars(errors).values() if getattr(kind, "__module__", "") == errors.__name__]
+    kinds = [kind for kind in kinds if isinstance(kind, type)]
+    assert len(kinds) > 5
+    assert all(issubclass(kind, errors.KilleError) for kind in kinds)
+    assert issubclass(errors.KilleError, ValueError)
+
+
+def test_did_you_mean_names_one_or_all():
+    assert errors.did_you_mean("stak", ["stake", "ante"]) == "Did you mean 'stake'?"
+    assert errors.did_you_mean("zzz", ["stake", "ante"]) == "Possible are: ante, stake."
+
+
+def test_the_core_needs_no_framework():
+    heavy = "{'torch', 'gymnasium', 'pettingzoo', 'stable_baselines3', 'rich', 'click'}"
+    code = f"import sys, kille_env; kille_env.spec('byteskille'); print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_what_is_lazy_is_there_and_what_is_not_is_missed():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        kille_env.nothing  # noqa: B018
