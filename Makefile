@@ -92,6 +92,10 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
 	$(BIN)/python docs/tables.py
 
+.PHONY: golden
+golden: $(VENV)/.installed-dev ## write the golden playthroughs again; read what has changed
+	$(BIN)/python -m kille_env.testing.playthrough tests/golden/*.txt
+
 .PHONY: fmt
 fmt: $(VENV)/.installed-dev ## format the code and mend what can be mended
 	$(BIN)/ruff check --fix .
