@@ -187,7 +187,7 @@ class Logbook:
         """Returns the matches since the last reset of all tables, ended or not.
 
         The matches that have ended come first, in the order of their ends; then those under way, by
-        table.
+        table. Where tables begin again, a match without any decision is left out.
 
         Args:
             names: [P] names of the seats for the records.
@@ -204,15 +204,17 @@ class Logbook:
         done: list[Record] = []
         going = np.zeros(mine.num_tables, dtype=np.bool_)
         for move in self._moves:
+            dealer = None
             if isinstance(move, dict):
                 recorder.reset(**move)
                 going |= True if move.get("which") is None else move["which"]
+                dealer = move.get("dealer")
             else:
                 recorder.step(move)
-            over = going & (twin.seat < 0)
-            done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
-            going &= ~over
-            if mine.restart and over.any():
-                recorder.reset(which=over)
-                going |= over
+                over = going & (twin.seat < 0)
+                done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
+                going &= mine.restart | ~over
+            # A match that the cards alone decide passes unseen where tables begin again.
+            while mine.restart and (over := going & (twin.seat < 0)).any():
+                recorder.reset(which=over, dealer=dealer)
         return done + [recorder.record(table) for table in np.flatnonzero(going).tolist()]

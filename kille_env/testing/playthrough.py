@@ -12,9 +12,9 @@
         seat 0 swaps with seat 1 (gives kille, gets kille). Killemöte: both killes rank high.
 
 A person writes the lines that begin at the margin, up to the actions.
-`python -m kille_env.testing.playthrough FILE` replays them and writes the rest: the legal actions, what
-happened, the results of the deals, the returns of the match. `check_playthrough` does the same and
-compares.
+`python -m kille_env.testing.playthrough FILE` replays them and writes the rest: the legal actions,
+what happened, the results of the deals, the returns of the match. `check_playthrough` does the same
+and compares.
 """
 
 import json

@@ -1,0 +1,193 @@
+"""The words for people: the right calls, and nothing that a seat may not know."""
+
+import numpy as np
+import pytest
+
+import kille_env
+from env.tables import play
+from kille_env.games.byteskille import SPEC, describe, narrate
+
+
+def last_words(table, actions, seat=None, names=None):
+    """What `narrate` says about the last of some actions."""
+    *first, last = actions.split(", ")
+    table.act(", ".join(first))
+    before = table.record.copy()
+    table.act(last)
+    return narrate(before, table.record.copy(), table.rules, names, seat)
+
+
+# The calls
+
+
+@pytest.mark.parametrize(
+    ("hands", "actions", "call"),
+    [
+        ("L2 VH L4 L5", "0 swap", "seat 1, who shows värdshus: “Värdshus förbi!”"),
+        ("L2 KA L4 L5", "0 swap", "seat 1, who shows kavall: “Kavall förbi!”"),
+        ("L2 HU L4 L5", "0 swap", "“Husar hugger!” seat 0 is chopped."),
+        ("L2 SV L4 L5", "0 swap", "“Svinhugg går igen!” seat 0 is chopped."),
+        ("L2 GO L4 L5", "1 wait, 0 swap", "“Kuku står, ingen byta får!” The round is over."),
+        ("L2 GO L4 L5", "1 call", "seat 1 lays the gök on the table: “På rygg!”"),
+        ("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand", "seat 3: “Upp till bevis!”"),
+        ("L2 L3 L4", "0 ask", "seat 0 asks: “Bättre kort?”"),
+        ("L2 L3 L4", "0 ask, 2 no", "seat 2 answers: “Omöjligt!”"),
+        ("L2 L3 L4", "0 ask, 2 defer", "seat 2 answers: “Det beror på!”"),
+        ("L2 L3 L4", "0 ask, 2 defer, 1 yes", "seat 1 answers: “Accepteras!”"),
+        ("L2 L3", "0 ask, 1 yes", "seat 1 answers: “Accepteras!”"),
+        ("KI KI L4 L5", "0 swap", "Killemöte: both killes rank high."),
+        ("L2 KI L4 L5", "0 swap", "(gives lilja 2, gets kille). The kille ranks low."),
+    ],
+)
+def test_the_calls(hands, actions, call):
+    assert call in "\n".join(last_words(play(hands), actions))
+
+
+@pytest.mark.parametrize(
+    ("talon", "call"),
+    [
+        ("GO", "draws gök from the talon: “Kuku står, ingen byta får!” The round is over."),
+        ("HU", "draws husar from the talon: “Husar hugger!” seat 3 is chopped."),
+        ("SV", "draws svin from the talon: “Svinhugg går igen!” seat 3 is chopped."),
+        ("VH L9", "draws värdshus from the talon: “Värdshus förbi!” Another card is drawn."),
+        ("KA L9", "draws kavall from the talon: “Kavall förbi!” Another card is drawn."),
+        ("KI", "(lays aside lilja 5, takes kille). A kille from the talon ranks high."),
+    ],
+)
+def test_the_talon_speaks_too(talon, call):
+    table = play("L2 L3 L4 L5", talon=talon)
+    assert call in "\n".join(last_words(table, "0 stand, 1 stand, 2 stand, 3 swap"))
+
+
+def test_a_svin_tells_whom_it_costs_and_what_is_undone():
+    words = last_words(play("L3 L1 L2 SV L9"), "0 swap, 1 swap, 2 swap")[0]
+    assert words.endswith(
+        "It chops lilja 3, which was dealt to seat 0: seat 0 is chopped. 2 exchanges are undone."
+    )
+
+
+def test_players_go_by_their_names():
+    words = last_words(play("L2 L3 L4 L5"), "0 swap", names=["Anna", "Bo", "Cia", "Cia"])
+    assert words == ["Anna swaps with Bo (gives lilja 2, gets lilja 3)."]
+    assert last_words(play("L2 L3 L4 L5"), "0 stand, 1 stand, 2 stand", names=["A", "B", "C", "C"])
+    text = describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
+    assert "C 2  lilja 4" in text
+
+
+# Who is told what
+
+
+def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
+    told = {
+        seat: last_words(play("L2 L3 L4 L5"), "0 swap, 1 swap", seat) for seat in (None, 0, 1, 2, 3)
+    }
+    assert (
+        told[None]
+        == told[1]
+        == told[2]
+        == ["seat 1 swaps with seat 2 (gives lilja 2, gets lilja 4)."]
+    )
+    assert told[0] == ["seat 1 swaps with seat 2 (gives lilja 2)."]  # it was his
+    assert told[3] == ["seat 1 swaps with seat 2, face down."]
+
+
+def test_a_kille_that_moves_is_seen_by_all():
+    told = last_words(play("KI L3 L4 L5"), "0 swap", seat=3)
+    assert told == ["seat 0 swaps with seat 1 (gives kille). The kille ranks low."]
+
+
+def test_only_the_gok_holder_hears_that_he_waited():
+    for seat, heard in ((None, True), (2, True), (0, False), (3, False)):
+        words = last_words(play("L2 L3 GO L5"), "2 wait", seat)
+        assert words == (["seat 2 keeps the gök hidden."] if heard else [])
+
+
+@pytest.mark.parametrize("seat", [0, 1, 3])
+def test_while_a_gok_holder_is_asked_the_table_looks_to_others_as_it_does_afterwards(seat):
+    table = play("L2 L3 GO L5")
+    asked = describe(table.record, table.rules, seat)
+    assert "seat 0 (you)" in asked if seat == 0 else "seat 0 is on turn to exchange." in asked
+    table.act("2 wait")
+    assert describe(table.record, table.rules, seat) == asked
+
+
+def test_the_gok_holder_sees_the_question():
+    table = play("L2 L3 GO L5")
+    for seat, who in ((2, "seat 2 (you)"), (None, "seat 2")):
+        text = describe(table.record, table.rules, seat)
+        assert text.splitlines()[-1] == f"{who} may call with the gök before seat 0 decides."
+
+
+@pytest.mark.parametrize(
+    ("num_players", "rules"),
+    [
+        (2, {"preset": "svensk"}),
+        (2, {"preset": "wikipedia"}),
+        (3, {"preset": "svensk", "episode": "deal"}),
+        (4, {"preset": "wikipedia", "gok_call": "any_time", "reentry": "wiki2"}),
+    ],
+)
+def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules, scale):
+    """Where two tables have the same information state for a seat, the words are the same."""
+    batch = kille_env.make_batch(
+        "byteskille", scale(1500, least=40), num_players, rules=rules, seed=3, restart=False
+    )
+    batch.reset(deal=False, dealer=num_players - 1)
+    rng = np.random.default_rng(0)
+    states: dict[tuple[int, bytes], str] = {}
+    moves: dict[tuple[int, bytes, bytes], list[str]] = {}
+    repeated = 0
+    known = [batch.information_state(np.full(batch.num_tables, s)) for s in range(num_players)]
+    for _ in range(9):
+        before, tables_before = known, batch.tables.copy()
+        if batch.at_chance.any():
+            batch.deal()
+        else:
+            batch.apply((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
+        known = [batch.information_state(np.full(batch.num_tables, s)) for s in range(num_players)]
+        for i in range(batch.num_tables):
+            for seat in range(num_players):
+                key = (seat, known[seat][i].tobytes())
+                text = describe(batch.tables[i], batch.rules, seat)
+                assert states.setdefault(key, text) == text
+                move = (seat, before[seat][i].tobytes(), key[1])
+                words = narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
+                repeated += move in moves
+                assert moves.setdefault(move, words) == words
+    assert repeated > batch.num_tables
+
+
+# The table
+
+
+def test_a_table_in_full():
+    table = play("L2 VH KI L5 L6", "0 swap")
+    assert describe(table.record, table.rules, 3).splitlines() == [
+        "Byteskille, hand 1, dealer seat 4, pot 10 units, 37 cards in the talon",
+        "  seat 0        kille (low), open  swapped",
+        "  seat 1        värdshus, open",
+        "  seat 2        ?                  had to give, is on turn",
+        "  seat 3 (you)  lilja 5",
+        "  seat 4        ?",
+        "The hand so far:",
+        "  seat 0 wants to swap with seat 1, who shows värdshus: “Värdshus förbi!”",
+        "  seat 0 swaps with seat 2 (gets kille). The kille ranks low.",
+        "seat 2 is on turn to exchange.",
+    ]
+
+
+def test_who_is_asked_to_buy_in_and_for_how_much():
+    table = play("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand")
+    text = describe(table.record, table.rules, None, history=False)
+    assert "seat 0  lilja 2  stood, is out: lowest card" in text
+    assert text.splitlines()[-1] == "seat 0 may buy in for 4 units."
+
+
+def test_before_the_first_cards_and_at_the_end():
+    batch = kille_env.make_batch("byteskille", 1, 2, rules={"episode": "deal"}, restart=False)
+    batch.reset(deal=False, dealer=1)
+    assert batch.describe().endswith("Cards are to be dealt.")
+    batch.deal(["L2", "L3"])
+    batch.apply([0])
+    batch.apply([0])
+    assert batch.describe().endswith("The match is over.")
