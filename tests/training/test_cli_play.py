@@ -1,0 +1,125 @@
+"""A person at the table: `kille play`."""
+
+import io
+import json
+import re
+
+import pytest
+
+from kille_env.records import read_records, replay
+from kille_training import cli
+
+
+@pytest.fixture
+def play(capsys, monkeypatch):
+    """Plays with typed lines; returns the exit status, standard output and standard error."""
+
+    def run(lines: str, *words: object, game: str = "byteskille") -> tuple[int, str, str]:
+        monkeypatch.setattr(
+            "sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines.split()))
+        )
+        status = cli.main(["play", game, "--seed", "3", *[str(word) for word in words]])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_a_single_deal_from_beginning_to_end(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    status, out, _ = play("stand enough", "--rules", "episode=deal", "--out", path)
+    assert status == 0
+    assert "You stand." in out
+    assert "“Upp till bevis!”" in out
+    assert re.search(r"End of the match: You [+-]?[\d.]+, threshold 1", out)
+    assert "You played 1 match to the end; balance" in out
+    (record,) = read_records(path)
+    assert record["names"] == ["human", "threshold 1", "threshold 2", "threshold 3"]
+    assert record["seed"] == 3
+    assert replay(record).differences == []
+
+
+@pytest.mark.parametrize("lines", ["q", "", "stand q", "help q"])
+def test_leaving_is_no_error(lines, play):
+    status, out, err = play(lines)
+    assert status == 0
+    assert out.endswith("Goodbye!\n")
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_says_goodbye_and_ends_with_130(play, monkeypatch):
+    def interrupt() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kille_agents.human._read_line", interrupt)
+    status, out, err = play("")
+    assert status == 130
+    assert out.endswith("Goodbye!\n")
+    assert "Traceback" not in err
+
+
+def test_a_mistyped_line_can_be_taken_back(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    rules = ("--rules", "episode=deal", "--out", path)
+    first = play("stand enough", *rules)[1]
+    record = path.read_bytes()
+    # Taken back after the deal was over, and played again as before: the same cards, the same end.
+    out = play("swap undo stand enough", *rules)[1]
+    assert "Taken back." in out
+    assert path.read_bytes() == record
+    assert out.splitlines()[-10:] == first.splitlines()[-10:]
+
+
+def test_taking_back_goes_over_several_decisions(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    play("swap swap swap undo undo undo stand q", "--out", path)
+    again = path.read_bytes()
+    play("stand q", "--out", path)
+    assert again == path.read_bytes()
+
+
+def test_nothing_to_take_back(play):
+    assert "There is nothing to take back." in play("undo q")[1]
+
+
+def test_another_match_has_the_next_seed(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    play("stand again stand undo stand enough", "--rules", "episode=deal", "--out", path)
+    assert [record["seed"] for record in read_records(path)] == [3, 4]
+
+
+def test_cards_of_others_stay_hidden_until_the_showdown(play):
+    out = play("q", "--seat", 0)[1]
+    shown = [line.split(maxsplit=2) for line in out.splitlines() if line.startswith("  threshold")]
+    assert len(shown) == 3
+    assert all(words[2].startswith("?") for words in shown)
+
+
+def test_the_conversation_moves_to_standard_error_with_json(play):
+    status, out, err = play("stand enough", "--rules", "episode=deal", "--json")
+    assert status == 0
+    told = json.loads(out)
+    assert (told["game"], told["seat"], len(told["matches"])) == ("byteskille", 0, 1)
+    assert sum(told["matches"][0]["returns"]) == pytest.approx(0)
+    assert "You stand." in err
+
+
+def test_every_opponent_can_be_named(play):
+    out = play("q", "--players", 3, "--opponents", "uniform,threshold", "--seat", 1)[1]
+    assert re.search(r"  uniform\s+(\?|lilja)", out)
+    assert re.search(r"  threshold\s+(\?|lilja)", out)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seat", 4], "your seat is one from 0 to 3"),
+        (["--opponents", "uniform,uniform"], "the table has room for 3"),
+        (["--opponents", "nobody"], "there is no player 'nobody'"),
+        (["--rules", "stake=3"], "even whole number"),
+    ],
+)
+def test_a_table_that_can_not_be_is_refused(words, message, play):
+    status, out, err = play("", *words)
+    assert (status, out) == (1, "")
+    assert message in err

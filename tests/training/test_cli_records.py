@@ -1,0 +1,290 @@
+"""The command line: the games, recording and replaying, and how a command ends."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import kille_env
+from kille_env.records import read_records, replay
+from kille_training import cli, console
+
+
+@pytest.fixture
+def kille(capsys):
+    """Runs `kille` with some words; returns its exit status, standard output and standard error."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        status = cli.main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def recorded(kille, tmp_path):
+    """A file with three matches."""
+    path = tmp_path / "matches.jsonl"
+    assert kille("record", "byteskille", "--matches", 3, "--out", path)[0] == 0
+    return path
+
+
+# The command itself
+
+
+def test_every_verb_has_a_line_in_the_help(kille):
+    status, out, _ = kille("--help")
+    assert status == 0
+    assert all(f"  {verb}" in out and text in out for verb, (_, text) in cli.COMMANDS.items())
+    assert "Example: kille " in out
+
+
+@pytest.mark.parametrize("verb", ["games", "play", "record", "replay"])
+def test_the_help_of_a_verb_shows_an_example(verb, kille):
+    status, out, _ = kille(verb, "--help")
+    assert status == 0
+    assert f"Example: kille {verb}" in out
+    assert "--json" in out
+
+
+def test_version(kille):
+    assert kille("--version")[1].strip().endswith(kille_env.__version__)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gams"], "There is no command 'gams'. Did you mean 'games'?"),
+        (["games", "byteskill"], "there is no game 'byteskill'. Did you mean 'byteskille'?"),
+        (["record", "byteskill", "--out", "x"], "Did you mean 'byteskille'?"),
+        (["record", "byteskille"], "Missing option '--out'"),
+        (["record", "byteskille", "--out", "x", "--rules", "gok_cal=off"], "'gok_call'"),
+        (["record", "byteskille", "--out", "x", "--rules", "norsk"], "no preset 'norsk'"),
+        (["record", "byteskille", "--out", "x", "--rules", "pots=two"], "whole number from 1"),
+        (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
+        (["record", "byteskille", "--out", "x", "--agents", "uniform,uniform"], "2 players are"),
+        (["record", "byteskille", "--out", "x", "--agents", "unifrom"], "'uniform'"),
+        (["record", "byteskille", "--out", "no/such/folder/x"], "No such file"),
+        (["record", "byteskille", "--out", "x", "--matches", "0"], "0 is not in the range"),
+        (["replay", "no-such-file"], "no-such-file: No such file"),
+    ],
+)
+def test_a_wrong_command_ends_with_1_and_says_what_is_possible(
+    words, message, kille, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = kille(*words)
+    assert (status, out) == (1, "")
+    assert message in err
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kille_training.lineup.LineUp.actions", interrupt)
+    status, out, err = kille("record", "byteskille", "--out", tmp_path / "x")
+    assert (status, out) == (130, "")
+    assert "interrupted" in err
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_missing_package_is_named_with_the_way_to_install_it(kille, monkeypatch):
+    monkeypatch.setitem(cli.COMMANDS, "train", ("kille_training.no_such_module:train", ""))
+    status, _, err = kille("train")
+    assert status == 1
+    assert "pip install 'kille-env[train]'" in err
+
+
+def test_a_reader_who_has_enough_is_no_error(recorded):
+    command = [sys.executable, "-m", "kille_training.cli", "replay", str(recorded)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+        assert process.wait() in (0, 1)
+
+
+# kille games
+
+
+def test_games_for_people(kille):
+    status, out, _ = kille("games")
+    assert status == 0
+    spec = kille_env.spec("byteskille")
+    assert "2 to 20 players, 4 by default" in out
+    assert ", ".join(spec.actions) in out
+    assert all(switch.name in out for switch in spec.switches)
+
+
+def test_games_for_programs(kille):
+    games = json.loads(kille("games", "byteskille", "--json")[1])["games"]
+    assert list(games) == ["byteskille"]
+    one = games["byteskille"]
+    assert one["players"] == {"min": 2, "max": 20, "default": 4}
+    assert one["switches"]["gok_call"]["defaults"] == {"svensk": "any_time", "wikipedia": "off"}
+    assert one["switches"]["gok_call"]["values"] == ["any_time", "own_turn", "off"]
+    assert one["switches"]["pots"]["possible"] == "a whole number from 1"
+
+
+# Rules on the command line
+
+
+def test_rules_are_given_as_in_json():
+    words = ["wikipedia", "gok_call=off", "pots=2", "stock_redraw=true", "deals=null", "x=[1]"]
+    assert console.parse_rules(words) == {
+        "preset": "wikipedia",
+        "gok_call": "off",
+        "pots": 2,
+        "stock_redraw": True,
+        "deals": None,
+        "x": "[1]",
+    }
+
+
+def test_a_switch_twice_is_refused(kille):
+    words = ["--rules", "pots=1", "--rules", "pots=2"]
+    status, _, err = kille("record", "byteskille", "--out", "x", *words)
+    assert status == 1
+    assert "'pots' is given twice" in err
+
+
+# kille record
+
+
+def test_the_same_command_writes_the_same_bytes(kille, tmp_path):
+    words = ["--players", 3, "--matches", 20, "--seed", 5, "--agents", "threshold,uniform,uniform"]
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        assert kille("record", "byteskille", *words, "--out", path)[0] == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    records = read_records(paths[0])
+    assert [record["seed"] for record in records] == list(range(5, 25))
+    assert records[0]["names"] == ["threshold", "uniform", "uniform"]
+
+
+def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkeypatch):
+    alone = tmp_path / "alone"
+    assert kille("record", "byteskille", "--seed", 2, "--out", alone)[0] == 0
+    assert recorded.read_bytes().splitlines()[2] == alone.read_bytes().strip()
+    monkeypatch.setattr("kille_training.commands.record.TABLES_AT_ONCE", 2)
+    assert kille("record", "byteskille", "--matches", 3, "--out", alone)[0] == 0
+    assert recorded.read_bytes() == alone.read_bytes()
+
+
+def test_recorded_rules_are_those_of_the_command(kille, tmp_path):
+    path = tmp_path / "x"
+    rules = ["--rules", "wikipedia", "--rules", "pots=2", "--rules", "episode=match"]
+    status, out, _ = kille("record", "byteskille", *rules, "--out", path, "--json")
+    assert status == 0
+    told = json.loads(out)
+    (record,) = read_records(path)
+    assert (record["rules"]["preset"], record["rules"]["pots"]) == ("wikipedia", 2)
+    assert told["mean_returns"] == record["returns"]
+    assert told["deals"] == len(record["deals"])
+    assert told["decisions"] == len(replay(record).steps)
+    assert (told["matches"], told["out"]) == (1, str(path))
+
+
+def test_recording_says_where_and_how_much(kille, tmp_path):
+    status, out, _ = kille("record", "byteskille", "--out", tmp_path / "x")
+    assert status == 0
+    assert out.startswith("1 match, ")
+    assert out.endswith(f" in {tmp_path / 'x'}\n")
+
+
+# kille replay
+
+
+def test_a_replay_in_words(kille, recorded):
+    status, out, _ = kille("replay", recorded)
+    assert status == 0
+    assert out.count("End of the match:") == 3
+    assert "Match 1: byteskille, 4 players, preset svensk, episode match" in out
+    assert "“Upp till bevis!”" in out
+
+
+def test_one_match_of_a_file(kille, recorded):
+    status, out, _ = kille("replay", recorded, "--match", 2)
+    assert status == 0
+    assert out.startswith("Match 2:")
+    assert out.count("End of the match:") == 1
+    status, out, err = kille("replay", recorded, "--match", 4)
+    assert (status, out) == (1, "")
+    assert "has 3 lines" in err
+
+
+def test_a_check_of_good_records(kille, recorded):
+    assert kille("replay", recorded, "--check") == (0, "3 matches replayed, nothing differs\n", "")
+
+
+def test_a_check_names_each_difference(kille, recorded):
+    text = recorded.read_text(encoding="utf-8").splitlines()
+    first, last = json.loads(text[0]), json.loads(text[2])
+    first["deals"][0]["result"]["turns"] = []
+    last["returns"][3] += 1
+    recorded.write_text("\n".join([json.dumps(first), text[1], json.dumps(last)]), encoding="utf-8")
+    status, out, _ = kille("replay", recorded, "--check")
+    assert status == 1
+    lines = out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("line 1, deal 0: 'turns' is recorded as [], but the replay gives")
+    assert lines[1].startswith("line 3, 'returns' is recorded as")
+    status, out, _ = kille("replay", recorded, "--check", "--json")
+    assert (status, json.loads(out)["differences"]) == (1, 2)
+    status, out, _ = kille("replay", recorded)
+    assert status == 0
+    assert out.count("The record differs: ") == 2
+
+
+def test_a_replay_for_programs(kille, recorded):
+    status, out, _ = kille("replay", recorded, "--json")
+    assert status == 0
+    told = json.loads(out)
+    records = read_records(recorded)
+    assert [match["returns"] for match in told["matches"]] == [r["returns"] for r in records]
+    assert told["matches"][0]["results"] == [deal["result"] for deal in records[0]["deals"]]
+
+
+def test_a_record_that_stops_says_who_is_to_decide(kille, tmp_path):
+    path = tmp_path / "stopped.jsonl"
+    record = {
+        "format": "kille-record/1",
+        "game": "byteskille",
+        "num_players": 3,
+        "first_dealer": 2,
+        "deals": [{"deck": ["L1", "L2", "L3"], "actions": [[0, "ask"]]}],
+    }
+    path.write_text(json.dumps(record), encoding="utf-8")
+    status, out, _ = kille("replay", path)
+    assert status == 0
+    assert "Here the record stops: seat 2 is to decide (no or defer)." in out
+    record["deals"] = []
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert "Here the record stops.\n" in kille("replay", path)[1]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "it is cut off"),
+        (
+            lambda text: text.replace('"game": "byteskille"', '"game": "bridge"', 1),
+            "no game 'bridge'",
+        ),
+        (lambda text: text.replace('"deck": ["', '"deck": ["XX", "', 1), "'XX' is not a card"),
+        (lambda text: text + "rubbish\n", "line 4: it is not JSON"),
+        (lambda text: text.replace('"stand"]', '"call"]', 1), "'call' is not legal"),
+        (lambda text: "", "holds no record"),
+    ],
+)
+@pytest.mark.parametrize("words", [[], ["--check"], ["--json"]])
+def test_a_bad_file_is_refused_whole(damage, message, words, kille, recorded):
+    recorded.write_text(damage(recorded.read_text(encoding="utf-8")), encoding="utf-8")
+    status, out, err = kille("replay", recorded, *words)
+    assert (status, out) == (1, "")
+    assert message in err
+    assert recorded.name in err
