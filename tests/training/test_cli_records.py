@@ -115,7 +115,7 @@ def test_games_for_people(kille):
     status, out, _ = kille("games")
     assert status == 0
     spec = kille_env.spec("byteskille")
-    assert "2 to 20 players, 4 by default" in out
+    assert "2 to 20, 4 by default" in out
     assert ", ".join(spec.actions) in out
     assert all(switch.name in out for switch in spec.switches)
 

@@ -4,12 +4,11 @@ import json
 from typing import Any
 
 import click
-from rich.box import SIMPLE
-from rich.table import Table
 
 from kille_env.core.spec import EPISODES, GameSpec, Switch
 from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import list_games, spec
+from kille_env.render.text import columns
 from kille_training.console import json_option, report
 
 
@@ -21,7 +20,7 @@ def games(game: str | None, as_json: bool) -> None:
     if game is not None and game not in list_games():
         raise UnknownGameError(f"there is no game {game!r}. {did_you_mean(game, list_games())}")
     specs = [spec(name) for name in ((game,) if game else list_games())]
-    shown = [thing for one in specs for thing in _for_people(one)]
+    shown = [line for one in specs for line in _for_people(one)]
     report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
 
 
@@ -50,22 +49,26 @@ def _for_programs(one: GameSpec) -> dict[str, Any]:
     }
 
 
-def _for_people(one: GameSpec) -> list[Any]:
-    players = f"{one.min_players} to {one.max_players} players, {one.default_players} by default"
-    table = Table(title=f"Rule switches of {one.name}", title_justify="left", box=SIMPLE)
-    table.add_column("switch", no_wrap=True)
-    table.add_column("values")
-    for preset in one.presets:
-        table.add_column(preset, no_wrap=True)
-    table.add_column("what it decides")
-    for switch in one.switches:
-        defaults = [_word(switch.value_for(preset)) for preset in one.presets]
-        table.add_row(switch.name, _values(switch), *defaults, switch.meaning)
+def _for_people(one: GameSpec) -> list[str]:
+    """Facts and switches; a switch has a line of values and a line that says what it decides."""
+    heads = [("switch", *one.presets, "possible")]
+    rows = [
+        (s.name, *(_word(s.value_for(preset)) for preset in one.presets), _values(s))
+        for s in one.switches
+    ]
+    head, *lines = columns([*heads, *rows])
+    told = [(line, f"      {s.meaning}") for line, s in zip(lines, one.switches, strict=True)]
     return [
-        f"{one.title} ({one.name}): {players}",
-        f"Actions: {', '.join(one.actions)}",
-        f"Presets: {', '.join(one.presets)}. Episodes: {', '.join(EPISODES)}.",
-        table,
+        f"{one.title} ({one.name})",
+        f"  players   {one.min_players} to {one.max_players}, {one.default_players} by default",
+        f"  actions   {', '.join(one.actions)}",
+        f"  presets   {', '.join(one.presets)}",
+        f"  episodes  {', '.join(EPISODES)}",
+        "",
+        "Rule switches, their values in each preset, and what is possible:",
+        "",
+        head,
+        *(line for pair in told for line in pair),
         "",
     ]
 

@@ -164,7 +164,8 @@ class _Session:
         """Says what the person has won or lost."""
         total = sum(record["returns"][self.seat] for record in self.done)
         matches = counted(len(self.done), "match", "matches")
-        self.human.say(f"You played {matches} to the end; balance {signed(total)}. Goodbye!")
+        told = f"You played {matches} to the end; balance {signed(total)}. " if self.done else ""
+        self.human.say(f"{told}Goodbye!")
 
     def _begin(self) -> None:
         self.moments.clear()
