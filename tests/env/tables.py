@@ -3,19 +3,20 @@
     table = play("L5 L3 GO L9", "0 swap, 1 swap")
     assert table.hands == "L3 L5 GO L9" and table.out == {0}
 
-The compiled kernel plays; the slow twin plays the same and must agree after every decision, so that a
-sentence of the rules is held against both. Cards are named in the order of dealing, forehand first. The
-first dealer is the last seat unless said otherwise, so that the first card is seat 0's.
+The compiled kernel plays; the slow twin plays the same and must agree after every decision, so that
+a sentence of the rules is held against both. Cards are named in the order of dealing, forehand
+first. The first dealer is the last seat unless said otherwise, so that the first card is seat 0's.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from reference.byteskille import Match
 
 import kille_env
-from kille_env.games.byteskille import SPEC, table as kernels
+from kille_env.games.byteskille import SPEC
+from kille_env.games.byteskille import table as kernels
+from reference.byteskille import Match
 
 EVENTS = {
     value: name.removeprefix("EV_").lower()
@@ -80,7 +81,7 @@ class Table:
         return self
 
     def act(self, script: str) -> "Table":
-        """Plays decisions like "0 swap, 1 stand": the seat that must be to act, and what it does."""
+        """Plays decisions like "0 swap, 1 stand": the seat that is to act, and what it does."""
         for line in filter(None, (part.strip() for part in script.split(","))):
             seat, text = line.split()
             assert self.seat == int(seat), f"{line!r}, but seat {self.seat} is to act"

@@ -1,7 +1,8 @@
-"""Many tables at once: the same games whatever the size, exact copies, and errors that say what to do."""
+"""Many tables at once: the same games whatever the size, exact copies, errors that help."""
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def step(tables, number, first=0):
     tables.step([choose(mask, number, first + i) for i, mask in enumerate(tables.mask)])
 
 
-def shown(tables, which=slice(None)):
+def shown(tables, which: Any = slice(None)):
     """All that a batch shows of some tables."""
     return tuple(getattr(tables, name)[which].tobytes() for name in FIELDS)
 
@@ -319,9 +320,9 @@ def test_reset_of_chosen_tables_leaves_the_others_as_they_are():
     tables.reset()
     for number in range(6):
         step(tables, number)
-    before = [shown(tables, i)[:3] + (tables.tables[i].tobytes(),) for i in range(3)]
+    before = [(*shown(tables, i)[:3], tables.tables[i].tobytes()) for i in range(3)]
     tables.reset(which=np.array([False, True, False]))
-    after = [shown(tables, i)[:3] + (tables.tables[i].tobytes(),) for i in range(3)]
+    after = [(*shown(tables, i)[:3], tables.tables[i].tobytes()) for i in range(3)]
     assert before[0] == after[0]
     assert before[1] != after[1]
     assert before[2] == after[2]

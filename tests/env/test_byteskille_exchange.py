@@ -1,12 +1,15 @@
-"""The exchange, one test for each sentence of the Swedish article's "Byte" (and where the English differs).
+"""The exchange: a test for each sentence of the Swedish article's "Byte", and the English ones.
 
-Seat 0 is forehand, the last seat deals; most tables have four or more so that nobody is asked a question.
+Seat 0 is forehand, the last seat deals; most tables have four or more, so that no question is due.
 """
 
+from typing import Any
+
 import pytest
+
 from env.tables import play
 
-NO_CALL = {"gok_call": "off"}
+NO_CALL: dict[str, Any] = {"gok_call": "off"}
 
 
 # "Bordsplacering och giv"

@@ -1,10 +1,8 @@
 """Calling with the gok, and the question for better cards."""
 
 import pytest
+
 from env.tables import Table, play
-
-STAND_ALL = "0 stand, 1 stand, 2 stand, 3 stand"
-
 
 # "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (D-E10)
 
@@ -82,8 +80,8 @@ def test_a_gok_laid_aside_is_nobodys():
     assert (table.seat, table.phase) == (3, "turn")
 
 
-def test_a_gok_given_back_by_the_talon_is_asked_again():
-    # pig_scope all undoes the exchange with the talon; nobody has a turn after it, so nobody is asked
+def test_a_gok_given_back_by_an_undone_exchange_counts_again():
+    # pig_scope all undoes the exchange with the talon too; no turn, so no question, comes after it
     table = play(
         "L5 L6 GO VH",
         "2 wait, 0 stand, 2 wait, 1 stand, 2 swap, 3 swap",

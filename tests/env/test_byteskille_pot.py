@@ -1,6 +1,7 @@
 """The money: antes, buying in by three schemes, the pot, the end of a match ("Satsningen")."""
 
 import pytest
+
 from env.tables import Table, play, seats
 
 # "Satsningen"
@@ -22,8 +23,9 @@ def test_it_is_paid_once_for_the_pot():  # D-E01
 
 
 def test_in_the_english_article_it_is_paid_before_each_deal_by_those_who_are_in():  # D-E01
-    for rules in ({"ante": "deal", "reentry": "none"}, {"preset": "wikipedia", "reentry": "none"}):
-        table = Table(5, **rules).all_stand("L1 L2 L3 L4 L5").deal("L2 L3 L4 L5")
+    for rules in ({"ante": "deal"}, {"preset": "wikipedia"}):
+        table = Table(5, None, reentry="none", **rules).all_stand("L1 L2 L3 L4 L5")
+        table.deal("L2 L3 L4 L5")
         assert table.pot == 18
         assert table.returns == [-2, -4, -4, -4, -4]
 
@@ -110,7 +112,7 @@ def test_who_declines_stays_out():
 def test_if_the_number_jumps_past_three_and_two_there_is_no_buying_in():
     table = Table(4, gok_call="off").all_stand("L1 L1 KI GO")
     assert table.phase == "over"
-    # "till exempel för att tre spelare slås ut i en givning som startar med fyra": chopped and lowest
+    # "till exempel för att tre spelare slås ut i en givning som startar med fyra"
     table = play("L5 HU L2 L2", "0 swap, 2 stand, 3 stand")
     assert (table.out, table.phase) == ({0, 2, 3}, "over")
 

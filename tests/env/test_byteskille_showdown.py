@@ -1,9 +1,11 @@
-"""Who is out: the Swedish article's "Upp till bevis", the two-player rules of the English one, single deals."""
+"""Who is out: the Swedish article's "Upp till bevis", the English rules for two, single deals."""
 
 from itertools import pairwise
 
 import pytest
+
 from env.tables import Table, play
+from kille_env.games.byteskille import SPEC
 
 
 def stand(hands, **rules):
@@ -27,7 +29,7 @@ def test_two_equal_lowest_cards_are_both_out():
     assert stand("L5 L3 L7 L3").out == {1, 3}
 
 
-RANKS = "BL BP KR L1 L2 L3 L4 L5 L6 L7 L8 L9 L10 L11 L12 VH KA SV HU GO".split()
+RANKS = SPEC.pack.codes[:-1]
 
 
 @pytest.mark.parametrize(("lower", "higher"), list(pairwise(RANKS)))

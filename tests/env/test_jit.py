@@ -231,7 +231,7 @@ def test_other_packages_kernels_keep_numbas_folder():
     def double(x):
         return 2 * x
 
-    assert jit.settings.CACHE_DIR == before
+    assert before == jit.settings.CACHE_DIR
     assert double(4) == 8
 
 

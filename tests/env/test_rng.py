@@ -131,7 +131,9 @@ def test_first_cards_of_neighbouring_tables_seeds_and_matches_are_unrelated():
     batch = kille_env.make_batch("byteskille", 8000, 2, seed=0)
 
     def first_types():
-        return (batch.tables["dealt"][np.arange(8000), batch.tables["order"][:, 0]] >> 1).astype(int)
+        return (batch.tables["dealt"][np.arange(8000), batch.tables["order"][:, 0]] >> 1).astype(
+            int
+        )
 
     batch.reset()
     tables = first_types()

@@ -1,0 +1,319 @@
+"""What a seat may not know never changes what it sees: observation, information state and mask.
+
+Named positions first: two tables that differ in hidden cards only. Then random ones: whatever a
+seat cannot know is exchanged in the middle of a game, and the seat must not see a difference.
+"""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kille_env
+from env.tables import Table, play
+from kille_env.games.byteskille import SPEC
+
+NO_CALL: dict[str, Any] = {"gok_call": "off"}
+
+
+def differ(one, other):
+    """The seats that see a difference between two tables."""
+    return {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
+
+
+# Cards in hands, in the talon, laid aside
+
+
+def test_cards_of_others_are_hidden():
+    assert differ(play("L5 L6 L7 L8"), play("L5 L8 L7 L6")) == {1, 3}
+
+
+@pytest.mark.parametrize("card", ["BL", "VH", "KA", "SV", "HU", "KI"])
+def test_what_kind_of_card_another_holds_is_hidden(card):
+    assert differ(play("L5 L6 L7 L8"), play(f"L5 {card} L7 L8")) == {1}
+
+
+def test_the_talon_is_hidden():
+    one, other = play("L5 L6 L7 L8", talon="L9 GO"), play("L5 L6 L7 L8", talon="KI BL")
+    assert differ(one, other) == set()
+
+
+def test_an_exchange_shows_its_cards_to_the_two_only():
+    one, other = play("L5 L6 L7 L8", "0 swap"), play("L9 L6 L7 L8", "0 swap")
+    assert differ(one, other) == {0, 1}
+
+
+def test_a_card_that_moves_on_is_known_to_all_who_held_it():
+    script = "0 swap, 1 swap, 2 swap"
+    one, other = play("L5 L6 L7 L8", script), play("L9 L6 L7 L8", script)
+    assert differ(one, other) == {0, 1, 2, 3}
+    one, other = play("L5 L6 L7 L8", script), play("L5 L6 L9 L8", script)
+    assert differ(one, other) == {1, 2}
+
+
+def test_a_drawn_card_is_known_to_the_drawer():
+    script = "0 stand, 1 stand, 2 swap"
+    rules: dict[str, Any] = {"dealer_after_inn": True}
+    one = play("L5 L6 L7 VH", script, talon="L9", **rules)
+    assert differ(one, play("L5 L6 L7 VH", script, talon="BL", **rules)) == {2}
+
+
+def test_a_card_laid_aside_is_known_to_those_who_held_it():
+    script = "0 stand, 1 swap, 2 swap"
+    rules: dict[str, Any] = {"dealer_after_inn": True}
+    one = play("L5 L6 L7 VH", script, talon="L9", **rules)
+    assert one.laid_aside == ["L6"]
+    other = play("L5 L10 L7 VH", script, talon="L9", **rules)
+    assert differ(one, other) == {1, 2}
+
+
+def test_the_cards_of_a_hand_that_was_dealt_again_are_forgotten():
+    one = play("L5 L6 L7", "0 ask, 2 defer, 1 yes").deal("L1 L2 L3")
+    other = play("L9 GO KI", "1 wait, 0 ask, 2 defer, 1 yes").deal("L1 L2 L3")
+    assert differ(one, other) == set()
+
+
+def test_hidden_cards_of_the_last_hand_are_forgotten_too():
+    rules: dict[str, Any] = {"reentry": "none", **NO_CALL}
+    script = "0 swap, 1 stand, 2 stand, 3 stand"
+    one = Table(4, **rules).deal("L5 L1 L7 L8").act(script).deal("L2 L3 L4")
+    other = Table(4, **rules).deal("L9 L1 L10 L8").act(script).deal("L2 L3 L4")
+    assert one.out == other.out
+    assert differ(one, other) == set()
+
+
+def test_at_the_showdown_all_cards_in_hands_are_known_to_all():
+    script = "0 stand, 1 stand, 2 stand, 3 stand"
+    one, other = play("L5 L6 L7 L1", script), play("L5 L6 L8 L1", script)
+    assert differ(one, other) == {0, 1, 2, 3}
+
+
+def test_but_not_those_laid_aside():
+    script = "0 stand, 1 stand, 2 stand, 3 swap"
+    one = play("L5 L6 L7 L1", script, talon="BL")
+    other = play("L5 L6 L7 L2", script, talon="BL")
+    assert one.phase == "buyin"
+    assert differ(one, other) == {3}
+
+
+def test_the_rank_of_a_hidden_kille_is_hidden():
+    one, other = play("L5 KI L6 L7", dealt_kille="high"), play("L5 L8 L6 L7", dealt_kille="high")
+    assert differ(one, other) == {1}
+
+
+def test_copies_look_alike():
+    """Which of two equal cards one holds says nothing about where the other is."""
+    one = play("L5 L6 L7 L5", "0 stand")
+    other = play("L5 L6 L7 L5", "0 stand")
+    for field in ("hand", "dealt"):
+        cards = other.record[field]
+        cards[0], cards[3] = cards[3], cards[0]
+    owners = other.record["known_by"]
+    owners[14], owners[15] = owners[15], owners[14]
+    assert differ(one, other) == set()
+
+
+# The question whether to call
+
+
+def test_before_the_question_nobody_else_knows_of_the_gok():
+    one, other = play("L5 L6 L7 L8", **NO_CALL), play("L5 GO L7 L8", **NO_CALL)
+    assert differ(one, other) == {1}
+
+
+def test_while_the_holder_is_asked_the_others_see_the_turn_of_the_player_on_turn():
+    one, other = play("L5 L6 L7 L8"), play("L5 GO L7 L8")
+    assert (other.seat, other.phase) == (1, "gok")
+    assert differ(one, other) == {1}
+
+
+def test_the_player_on_turn_sees_his_coming_choice_and_may_not_know_why_he_waits():
+    asked, on_turn = play("L5 GO L7 L8"), play("L5 GO L7 L8", "1 wait")
+    assert differ(asked, on_turn) == {1}
+    assert asked.batch.legal_actions(0)[0].tolist() == [1, 1] + [0] * 8
+    assert asked.batch.legal_actions(1)[0].tolist() == [0, 0, 1, 1] + [0] * 6
+    assert not asked.batch.legal_actions(2).any()
+
+
+def test_after_it_was_answered_nothing_tells_that_it_was():
+    one, other = play("L5 L6 L7 L8"), play("L5 GO L7 L8")
+    for seat in range(3):
+        one.act(f"{seat} stand")
+        if other.phase == "gok":
+            other.act("1 wait")
+        other.act(f"{seat} stand")
+        assert differ(one, other) == {1}
+    assert (other.seat, other.phase) == (1, "gok")
+
+
+def test_with_two_goks_the_holders_do_not_know_of_each_other():
+    one, two = play("L5 GO L7 L8"), play("L5 GO GO L8")
+    assert differ(one, two) == {2}
+    two.act("1 wait")
+    one.act("1 wait")
+    assert differ(one, two) == {2}  # 2 is asked now; 1 sees what it would see without it
+    two.act("2 wait")
+    assert differ(one, two) == {2}
+
+
+def test_forehands_question_may_be_asked_whoever_holds_a_gok():
+    one, other = play("L5 L6 L7"), play("L5 L6 GO")
+    assert differ(one, other) == {2}
+    assert other.batch.legal_actions(0)[0].tolist() == [1, 1, 0, 0, 1] + [0] * 5
+
+
+def test_a_gok_in_the_hand_of_one_who_was_chopped_stays_hidden():
+    one, other = play("GO HU L7 L8", "0 swap"), play("L9 HU L7 L8", "0 swap")
+    assert one.phase == "gok"
+    assert differ(one, other) == {0}
+
+
+def test_who_gave_a_gok_away_knows_that_its_new_holder_can_be_asked_but_not_when():
+    asked = play("GO L5 L6 L7", "0 swap, 1 stand")
+    assert (asked.seat, asked.phase) == (1, "gok")
+    before = [asked.views(seat) for seat in range(4)]
+    asked.act("1 wait")
+    assert [seat for seat in range(4) if asked.views(seat) != before[seat]] == [1]
+
+
+def test_a_seat_that_neither_acts_nor_is_on_turn_may_do_nothing():
+    for table in (play("L5 L6 L7 L8"), play("L5 GO L7 L8"), play("L5 L6 L7", "0 ask")):
+        on_turn = int(table.record["order"][table.record["turn"]])
+        for seat in set(range(table.players)) - {table.seat, on_turn}:
+            assert not table.batch.legal_actions(seat).any()
+
+
+def test_while_the_dealer_answers_forehand_may_do_nothing():
+    table = play("L5 L6 L7", "0 ask")
+    assert not table.batch.legal_actions(0).any()
+    assert not table.batch.legal_actions(1).any()
+
+
+def test_the_full_state_shows_all_of_it():
+    def shows_difference(one, other):
+        return [
+            bool((one.batch.full_state(seat) != other.batch.full_state(seat)).any())
+            for seat in range(one.players)
+        ]
+
+    assert all(shows_difference(play("L5 L6 L7 L8"), play("L5 L8 L7 L6")))
+    assert all(shows_difference(play("L5 GO L7 L8"), play("L5 GO L7 L8", "1 wait")))
+    script = "0 stand, 1 stand, 2 swap"
+    rules: dict[str, Any] = {"dealer_after_inn": True}
+    one = play("L5 L6 L7 VH", script, talon="L9", **rules)
+    assert all(shows_difference(one, play("L5 L6 L8 VH", script, talon="L9", **rules)))
+
+
+# Random positions
+
+
+class Watcher:
+    """Follows who may know which card, from the hands and the events alone."""
+
+    def __init__(self, table):
+        self.table, self.players = table, int(table["num_players"])
+        self.hand_number, self.held = None, {}
+
+    def look(self):
+        """Notes who holds what now."""
+        table = self.table
+        number = (int(table["matches"]), int(table["deals"]))
+        if number != self.hand_number:
+            self.hand_number, self.held = number, {seat: set() for seat in range(self.players)}
+        for seat in range(self.players):
+            if table["hand"][seat] >= 0:
+                self.held[seat].add(int(table["hand"][seat]))
+
+    def moved_or_shown(self):
+        """Cards that the others have seen something of: they moved, or they lie open."""
+        events = table_events(self.table)
+        moved = {int(card) for event in events for card in event[3:5] if card >= 0}
+        return moved | {card for card in range(42) if int(self.table["shown"]) >> card & 1}
+
+    def may_know(self, viewer):
+        """Cards that a seat may know: those that it has held, and those that lie open."""
+        return self.held[viewer] | {c for c in range(42) if int(self.table["shown"]) >> c & 1}
+
+
+def table_events(table):
+    """The events of the hand so far."""
+    return table["events"][: table["num_events"]].copy()
+
+
+def trade_places(table, one, other):
+    """Exchanges two cards wherever a table mentions them."""
+    for field in ("hand", "dealt", "laid_aside", "deck"):
+        _relabel(table[field], one, other)
+    _relabel(table["events"][:, 3:5], one, other)
+    owners = table["known_by"]
+    owners[one], owners[other] = owners[other], owners[one]
+
+
+def _relabel(cards, one, other):
+    first, second = cards == one, cards == other
+    cards[first], cards[second] = other, one
+
+
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+@pytest.mark.parametrize("num_players", [2, 3, 4, 7])
+def test_whatever_a_seat_cannot_know_can_be_exchanged_unseen(preset, num_players, scale):
+    """A card nobody saw move may be any other such card; a dark lilja may be any other lilja."""
+    rng = random.Random(num_players)
+    rules = SPEC.resolve({"preset": preset, "dealer_after_inn": True, "gok_call": "any_time"})
+    batch = kille_env.make_batch("byteskille", 1, num_players, rules=rules, seed=num_players)
+    batch.reset()
+    table, tried = batch._tables[0], 0
+    watcher = Watcher(table)
+    for _ in range(scale(1200, 100)):
+        watcher.look()
+        if table["showdown"]:
+            hidden_hands = set()
+        else:
+            hidden_hands = {int(card) for card in table["hand"][:num_players] if card >= 0}
+        viewer = rng.randrange(num_players)
+        unknown = set(range(42)) - watcher.may_know(viewer)
+        untouched = sorted(unknown - watcher.moved_or_shown())
+        dark = sorted(card for card in unknown if card < 30)
+        for cards in (untouched, dark):
+            if len(cards) < 2:
+                continue
+            one = rng.choice(sorted(hidden_hands & set(cards)) or cards)
+            other = rng.choice(cards)
+            before = _views(batch, viewer)
+            trade_places(table, one, other)
+            assert _views(batch, viewer) == before, (one, other)
+            trade_places(table, one, other)
+            tried += one != other
+        batch.step([rng.choice(np.flatnonzero(batch.mask[0]).tolist())])
+    assert tried > scale(1200, 100) // 2
+
+
+def _views(batch, seat):
+    return (
+        batch.observe(seat).tobytes(),
+        batch.information_state(seat).tobytes(),
+        batch.legal_actions(seat).tobytes(),
+    )
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 5])
+def test_the_question_to_a_gok_holder_is_seen_by_nobody_else(num_players, scale):
+    """At every such question: the others see what they see after the answer "wait"."""
+    rng = random.Random(num_players)
+    asked = 0
+    batch = kille_env.make_batch("byteskille", 1, num_players, seed=num_players)
+    batch.reset()
+    for _ in range(scale(3000, 200)):
+        if batch.tables["phase"][0] == SPEC.phases.index("gok"):
+            asked += 1
+            holder = int(batch.seat[0])
+            after = batch.clone()
+            after.step([SPEC.actions.index("wait")])
+            for seat in set(range(num_players)) - {holder, int(after.seat[0])}:
+                assert _views(batch, seat) == _views(after, seat)
+            if batch.tables["phase"][0] != after.tables["phase"][0]:  # the player on turn too
+                assert _views(batch, int(after.seat[0])) == _views(after, int(after.seat[0]))
+            assert _views(batch, holder) != _views(after, holder)
+        batch.step([rng.choice(np.flatnonzero(batch.mask[0]).tolist())])
+    assert asked > scale(3000, 200) // 50

@@ -1,0 +1,262 @@
+"""What always holds, whatever the rules, the seats, the cards and the decisions (Hypothesis)."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kille_env
+from env.tables import EVENTS, seats
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules
+from kille_env.games.byteskille import SPEC
+from kille_env.games.byteskille.table import MAX_EVENTS, UNDONE
+
+NUMBERS = {"stake": (2, 4, 10), "max_redeals": (0, 1, 16), "pots": (1, 2), "max_deals": (1, 4, 200)}
+VALUES = {switch.name: switch.values or NUMBERS[switch.name] for switch in SPEC.switches}
+EAGER = [code for code in SPEC.pack.codes if code[0] != "L" or code in ("L1", "L12")]
+STEPS = 120
+AT_TURN, MATADORS = SPEC.phases.index("turn"), range(30, 40)
+
+
+class Case(NamedTuple):
+    """A match to be played: the same case is the same match."""
+
+    rules: Rules
+    num_players: int
+    seed: int
+    deck: tuple[str, ...]
+
+    def batch(self, num_tables: int = 1, **options: Any) -> Batch:
+        """Begins it."""
+        batch = kille_env.make_batch(
+            "byteskille", num_tables, self.num_players, rules=self.rules, seed=self.seed, **options
+        )
+        batch.reset(deck=self.deck)
+        return batch
+
+
+@st.composite
+def rule_sets(draw: st.DrawFn) -> Rules:
+    """A preset with some switches turned."""
+    given_rules: dict[str, Any] = {
+        "preset": draw(st.sampled_from(SPEC.presets)),
+        "episode": draw(st.sampled_from(["match", "match", "deal"])),
+    }
+    for name in draw(st.lists(st.sampled_from(list(VALUES)), max_size=6, unique=True)):
+        given_rules[name] = draw(st.sampled_from(VALUES[name]))
+    return SPEC.resolve(given_rules)
+
+
+@st.composite
+def cases(draw: st.DrawFn, rules: st.SearchStrategy[Rules] | None = None) -> Case:
+    """A match; its first hand is rich in matadors and killes."""
+    deck = draw(st.lists(st.sampled_from(EAGER * 2), max_size=24))
+    return Case(
+        draw(rule_sets() if rules is None else rules),
+        draw(st.sampled_from([2, 2, 3, 3, 4, 5, 7, 13, 20])),
+        draw(st.integers(0, 2**32)),
+        tuple(code for place, code in enumerate(deck) if deck[:place].count(code) < 2),
+    )
+
+
+def random_actions(batch: Batch, rng: np.random.Generator) -> np.ndarray:
+    """A legal action for each table; exchanges are likelier than they are equal."""
+    weights = rng.random(batch.mask.shape) * (1 + (np.arange(batch.mask.shape[1]) == 1))
+    return (batch.mask * (weights + 1e-9)).argmax(axis=1)
+
+
+def play(batch: Batch, seed: int, steps: int = STEPS) -> Iterator[None]:
+    """Plays at random and stops at every position."""
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        yield
+        if batch.over.all():
+            return
+        batch.step(random_actions(batch, rng))
+    yield
+
+
+def shown(batch: Batch, which: slice = slice(None)) -> tuple[bytes, ...]:
+    """All that a batch shows of some tables."""
+    names = ("seat", "observation", "mask", "reward", "terminated", "truncated", "tables")
+    return tuple(getattr(batch, name)[which].tobytes() for name in names)
+
+
+@given(cases())
+def test_money_is_conserved(case):
+    batch = case.batch(restart=False)
+    table, returns = batch.tables[0], np.zeros(case.num_players)
+    for _ in play(batch, case.seed):
+        returns += batch.reward[0]
+        unpaid = table["reward"][: case.num_players]
+        total = (returns + unpaid).sum() + table["pot"] + table["left_on_table"]
+        assert total == pytest.approx(0, abs=1e-6)
+        assert table["pot"] >= 0
+        if batch.over[0]:
+            assert table["pot"] == 0
+            assert not unpaid.any() or table["deals"] >= 1
+    assert 0 <= table["left_on_table"] < case.num_players
+
+
+@given(cases())
+def test_cards_are_conserved(case):
+    batch = case.batch(restart=False)
+    table = batch.tables[0]
+    for _ in play(batch, case.seed):
+        if table["redeal"]:
+            continue
+        in_hands = [int(card) for card in table["hand"][: case.num_players] if card >= 0]
+        aside = table["laid_aside"][: table["num_laid_aside"]].tolist()
+        talon = table["deck"][table["drawn"] :].tolist()
+        assert sorted(in_hands + aside + talon) == list(range(42))
+        assert len(in_hands) == len(seats(table["players"])) == table["num_players_dealt"]
+        assert table["goks"] == sum(card in (38, 39) for card in in_hands)
+
+
+@given(cases())
+def test_who_is_to_act_can_act_and_nobody_else_but_the_player_on_turn(case):
+    batch = case.batch(restart=False)
+    table = batch.tables[0]
+    for _ in play(batch, case.seed):
+        if batch.over[0]:
+            assert batch.seat[0] == -1
+            continue
+        seat, on_turn = int(batch.seat[0]), int(table["order"][table["turn"]])
+        assert batch.mask[0].any()
+        assert batch.legal_actions(seat).tolist() == batch.mask.tolist()
+        assert batch.observe(seat).tolist() == batch.observation.tolist()
+        for other in set(range(case.num_players)) - {seat, on_turn}:
+            assert not batch.legal_actions(other).any()
+
+
+@given(cases())
+def test_nobody_acts_on_an_open_matador(case):
+    """Whoever was challenged has lost his turn (but for the dealer under `dealer_after_inn`)."""
+    if case.rules["dealer_after_inn"]:
+        return
+    batch = case.batch(restart=False)
+    table = batch.tables[0]
+    for _ in play(batch, case.seed):
+        if table["phase"] == AT_TURN:
+            card = int(table["hand"][batch.seat[0]])
+            assert not (card in MATADORS and int(table["shown"]) >> card & 1)
+
+
+@given(cases())
+def test_somebody_always_stays(case):
+    batch = case.batch(restart=False)
+    table = batch.tables[0]
+    for _ in play(batch, case.seed):
+        assert seats(table["in_pot"])
+        if table["showdown"]:
+            out, left, players = (seats(table[name]) for name in ("out", "left", "players"))
+            assert left == players - out
+            assert left
+
+
+@given(cases())
+def test_a_hand_fits_its_events_and_its_decisions(case):
+    batch = case.batch(restart=False)
+    table, hand, decisions = batch.tables[0], 0, 0
+    most = SPEC.max_decisions(case.rules, case.num_players)
+    for _ in play(batch, case.seed):
+        assert table["num_events"] <= MAX_EVENTS
+        assert table["num_laid_aside"] <= 6
+        assert table["deals"] <= case.rules["max_deals"]
+        decisions = decisions + 1 if table["deals"] == hand else 1
+        hand = int(table["deals"])
+        assert decisions <= most + 1
+
+
+@given(cases())
+def test_rewards_keep_the_range_that_is_announced(case):
+    least, most = SPEC.reward_range(case.rules, case.num_players)
+    batch = case.batch()
+    for _ in play(batch, case.seed):
+        assert least <= batch.reward.min()
+        assert batch.reward.max() <= most
+
+
+ORDINARY = [SPEC.resolve(), SPEC.resolve({"preset": "wikipedia", "two_player": "ordinary"})]
+
+
+@given(cases(st.sampled_from(ORDINARY)))
+def test_a_svin_annuls_exactly_the_last_exchanges(case):
+    """And every other card in them is the dealt card of its holder; nobody is chopped twice."""
+    batch = case.batch(restart=False)
+    table, hand, told, annulled = batch.tables[0], 0, 0, set()
+    for _ in play(batch, case.seed):
+        if table["deals"] != hand:
+            hand, told, annulled = int(table["deals"]), 0, set()
+        events = [(EVENTS[row[0]], row.tolist()) for row in table["events"][: table["num_events"]]]
+        chops = [kind for kind, _ in events if kind.endswith(("husar", "svin"))]
+        assert len(chops) == len(seats(table["chopped"]))
+        exchanges = {place: row for place, (kind, row) in enumerate(events) if kind == "exchange"}
+        now = {place for place, row in exchanges.items() if row[5] & UNDONE} - annulled
+        if now:
+            standing = sorted(set(exchanges) - annulled)
+            assert sorted(now) == standing[-len(now) :]
+            chopped = next(row[3] for kind, row in events[told:] if kind.endswith("svin"))
+            for place in now:
+                _, one, other, *cards, _ = exchanges[place]
+                assert chopped in cards
+                assert table["hand"][one] == table["dealt"][one]
+                assert table["hand"][other] == table["dealt"][other]
+        for kind, row in events[told:]:
+            if kind.endswith("svin"):
+                left = [exchanges[place] for place in set(exchanges) - annulled - now]
+                assert not any(row[3] in exchange[3:5] for exchange in left)
+        told, annulled = len(events), annulled | now
+
+
+@given(cases(), st.integers(0, STEPS))
+def test_a_clone_plays_on_identically(case, moment):
+    batch = case.batch()
+    for number, _ in enumerate(play(batch, case.seed)):
+        if number == moment:
+            break
+    twin = batch.clone()
+    for _ in zip(play(batch, moment, 40), play(twin, moment, 40), strict=True):
+        assert shown(batch) == shown(twin)
+
+
+@given(cases(), st.integers(0, STEPS))
+def test_saved_tables_play_on_identically(case, moment):
+    batch, other = case.batch(), case.batch()
+    for number, _ in enumerate(play(batch, case.seed)):
+        if number == moment:
+            break
+    other.restore(batch.save())
+    for number, _ in enumerate(zip(play(batch, 1, 40), play(other, 1, 40), strict=True)):
+        assert shown(batch)[:3] == shown(other)[:3]
+        assert number == 0 or shown(batch) == shown(other)
+
+
+@given(cases(), st.integers(1, 9), st.integers(2, 5))
+def test_results_do_not_depend_on_threads_or_on_the_size_of_the_batch(case, size, threads):
+    one = case.batch(size)
+    many = case.batch(size, threads=threads)
+    larger = case.batch(size + 3)
+    rngs = [np.random.default_rng(table) for table in range(size + 3)]
+    for _ in range(40):
+        assert shown(one) == shown(many) == shown(larger, slice(size))
+        draws = np.array([rng.random(len(SPEC.actions)) for rng in rngs])
+        actions = (larger.mask * (draws + 1e-9)).argmax(axis=1)
+        one.step(actions[:size])
+        many.step(actions[:size])
+        larger.step(actions)
+
+
+@given(cases())
+def test_an_illegal_action_changes_nothing(case):
+    batch = case.batch()
+    for _ in play(batch, case.seed, 20):
+        before = shown(batch)
+        illegal = int((batch.mask[0] == 0).argmax())
+        with pytest.raises(kille_env.errors.IllegalActionError, match=SPEC.actions[illegal]):
+            batch.step([illegal])
+        assert shown(batch) == before
