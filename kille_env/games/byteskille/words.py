@@ -11,6 +11,7 @@ from typing import Any
 from kille_env.core.deck import GO, KA, KI, KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
+from kille_env.core.text import columns, counted, labels, listed, units
 from kille_env.games.byteskille.settle import (
     price,
 )
@@ -43,7 +44,6 @@ from kille_env.games.byteskille.table import (
     UNDONE,
     YES,
 )
-from kille_env.render.text import columns, counted, labels, listed, units
 
 RESULT_KEYS = (
     "turns",

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from kille_env.core.spec import EPISODES, GameSpec, Switch
+from kille_env.core.text import columns
 from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import list_games, spec
-from kille_env.render.text import columns
 from kille_training.console import json_option, report
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from kille_agents.human import UNDO, HasQuit, Human
 from kille_env.core.game import OVER
 from kille_env.core.spec import Rules
+from kille_env.core.text import counted, labels, second_person, signed
 from kille_env.errors import PolicyError, RulesError
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
-from kille_env.render.text import counted, labels, second_person, signed
 from kille_training.console import game_argument, json_option, report, rules_option, trust_option
 from kille_training.lineup import LineUp, line_up
 

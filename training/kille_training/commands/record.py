@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from kille_env.core.spec import Rules
+from kille_env.core.text import counted, listed
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
-from kille_env.render.text import counted, listed
 from kille_training.console import (
     game_argument,
     json_option,

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from kille_env.core.text import counted, labels, listed, signed
 from kille_env.errors import RecordError
 from kille_env.records import Record, Replay, read_records, tell
 from kille_env.records import replay as play_again
-from kille_env.render.text import counted, labels, listed, signed
 from kille_training.console import json_option, progress, report
 
 
