@@ -476,16 +476,16 @@ class Match:
             # were left"; those for "half the pot or ... a full pot" with two left
             if left == 3 and not self.first_over:
                 self.first_over = True
-                return dict.fromkeys(everybody_out, 2 * stake)
+                return {seat: 2 * stake for seat in everybody_out}
             if left == 2 and not self.second_over:
                 self.second_over = True
                 price = half_pot if rules["wiki2_second"] == "half" else self.pot
-                return dict.fromkeys(bought_before, price)
+                return {seat: price for seat in bought_before}
             return {}
         # "första gången spelarantalet sjunker till tre eller två ... för dubbla ... insatsen"
         if self.out and left <= 3 and not self.first_over:
             self.first_over = True
-            return dict.fromkeys(everybody_out, 2 * stake)
+            return {seat: 2 * stake for seat in everybody_out}
         # "Om någon ... gör ett första återinköp, ges en andra chans ... nästa gång spelarantalet
         # sjunkit till två. Priset ... halva potten", but not for one who "avstår ... vid det
         # första tillfället". One who went out later may, unless switched off (D-E13).
