@@ -111,11 +111,11 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
 def format_record(record: Mapping[str, Any]) -> str:
     """Returns a record as its canonical line, without the line feed."""
     ordered = {key: record[key] for key in KEYS if key in record}
-    result_keys = load_game(record["game"]).module.RESULT_KEYS
+    result_keys = _result_keys(load_game(record["game"]))
     deals = []
     for deal in record["deals"]:
         deals.append({key: deal[key] for key in DEAL_KEYS if key in deal})
-        if deal.get("result"):
+        if result_keys and deal.get("result"):
             deals[-1]["result"] = {
                 key: deal["result"][key] for key in result_keys if key in deal["result"]
             }
@@ -290,7 +290,17 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
             hint = did_you_mean(action[1], game.spec.actions)
             refuse(here, f"{game.spec.name} has no action {action[1]!r}. {hint}")
     if deal.get("result") is not None:
-        _check_keys(deal["result"], game.module.RESULT_KEYS, (), where, "a result")
+        check_result(deal["result"], _result_keys(game), where)
+
+
+def _result_keys(game: Game) -> tuple[str, ...] | None:
+    """The keys of a game's results; None if it does not say, and they show in a replay only."""
+    return getattr(game.module, "RESULT_KEYS", None)
+
+
+def check_result(result: Any, keys: Iterable[str] | None, where: str) -> None:
+    """Refuses what is no result, or has a key that is not among `keys` (None: any)."""
+    _check_keys(result, tuple(result if keys is None else keys), (), where, "a result")
 
 
 def _kind(thing: Any) -> str:

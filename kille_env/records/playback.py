@@ -2,15 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import OVER
+from kille_env.core.game import OVER, Game
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, IllegalActionError
-from kille_env.records.notation import check_record, join, refuse
+from kille_env.records.notation import check_record, check_result, join, refuse
 from kille_env.records.recorder import Watch, returns
 
 
@@ -174,14 +174,16 @@ class _Replayer:
             self.watch(before, self.table.copy())
 
     def _compare_deal(self, number: int, recorded: Mapping[str, Any] | None) -> None:
-        finished = len(self.out.results) == number + 1
-        if recorded is not None and not finished:
+        if recorded is None:
+            return
+        if len(self.out.results) == number:  # the record stops in the middle of this deal
             self.out.differences.append(Difference(number, "result", dict(recorded), None))
             return
-        for key, value in (recorded or {}).items():
-            replayed = self.out.results[number][key]
-            if not _same(value, replayed):
-                self.out.differences.append(Difference(number, key, value, replayed))
+        result = self.out.results[number]
+        check_result(recorded, result, join(self.where, f"deal {number}"))
+        for key, value in recorded.items():
+            if not _same(value, result[key]):
+                self.out.differences.append(Difference(number, key, value, result[key]))
 
     def _compare_match(self) -> None:
         for key in ("returns", "truncated"):
@@ -201,6 +203,29 @@ def _same(a: Any, b: Any) -> bool:
     return a == b
 
 
+def narrate(
+    game: Game,
+    before: Any,
+    after: Any,
+    rules: Rules,
+    names: Sequence[str] | None = None,
+    seat: int | None = None,
+) -> list[str]:
+    """Tells what happened between two tables, one deal or one action apart.
+
+    Args:
+        game: The game; one without `narrate` of its own shows the table as it is then.
+        before: The table before it.
+        after: The table after it.
+        rules: Their rules.
+        names: [P] what to call the seats; None is "seat 0" and on.
+        seat: To whom it is told, as far as he may know it; None is told everything.
+    """
+    if hasattr(game.module, "narrate"):
+        return game.module.narrate(before, after, rules, names, seat)
+    return game.module.describe(after, rules, seat).splitlines()
+
+
 def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
     """Replays a record and tells it in words.
 
@@ -214,6 +239,6 @@ def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
     lines: list[str] = []
 
     def watch(before: Any, after: Any) -> None:
-        lines.extend(game.module.narrate(before, after, rules, record.get("names")))
+        lines.extend(narrate(game, before, after, rules, record.get("names")))
 
     return replay(record, watch), lines

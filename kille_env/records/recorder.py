@@ -183,6 +183,14 @@ class Logbook:
         self.batch.step(actions)
         self._moves.append(np.array(actions))
 
+    def mark(self) -> Any:
+        """Returns a point to which `return_to` can go back, for environments that can."""
+        return self._before, tuple(self._moves)
+
+    def return_to(self, mark: Any) -> None:
+        """Forgets what came after a mark; the batch itself is for its owner to put back."""
+        self._before, self._moves = mark[0], list(mark[1])
+
     def records(self, names: Sequence[str] | None = None) -> list[Record]:
         """Returns the matches since the last reset of all tables, ended or not.
 

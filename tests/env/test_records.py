@@ -1,11 +1,15 @@
 import copy
 import json
+import pickle
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kille_env
+from kille_env import registry
 from kille_env.errors import CardError, IllegalActionError, KilleError, RecordError
 from kille_env.records import (
     Difference,
@@ -20,6 +24,7 @@ from kille_env.records import (
     tell,
     write_records,
 )
+from kille_env.records.notation import KEYS
 
 SETTINGS = [
     (2, "svensk"),
@@ -555,6 +560,20 @@ def test_a_logbook_follows_stacked_decks_and_partial_resets():
     assert (second["first_dealer"], second["names"]) == (0, ["a", "b", "c"])
 
 
+def test_a_logbook_goes_back_to_a_mark_and_is_pickled_with_its_batch():
+    batch = kille_env.make_batch("byteskille", 1, 3, restart=False)
+    log = Logbook(batch)
+    log.reset(deck=["L1", "L2", "L3"], dealer=2)
+    log.step(np.array([0]))
+    mark, tables = log.mark(), batch.save()
+    log.step(np.array([0]))
+    log.return_to(mark)
+    batch.restore(tables)
+    log = pickle.loads(pickle.dumps(log))
+    log.step(np.array([1]))
+    assert log.records()[0]["deals"][0]["actions"] == [[0, "stand"], [1, "swap"]]
+
+
 def test_a_recorder_needs_tables_that_wait():
     with pytest.raises(RecordError, match="restart=False"):
         Recorder(kille_env.make_batch("byteskille", 1, 4))
@@ -586,3 +605,49 @@ def test_a_match_is_told_with_names_and_calls():
         lines
     )
     assert lines[-1] == "uniform 3 wins the pot of 8 units."
+
+
+# The page about it
+
+
+def test_the_page_of_the_notation_is_right(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "records.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    assert replay(json.loads(line)).differences == []
+    read, write = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(write, {})
+    exec(read, {})
+    assert "turn ['stand', 'swap'] stand" in capsys.readouterr().out
+    rows = re.findall(r"^\| (`[^|]*`) \|", page, flags=re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert named == [*KEYS, *kille_env.load_game("byteskille").module.RESULT_KEYS]
+
+
+# A game of somebody else, with nothing but a result and a description
+
+
+@pytest.fixture
+def hogkort(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
+    monkeypatch.setattr(registry, "_modules", dict(registry._modules))
+    kille_env.register("hogkort", "hogkort")
+    batch = kille_env.make_batch("hogkort", 1, restart=False)
+    recorder = Recorder(batch)
+    recorder.reset(seed=1)
+    while batch.seat[0] >= 0:
+        recorder.step(np.array([batch.mask[0].argmax()]))
+    return recorder.record()
+
+
+def test_a_game_needs_nothing_more_than_a_result(hogkort):
+    assert parse_record(format_record(hogkort)) == hogkort
+    game, lines = tell(hogkort)
+    assert (game.differences, game.returns) == ([], hogkort["returns"])
+    assert lines
+
+
+def test_an_unknown_key_of_its_result_is_refused_in_the_replay(hogkort):
+    hogkort["deals"][0]["result"]["trump"] = "S"
+    with pytest.raises(RecordError, match="deal 0: a result has no key 'trump'"):
+        replay(hogkort)

@@ -65,7 +65,7 @@ def test_version(kille):
         (["record", "byteskille", "--out", "x", "--rules", "pots=two"], "whole number from 1"),
         (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
         (["record", "byteskille", "--out", "x", "--agents", "uniform,uniform"], "2 players are"),
-        (["record", "byteskille", "--out", "x", "--agents", "unifrom"], "'uniform'"),
+        (["record", "byteskille", "--out", "x", "--agents", "unifor"], "'uniform'"),
         (["record", "byteskille", "--out", "no/such/folder/x"], "No such file"),
         (["record", "byteskille", "--out", "x", "--matches", "0"], "0 is not in the range"),
         (["replay", "no-such-file"], "no-such-file: No such file"),

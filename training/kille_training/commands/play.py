@@ -14,7 +14,7 @@ from kille_env.core.game import OVER
 from kille_env.core.spec import Rules
 from kille_env.core.text import counted, labels, second_person, signed
 from kille_env.errors import PolicyError, RulesError
-from kille_env.records import Record, Recorder, write_records
+from kille_env.records import Record, Recorder, narrate, write_records
 from kille_env.registry import make_batch, spec
 from kille_training.console import game_argument, json_option, report, rules_option, trust_option
 from kille_training.lineup import LineUp, line_up
@@ -180,8 +180,11 @@ class _Session:
             self.human.say(f"\nEnd of the match: {told}.")
 
     def _decide(self) -> None:
-        describe = self.batch.game.module.describe
-        text = describe(self.batch.tables[0], self.rules, self.seat, self.shown, history=False)
+        module, table = self.batch.game.module, self.batch.tables[0]
+        if hasattr(module, "narrate"):  # then the past has been told already, and with names
+            text = module.describe(table, self.rules, self.seat, self.shown, history=False)
+        else:
+            text = module.describe(table, self.rules, self.seat)
         self.human.say()
         for line in text.splitlines():
             self.human.say(second_person(line, YOU))
@@ -207,6 +210,6 @@ class _Session:
     def _tell(self, before: Any, after: Any) -> None:
         if after["deals"] != before["deals"]:
             self.human.say()
-        narrate = self.batch.game.module.narrate
-        for line in narrate(before, after, self.rules, self.shown, self.seat):
+        told = narrate(self.batch.game, before, after, self.rules, self.shown, self.seat)
+        for line in told:
             self.human.say(second_person(line, YOU))
