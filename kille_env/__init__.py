@@ -8,7 +8,16 @@ import importlib
 from typing import Any
 
 from kille_env import games  # noqa: F401  registers the built-in games
-from kille_env.registry import list_games, load_game, make, make_batch, register, spec
+from kille_env.adapters.registration import make_known
+from kille_env.registry import (
+    list_games,
+    load_game,
+    make,
+    make_batch,
+    on_register,
+    register,
+    spec,
+)
 
 __version__ = "0.1.0"
 __all__ = [
@@ -20,6 +29,8 @@ __all__ = [
     "register",
     "spec",
 ]
+
+on_register(make_known)  # with Gymnasium and PettingZoo: most of the time of this import
 
 _lazy = {
     "sb3": "kille_env.adapters.sb3",

@@ -5,7 +5,7 @@ first. Other packages register their own games with `register`.
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kille_env.core.spec import GameSpec, Rules
 
 _modules: dict[str, str] = {}
+_listeners: list[Callable[[str], None]] = []
 
 RulesLike = "Rules | Mapping[str, Any] | str | None"
 
@@ -35,6 +36,15 @@ def register(name: str, module: str) -> None:
     if _modules.get(name, module) != module:
         raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
     _modules[name] = module
+    for tell in _listeners:
+        tell(name)
+
+
+def on_register(tell: Callable[[str], None]) -> None:
+    """Calls `tell` with the name of every game, those to come included."""
+    _listeners.append(tell)
+    for name in _modules:
+        tell(name)
 
 
 def list_games() -> tuple[str, ...]:

@@ -132,6 +132,17 @@ class Batch:
             raise RulesError(f"a seed is a whole number from 0, got {seed!r}")
         self.game.seed(self._tables, seeds, self.num_players)
 
+    def use_rules(self, rules: Rules) -> None:
+        """Plays by other rules of the same game from the next `reset` on.
+
+        Raises:
+            RulesError: The rules are of another game.
+        """
+        if rules.game != self.spec.name:
+            raise RulesError(f"these are rules of {rules.game}, the tables play {self.spec.name}")
+        self.rules = rules
+        self._rules[:] = rules.record
+
     def reset(
         self,
         seed: int | Sequence[int] | np.ndarray | None = None,

@@ -22,6 +22,7 @@ from kille_env.games.byteskille.observe import (
     observation_parts,
     observe,
 )
+from kille_env.games.byteskille.retired import retired
 from kille_env.games.byteskille.rules import (
     apply,
     begin,
@@ -52,6 +53,7 @@ __all__ = [
     "narrate",
     "observe",
     "result",
+    "retired",
     "settle",
 ]
 

@@ -1,0 +1,510 @@
+"""PettingZoo: every seat is an agent, and the one that the rules ask next is selected.
+
+    env = kille_env.make("byteskille", num_players=5)
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, info = env.last()
+        action = None if terminated or truncated else choose(observation, info["action_mask"])
+        env.step(action)
+
+No wrapper is needed: the order of calls, the bounds of actions and their legality are checked here.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from operator import index
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo.utils.env import AECEnv
+
+from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
+from kille_env.core.batch import Batch
+from kille_env.core.game import Game
+from kille_env.core.jit import bind
+from kille_env.core.spec import GameSpec, Rules
+from kille_env.errors import IllegalActionError, KilleError, RulesError, did_you_mean
+from kille_env.registry import load_game
+
+ELIMINATED = ("end", "immediate")
+ILLEGAL = ("raise", "lose")
+OBSERVATION = ("dict", "box")
+RENDER_MODES = ("human", "ansi")
+RESET_OPTIONS = ("deck", "dealer", "rules", "num_players")
+
+
+def masks_of_all(tables, rules, out):
+    """Writes the mask of every seat of one table, [P, A]; returns who has a 1 in it, bits."""
+    found = 0
+    for seat in range(out.shape[0]):
+        legal_actions(tables[0], rules[0], seat, out[seat])  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+        for action in range(out.shape[1]):
+            if out[seat, action]:
+                found |= 1 << seat
+                break
+    return found
+
+
+@cache
+def _masks_of_all(game: Game) -> Any:
+    functions = {"legal_actions": game.module.legal_actions}
+    return bind(masks_of_all, game.spec.name, functions)
+
+
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
+    """Returns `value` if it is known.
+
+    Raises:
+        RulesError: It is not; the message says what is possible.
+    """
+    if value not in known:
+        raise RulesError(f"{name} is {value!r}. {did_you_mean(value, known)}")
+    return value
+
+
+def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:
+    """Returns the options of a reset that are ours.
+
+    Others are left to whoever they are for, as PettingZoo and Gymnasium want it, unless they look
+    like one of ours misspelt.
+
+    Raises:
+        RulesError: A misspelt option.
+    """
+    found = {}
+    for key, value in (options or {}).items():
+        if key in known:
+            found[key] = value
+        elif close := difflib.get_close_matches(str(key), known, n=1, cutoff=0.75):
+            raise RulesError(f"there is no reset option {key!r}. Did you mean {close[0]!r}?")
+    return found
+
+
+def rules_of_reset(spec: GameSpec, base: Rules, given: Any) -> Rules:
+    """Returns the rules that `reset(options={"rules": ...})` asks for.
+
+    Args:
+        spec: The game.
+        base: The environment's own rules.
+        given: A preset's name; a mapping of switches that differ from `base`, or from the preset
+            that it names; or resolved rules. The episode stays as it is unless it is named.
+    """
+    if isinstance(given, Mapping) and "preset" not in given:
+        return spec.resolve(base, **given)
+    named = isinstance(given, Rules) or (isinstance(given, Mapping) and "episode" in given)
+    return spec.resolve(given, episode=None if named else base["episode"])
+
+
+@dataclass(frozen=True)
+class AECState:
+    """What `KilleAEC.clone_state` returns: everything that `restore_state` needs."""
+
+    rules: Rules
+    tables: bytes
+    agents: tuple[str, ...]
+    over: bool
+    selection: str
+    skipped_selection: str | None
+    rewards: dict[str, float]
+    cumulative_rewards: dict[str, float]
+    terminations: dict[str, bool]
+    truncations: dict[str, bool]
+
+
+class KilleAEC(AECEnv[str, Any, int]):
+    """A game as a PettingZoo AEC environment.
+
+    Agents are `player_0` to `player_{P-1}`, clockwise, and are asked in the order of the rules. An
+    observation is `{"observation": uint8 [F], "action_mask": int8 [A]}`; the mask stands in
+    `infos[agent]["action_mask"]` too. Rewards are units, paid when money moves; their sum over an
+    episode is the seat's net result.
+
+    `action_space(agent).sample()` without a mask draws a legal action (see
+    `kille_env.adapters.spaces.LegalDiscrete`). `copy.deepcopy` and `pickle` keep a game that is
+    being played; `clone_state` and `restore_state` are the fast way.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_players: int | None = None,
+        *,
+        rules: Rules | Mapping[str, Any] | str | None = None,
+        episode: str | None = None,
+        render_mode: str | None = None,
+        eliminated: str = "end",
+        observation: str = "dict",
+        illegal: str = "raise",
+        illegal_reward: float = -1.0,
+        seed: int | None = None,
+    ) -> None:
+        """Sets up the table; call `reset` first.
+
+        Args:
+            game: Name of the game.
+            num_players: P, the game's default for None.
+            rules: Preset's name, mapping of switches, or resolved rules.
+            episode: "match" or "deal".
+            render_mode: "human" prints the table after every reset and step, "ansi" returns it
+                from `render`; both show every card.
+            eliminated: "end": all seats end together, which most libraries need. "immediate": a
+                seat ends as soon as it is certain that it will neither act nor earn again in this
+                match; a seat that is out but may still buy in, or plays for a later pot, stays.
+            observation: "dict", or "box": the observation alone, the mask in the info only.
+            illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
+                nothing. "lose" ends the game as PettingZoo's `TerminateIllegalWrapper` does: all
+                seats terminate, the offender gets `illegal_reward`, the others 0.
+            illegal_reward: See `illegal`.
+            seed: Seed of the first match, if `reset` gives none.
+
+        Raises:
+            UnknownGameError: No such game.
+            RulesError: An option, switch or number of seats that does not exist.
+        """
+        super().__init__()
+        if render_mode is not None:
+            one_of("render_mode", render_mode, RENDER_MODES)
+        self.game = load_game(game)
+        spec = self.game.spec
+        self.rules = spec.resolve(rules, episode=episode)
+        self.num_players = spec.check_players(num_players)
+        self.render_mode = render_mode
+        self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
+        self.observation = one_of("observation", observation, OBSERVATION)
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
+        self.illegal_reward = float(illegal_reward)
+        self.metadata = {
+            "name": f"{spec.name}_v0",
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 1,
+        }
+        self._batch = Batch(self.game, 1, self.num_players, self.rules, seed=seed, restart=False)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
+        self.agents = []
+        self._began, self._over = False, True
+        self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
+        self.terminations, self.truncations = {}, {}
+        self._attach()
+
+    def _attach(self) -> None:
+        """Sets up what is not copied: spaces, and shortcuts into the batch."""
+        spec, names, batch = self.game.spec, self.possible_agents, self._batch
+        self._seat_of = {name: seat for seat, name in enumerate(names)}
+        self.observation_spaces = {
+            name: observation_space(spec, self.num_players, self.observation) for name in names
+        }
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            name: LegalDiscrete(spec.num_actions, partial(self._legal, name)) for name in names
+        }
+        self.state_space = feature_space(spec.full_state(self.num_players))
+        self._masks_kernel = _masks_of_all(self.game)
+        self._masks = np.zeros((self.num_players, spec.num_actions), dtype=np.int8)
+        self._with_mask = 0
+        self._action = np.zeros(1, dtype=np.int64)
+        self._nothing = [0.0] * self.num_players
+        self._paid = True  # whether `rewards` may hold something
+        self._earned, self._seat_now = batch.reward[0], batch.seat
+        self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
+
+    def _legal(self, agent: str) -> np.ndarray | None:
+        """Returns the mask of an agent who is to act, None for the others."""
+        acts = not self._over and agent == self.agent_selection
+        return self._mask_now if acts else None
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Returns the observation space, the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Returns the action space, the same object each time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begins a match.
+
+        Args:
+            seed: Seed of this and the following matches; None goes on with the generator as it is,
+                so that matches differ.
+            options: "deck": card codes in the order in which they leave the pack, for the first
+                hand; "dealer": seat of the first dealer; "rules": rules of this match (see
+                `rules_of_reset`); the next reset goes back to the environment's own.
+
+        Raises:
+            RulesError: A dealer, rule or seed that does not exist, or another number of seats: the
+                observation has entries a seat, so that takes another environment.
+            CardError: A deck that is not possible.
+
+        A match that random cards decide before anybody acts is passed over. With a deck that does
+        so, the match is over at once, with its rewards.
+        """
+        given = reset_options(options, RESET_OPTIONS)
+        if given.get("num_players", self.num_players) != self.num_players:
+            raise RulesError(
+                f"this environment has {self.num_players} seats; for {given['num_players']} make "
+                f"another one: kille_env.make({self.game.spec.name!r}, {given['num_players']})"
+            )
+        rules = self.rules
+        if given.get("rules") is not None:
+            rules = rules_of_reset(self.game.spec, self.rules, given["rules"])
+        before = self._batch.rules
+        self._batch.use_rules(rules)
+        try:
+            self._begin_match(seed, given.get("deck"), given.get("dealer"))
+        except KilleError:
+            self._batch.use_rules(before)
+            raise
+        self.agents = self.possible_agents[:]
+        self._began, self._over = True, False
+        self._skip_agent_selection = None
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._tell_everybody()
+        self.agent_selection = self.agents[0]
+        if self._batch.over[0]:  # the given cards have decided it: the step pays it out
+            self._batch.step(np.zeros(1, dtype=np.int64))
+            self._pay()
+        self._select_next()
+        if self.render_mode == "human":
+            self.render()
+
+    def _begin_match(self, seed: int | None, deck: Any, dealer: Any) -> None:
+        """Begins a match; one that random cards decide before anybody acts is passed over."""
+        batch = self._batch
+        batch.reset(seed, deck=deck, dealer=dealer)
+        while deck is None and batch.over[0]:
+            batch.reset(dealer=dealer)
+
+    def step(self, action: Any) -> None:
+        """Plays an action of the selected agent, or takes an agent off the table that has ended.
+
+        Args:
+            action: Whole number; None for an agent that is terminated or truncated.
+
+        Raises:
+            IllegalActionError: Not legal; nothing has changed.
+            KilleError: Before the first `reset`, or after the end.
+        """
+        if not self.agents:
+            raise KilleError("there is nothing to step: call reset() first")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        try:
+            self._action[0] = index(action)
+            self._batch.step(self._action)
+        except (TypeError, OverflowError, IllegalActionError) as error:
+            if self.illegal == "raise":
+                raise self._illegal(agent, action) from error
+            self._forfeit(agent)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self._pay()
+        self._tell()
+        self._select_next()
+        if self.render_mode == "human":
+            self.render()
+
+    def _pay(self) -> None:
+        """Hands out the rewards of a step; most steps have none."""
+        earned = self._earned.tolist()
+        if earned == self._nothing:
+            if self._paid:
+                self._clear_rewards()
+                self._paid = False
+            return
+        self._paid = True
+        cumulative, rewards = self._cumulative_rewards, self.rewards
+        for name in self.agents:
+            reward = earned[self._seat_of[name]]
+            rewards[name] = reward
+            cumulative[name] += reward
+
+    def _tell(self) -> None:
+        """Gives new infos to those whose mask has changed or may have."""
+        now = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
+        changed = now | self._with_mask
+        self._with_mask = now
+        while changed:
+            seat = (changed & -changed).bit_length() - 1
+            changed &= changed - 1
+            name = self.possible_agents[seat]
+            if name in self.infos:
+                self.infos[name] = {"action_mask": self._masks[seat].copy()}
+
+    def _tell_everybody(self) -> None:
+        self.infos = {}
+        self._with_mask = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
+        for name in self.agents:
+            self.infos[name] = {"action_mask": self._masks[self._seat_of[name]].copy()}
+
+    def _select_next(self) -> None:
+        """Selects the seat to act, or those first that have ended."""
+        seat = self._seat_now.item(0)
+        if seat >= 0:
+            self.agent_selection = self.possible_agents[seat]
+            if self.eliminated == "immediate":
+                self._end_the_retired()
+            return
+        batch = self._batch
+        self._end(bool(batch.terminated[0]), bool(batch.truncated[0]))
+
+    def _end(self, terminated: bool, truncated: bool) -> None:
+        self._over = True
+        for name in self.agents:
+            self.terminations[name] = terminated
+            self.truncations[name] = truncated
+        self._deads_step_first()
+
+    def _end_the_retired(self) -> None:
+        """Ends the seats that can neither act nor earn any more."""
+        retired = getattr(self.game.module, "retired", None)
+        if retired is None:  # the game cannot tell, so nobody is certain to be done
+            return
+        for seat in retired(self._batch.tables[0], self._batch.rules):
+            name = self.possible_agents[seat]
+            if name in self.terminations:
+                self.terminations[name] = True
+        self._deads_step_first()
+
+    def _illegal(self, agent: str, action: Any) -> IllegalActionError:
+        names = self.game.spec.actions
+        known = isinstance(action, (int, np.integer)) and 0 <= action < len(names)
+        legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask_now))
+        return IllegalActionError(
+            f"{agent}: action {action!r}{f' ({names[int(action)]})' if known else ''} is not legal "
+            f'now. Legal: {legal}. info["action_mask"] says which'
+        )
+
+    def _forfeit(self, agent: str) -> None:
+        self._clear_rewards()
+        self._paid = True
+        self.rewards[agent] = self.illegal_reward
+        self._cumulative_rewards[agent] = 0.0
+        self._accumulate_rewards()
+        self._masks[:] = 0
+        self.infos = {
+            name: {"action_mask": self._masks[0].copy(), "illegal_action": name == agent}
+            for name in self.agents
+        }
+        self._with_mask = 0
+        self._end(True, False)
+
+    def observe(self, agent: str) -> Any:
+        """Returns what an agent sees now; whoever is to act, and after the end too."""
+        seat = self._seat_of[agent]
+        if not self._began:
+            raise KilleError("there is nothing to see: call reset() first")
+        if seat == self._seat_now.item(0):
+            seen = self._observation_now.copy()
+        else:
+            seen = self._batch.observe(seat)[0]
+        if self.observation == "box":
+            return seen
+        if self._over:
+            return {"observation": seen, "action_mask": np.zeros_like(self._mask_now)}
+        return {"observation": seen, "action_mask": self._masks[seat].copy()}
+
+    def state(self) -> np.ndarray:
+        """Returns everything, seen from seat 0, fresh: for critics, never for a player."""
+        if not self._began:
+            raise KilleError("there is no state yet: call reset() first")
+        return self._batch.full_state(0)[0]
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Returns the table in words with every card ("ansi"), or prints it ("human")."""
+        if self.render_mode is None:
+            raise KilleError('to render, make the environment with render_mode="ansi" or "human"')
+        if not self._began:
+            raise KilleError("there is nothing to render: call reset() first")
+        text = self._batch.describe(0)
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="\n\n")
+        return None
+
+    def close(self) -> None:
+        """Does nothing: there is nothing to release."""
+
+    def clone_state(self) -> AECState:
+        """Returns the game as it stands, for `restore_state` of this or an equal environment."""
+        return AECState(
+            rules=self._batch.rules,
+            tables=self._batch.save(),
+            agents=tuple(self.agents),
+            over=self._over,
+            selection=self.agent_selection,
+            skipped_selection=getattr(self, "_skip_agent_selection", None),
+            rewards=dict(self.rewards),
+            cumulative_rewards=dict(self._cumulative_rewards),
+            terminations=dict(self.terminations),
+            truncations=dict(self.truncations),
+        )
+
+    def restore_state(self, state: AECState) -> None:
+        """Puts a game back; it plays on exactly as it would have.
+
+        Raises:
+            KilleError: The state is of another game or number of seats.
+        """
+        before = self._batch.rules
+        self._batch.use_rules(state.rules)
+        try:
+            self._batch.restore(state.tables)
+        except KilleError:
+            self._batch.use_rules(before)
+            raise
+        self._began = True
+        self.agents = list(state.agents)
+        self._over = state.over
+        self.agent_selection = state.selection
+        self._skip_agent_selection = state.skipped_selection
+        self.rewards = dict(state.rewards)
+        self._cumulative_rewards = dict(state.cumulative_rewards)
+        self.terminations = dict(state.terminations)
+        self.truncations = dict(state.truncations)
+        self._paid = True
+        self._tell_everybody()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        for name in _NOT_COPIED:
+            state.pop(name, None)
+        state["game"] = self.game.spec.name
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.game = load_game(state["game"])
+        infos = self.infos
+        self._attach()
+        if self._began:
+            self._with_mask = self._masks_kernel(
+                self._batch._tables, self._batch._rules, self._masks
+            )
+        self.infos = infos
+
+
+_NOT_COPIED = (
+    "_seat_of",
+    "observation_spaces",
+    "action_spaces",
+    "state_space",
+    "_masks_kernel",
+    "_masks",
+    "_with_mask",
+    "_action",
+    "_nothing",
+    "_paid",
+    "_earned",
+    "_seat_now",
+    "_observation_now",
+    "_mask_now",
+)
+"""What `KilleAEC._attach` builds again."""

@@ -1,0 +1,262 @@
+"""The rollout buffer of `kille_env.adapters.sb3.SelfPlayVecEnv`, and what the two exchange."""
+
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sb3_contrib.common.maskable.buffers import (
+    MaskableRolloutBuffer,
+    MaskableRolloutBufferSamples,
+)
+
+from kille_env.errors import KilleError
+
+if TYPE_CHECKING:
+    import torch
+
+END, OPEN = -1, -2
+"""What stands for a decision's next one: the match ended after it; it is not known yet."""
+
+_FIELDS = ("observations", "actions", "values", "log_probs", "action_masks")
+
+
+class SeatStep(NamedTuple):
+    """What `SelfPlayVecEnv` tells `SeatStreamBuffer` about a step.
+
+    Attributes:
+        source: The environment.
+        number: Steps since its last reset, from 0.
+        seats: [N] who acted.
+        rewards: [N, P] float64, what every seat earned.
+        dones: [N] bool, which matches ended.
+    """
+
+    source: weakref.ref
+    number: int
+    seats: np.ndarray
+    rewards: np.ndarray
+    dones: np.ndarray
+
+
+class SeatRewards(np.ndarray):
+    """The rewards of those who acted, [N] float32, with the whole `step` along; copies lose it."""
+
+    step: SeatStep | None
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.step = None
+
+
+class SeatStreamBuffer(MaskableRolloutBuffer):
+    """Rollout buffer for `SelfPlayVecEnv`: every (table, seat) is a stream of its own.
+
+    A decision is complete when its seat decides again or the match ends. Its reward is what the
+    seat has earned until then; advantages run along the stream (GAE) and are bootstrapped with the
+    value of the stream's own next decision. What a seat earns before its first decision of a match
+    counts with that one.
+
+    Decisions that are still open when a rollout ends are neither dropped nor guessed at: they are
+    carried over, and completed and learnt from in the next one. So the number of decisions that
+    `get` gives out is not exactly `n_steps * N`; it cuts them into minibatches of nearly
+    `batch_size`, all about as large.
+    """
+
+    def reset(self) -> None:
+        """Makes room for a rollout; what is open stays."""
+        self.mask_dims = int(getattr(self.action_space, "n", 0))
+        self.pos, self.full, self.generator_ready = 0, False, False
+        if not hasattr(self, "_open"):
+            self._open: np.ndarray | None = None
+            self._expected: tuple[weakref.ref | None, int] = (None, 0)
+            return
+        if self._open is not None:
+            self._carry_over()
+
+    def _make_room(self, num_players: int) -> None:
+        """Allocates for streams of P seats."""
+        size = self.n_envs * (self.buffer_size + num_players)
+        kind = self.observation_space.dtype
+        self._rows: dict[str, np.ndarray] = {
+            "observations": np.zeros((size, *self.obs_shape), dtype=kind),
+            "actions": np.zeros((size, self.action_dim), dtype=np.int64),
+            "values": np.zeros(size, dtype=np.float32),
+            "log_probs": np.zeros(size, dtype=np.float32),
+            "action_masks": np.ones((size, self.mask_dims), dtype=np.float32),
+        }
+        self._earned = np.zeros(size)
+        self._next = np.full(size, OPEN, dtype=np.int64)
+        self._open = np.full((self.n_envs, num_players), -1, dtype=np.int64)
+        self._accrued = np.zeros((self.n_envs, num_players))
+        self._carried = self._top = 0
+
+    def _carry_over(self) -> None:
+        """Moves the open decisions to the front and forgets the others."""
+        assert self._open is not None
+        open_ = self._open >= 0
+        rows = self._open[open_]
+        for array in self._rows.values():
+            array[: len(rows)] = array[rows]
+        self._open[open_] = np.arange(len(rows))
+        self._next[:] = OPEN
+        self._carried = self._top = len(rows)
+
+    def add(  # type: ignore[override]
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: np.ndarray,
+        episode_start: np.ndarray,
+        value: "torch.Tensor",
+        log_prob: "torch.Tensor",
+        action_masks: np.ndarray | None = None,
+    ) -> None:
+        """Adds the decision of each table's seat to act, and what came of the step.
+
+        Args:
+            obs: [N, F].
+            action: [N, 1].
+            reward: As `SelfPlayVecEnv.step` returned it.
+            episode_start: Not needed: the step says which matches ended.
+            value: [N, 1].
+            log_prob: [N].
+            action_masks: [N, A] or a list of one such array; None is all ones.
+
+        Raises:
+            KilleError: The rewards are not those of a `SelfPlayVecEnv`.
+        """
+        step = getattr(reward, "step", None)
+        if not isinstance(step, SeatStep):
+            raise KilleError(
+                "SeatStreamBuffer reads who earned what from the rewards of SelfPlayVecEnv, and "
+                "these are others: train on a SelfPlayVecEnv, without wrappers that change rewards "
+                "(VecNormalize with norm_reward=True does)"
+            )
+        if self._open is None or self._open.shape[1] != step.rewards.shape[1]:
+            self._make_room(step.rewards.shape[1])
+        elif not self._goes_on(step):
+            self._forget()
+        self._expected = (step.source, step.number + 1)
+        here = slice(self._top, self._top + self.n_envs)
+        rows = self._rows
+        rows["observations"][here] = obs
+        rows["actions"][here] = np.asarray(action).reshape(self.n_envs, self.action_dim)
+        rows["values"][here] = value.detach().cpu().numpy().reshape(-1)
+        rows["log_probs"][here] = log_prob.detach().cpu().numpy().reshape(-1)
+        if action_masks is not None:
+            rows["action_masks"][here] = np.reshape(action_masks, (self.n_envs, self.mask_dims))
+        self._credit(step, np.arange(here.start, here.stop))
+        self._top += self.n_envs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def _credit(self, step: SeatStep, rows: np.ndarray) -> None:
+        """Closes the seats' decisions before these ones, then hands out what the step brought."""
+        open_, accrued = self._open, self._accrued
+        assert open_ is not None
+        mine = (np.arange(self.n_envs), step.seats)
+        before = open_[mine]
+        known = before >= 0
+        due = accrued[mine]
+        self._earned[before[known]] = due[known]
+        self._next[before[known]] = rows[known]
+        accrued[mine] = np.where(known, 0.0, due)
+        open_[mine] = rows
+        accrued += step.rewards
+        if step.dones.any():
+            last, due = open_[step.dones], accrued[step.dones]
+            known = last >= 0
+            self._earned[last[known]] = due[known]
+            self._next[last[known]] = END
+            open_[step.dones] = -1
+            accrued[step.dones] = 0.0
+
+    def _goes_on(self, step: SeatStep) -> bool:
+        """Whether a step follows the one before; not so after a reset, or of other tables."""
+        source, number = self._expected
+        same = source is None or source() is step.source()
+        return same and step.number == number
+
+    def _forget(self) -> None:
+        """Leaves what is open for ever: how it goes on will not be seen."""
+        assert self._open is not None
+        self._open[:] = -1
+        self._accrued[:] = 0.0
+
+    def compute_returns_and_advantage(self, last_values: "torch.Tensor", dones: np.ndarray) -> None:
+        """Computes advantages and returns of the complete decisions, and gathers these for `get`.
+
+        Args:
+            last_values: Not needed: a stream is bootstrapped with its own next decision.
+            dones: Not needed.
+
+        Raises:
+            KilleError: Fewer than two decisions are complete, too few to learn from.
+        """
+        top, step = self._top, self.n_envs
+        advantages = np.zeros(top)
+        values = self._rows["values"].astype(np.float64)
+        steps = [slice(at, at + step) for at in range(self._carried, top, step)]
+        for here in reversed([slice(0, self._carried), *steps]):  # what follows lies in later steps
+            following = self._next[here]
+            known = following >= 0
+            ahead = np.where(known, following, 0)
+            delta = self._earned[here] + self.gamma * values[ahead] * known - values[here]
+            later = advantages[ahead] * known
+            whole = delta + self.gamma * self.gae_lambda * later
+            advantages[here] = np.where(following == OPEN, 0.0, whole)
+        complete = np.flatnonzero(self._next[:top] != OPEN)
+        if len(complete) < 2:
+            raise KilleError(
+                f"a rollout of {self.buffer_size} steps completed {len(complete)} decisions, and "
+                "learning needs two: choose a larger n_steps, at least the number of seats"
+            )
+        for name in _FIELDS:
+            setattr(self, name, self._rows[name][complete])
+        self.advantages = advantages[complete].astype(np.float32)
+        self.returns = self.advantages + self.values
+        self.rewards = self._earned[complete].astype(np.float32)
+        self.generator_ready = True
+
+    def get(  # type: ignore[override]
+        self, batch_size: int | None = None
+    ) -> Iterator[MaskableRolloutBufferSamples]:
+        """Gives out the complete decisions in random order, in minibatches of about equal size."""
+        assert self.generator_ready, "compute_returns_and_advantage comes first"
+        count = len(self.advantages)
+        parts = 1 if batch_size is None else max(1, round(count / max(2, batch_size)))
+        for indices in np.array_split(np.random.permutation(count), parts):
+            yield self._get_samples(indices)
+
+    def size(self) -> int:
+        """Returns the number of decisions that `get` gives out."""
+        return len(self.advantages) if self.generator_ready else 0
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns the open decisions and what `load_state` needs besides, as arrays."""
+        if self._open is None:
+            return {}
+        rows = self._open[self._open >= 0]
+        kept = {name: array[rows] for name, array in self._rows.items()}
+        open_ = self._open.copy()
+        open_[open_ >= 0] = np.arange(len(rows))
+        number = np.array(self._expected[1])
+        return {"open": open_, "accrued": self._accrued.copy(), "number": number, **kept}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on with the open decisions of `state`; the environment must go on where it was."""
+        if not state:
+            self._open = None
+            return
+        self._make_room(state["open"].shape[1])
+        assert self._open is not None
+        self._open[:] = state["open"]
+        self._accrued[:] = state["accrued"]
+        count = int((self._open >= 0).sum())
+        for name, array in self._rows.items():
+            array[:count] = state[name]
+        self._carried = self._top = count
+        self._expected = (None, int(state["number"]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_expected": (None, self._expected[1])}

@@ -1,0 +1,536 @@
+"""PettingZoo: its own tests, and what those miss."""
+
+import copy
+import io
+import pickle
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import (
+    api_test,
+    parallel_api_test,
+    performance_benchmark,
+    render_test,
+    seed_test,
+    state_test,
+)
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+import kille_env
+from kille_env.adapters.aec import KilleAEC
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+
+SEATS = [2, 3, 5, 13, 20]
+PRESETS = ["svensk", "wikipedia"]
+
+everywhere = [
+    pytest.mark.parametrize("seats", SEATS),
+    pytest.mark.parametrize("preset", PRESETS),
+]
+
+
+def at_every_table(test: Callable[..., None]) -> Callable[..., None]:
+    for mark in everywhere:
+        test = mark(test)
+    return test
+
+
+def make(seats: int, preset: str = "svensk", **options: Any) -> KilleAEC:
+    return kille_env.make("byteskille", num_players=seats, rules=preset, **options)
+
+
+def legal(env: KilleAEC, rng: np.random.Generator) -> int | None:
+    """A random legal action of the selected agent, None for one that has ended."""
+    _, _, terminated, truncated, info = env.last(observe=False)
+    if terminated or truncated:
+        return None
+    return int(rng.choice(np.flatnonzero(info["action_mask"])))
+
+
+def play(env: KilleAEC, seed: int, steps: int = 10_000) -> list[Any]:
+    """Plays on with random legal actions; returns everything that was to be seen."""
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = []
+    for _ in range(steps):
+        if not env.agents:
+            break
+        observation, reward, terminated, truncated, info = env.last()
+        seen.append(
+            (
+                env.agent_selection,
+                {key: value.tobytes() for key, value in observation.items()},
+                reward,
+                terminated,
+                truncated,
+                info["action_mask"].tobytes(),
+                dict(env.rewards),
+            )
+        )
+        env.step(legal(env, rng))
+    return seen
+
+
+# PettingZoo's own tests. They say of every observation that is a dictionary that it is no array.
+
+
+@at_every_table
+def test_api(seats: int, preset: str, scale: Callable[..., int]) -> None:
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        warnings.filterwarnings("ignore", message="Observation")
+        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+        api_test(make(seats, preset), num_cycles=scale(200))
+
+
+@at_every_table
+def test_api_with_plain_observations_warns_of_nothing(
+    seats: int, preset: str, scale: Callable[..., int]
+) -> None:
+    with redirect_stdout(io.StringIO()):
+        api_test(make(seats, preset, observation="box"), num_cycles=scale(200))
+
+
+@pytest.mark.parametrize("eliminated", ["end", "immediate"])
+@pytest.mark.parametrize("reentry", ["svensk", "wiki3", "wiki2", "none"])
+def test_api_with_every_way_of_buying_in(
+    eliminated: str, reentry: str, scale: Callable[..., int]
+) -> None:
+    rules = {"reentry": reentry}
+    env = kille_env.make(
+        "byteskille", num_players=5, rules=rules, eliminated=eliminated, observation="box"
+    )
+    with redirect_stdout(io.StringIO()):
+        api_test(env, num_cycles=scale(300))
+
+
+@at_every_table
+def test_seeds(seats: int, preset: str, scale: Callable[..., int]) -> None:
+    seed_test(lambda: make(seats, preset), num_cycles=scale(200))
+
+
+@at_every_table
+def test_parallel_api_of_the_conversion(seats: int, preset: str, scale: Callable[..., int]) -> None:
+    env = turn_based_aec_to_parallel(make(seats, preset))
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        # The conversion has dropped them when the test looks: nobody is left.
+        warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
+        parallel_api_test(env, num_cycles=scale(500))
+
+
+@at_every_table
+def test_rendering(seats: int, preset: str) -> None:
+    with redirect_stdout(io.StringIO()) as printed:
+        render_test(lambda render_mode: make(seats, preset, render_mode=render_mode))
+    assert printed.getvalue().count("Byteskille") > 5
+
+
+@at_every_table
+def test_state(seats: int, preset: str, scale: Callable[..., int]) -> None:
+    # It samples actions without a mask: the action space draws legal ones.
+    cycles = scale(100)
+    state_test(make(seats, preset), turn_based_aec_to_parallel(make(seats, preset)), cycles)
+
+
+@pytest.mark.compiled
+def test_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    clock = iter(range(10_000))
+    monkeypatch.setattr(time, "time", lambda: next(clock))  # a second a look at the clock
+    with redirect_stdout(io.StringIO()) as printed:
+        performance_benchmark(make(5))
+    assert "turns per second" in printed.getvalue()
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
+def test_pettingzoos_registry_makes_it() -> None:
+    env = pettingzoo.make("aec", "kille_env/byteskille-v0", num_players=3, episode="deal")
+    assert isinstance(env, KilleAEC)
+    assert env.possible_agents == ["player_0", "player_1", "player_2"]
+
+
+# What they miss.
+
+
+@at_every_table
+def test_whole_matches_are_the_same_for_a_seed(
+    seats: int, preset: str, scale: Callable[..., int]
+) -> None:
+    for seed in range(scale(6)):
+        first, second = make(seats, preset), make(seats, preset)
+        first.reset(seed=seed)
+        second.reset(seed=seed)
+        assert play(first, seed) == play(second, seed)
+
+
+def test_whole_matches_are_the_same_through_immediate_ends(scale: Callable[..., int]) -> None:
+    for seed in range(scale(30, least=2)):
+        first, second = (make(5, eliminated="immediate") for _ in range(2))
+        first.reset(seed=seed)
+        second.reset(seed=seed)
+        assert play(first, seed) == play(second, seed)
+
+
+def test_unseeded_resets_differ() -> None:
+    env = make(5)
+    env.reset(seed=3)
+    hands = set()
+    for _ in range(20):
+        hands.add(env.state().tobytes())
+        env.reset()
+    assert len(hands) == 20
+
+
+def test_unseeded_environments_differ() -> None:
+    hands = set()
+    for _ in range(5):
+        env = make(5)
+        env.reset()
+        hands.add(env.state().tobytes())
+    assert len(hands) == 5
+
+
+def test_a_seed_fixes_the_matches_after_it_too() -> None:
+    states = []
+    for _ in range(2):
+        env = make(3)
+        env.reset(seed=11)
+        env.reset()
+        states.append(env.state().tobytes())
+    assert states[0] == states[1]
+
+
+def test_what_was_handed_out_does_not_change() -> None:
+    env = make(5)
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    kept: list[tuple[np.ndarray, bytes]] = []
+    for _ in range(60):
+        if not env.agents:
+            env.reset()
+        observation, _, _, _, info = env.last()
+        others = [env.observe(agent) for agent in env.agents]
+        arrays = [env.state(), info["action_mask"]]
+        for seen in (observation, *others):
+            arrays += seen.values()
+        kept += [(array, array.tobytes()) for array in arrays]
+        env.step(legal(env, rng))
+    assert all(array.tobytes() == before for array, before in kept)
+    assert len({id(array) for array, _ in kept}) == len(kept)
+    assert all(array.flags.writeable for array, _ in kept)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("options", [{}, {"eliminated": "immediate", "rules": {"reentry": "none"}}])
+def test_copies_play_on(
+    copied: Callable[[KilleAEC], KilleAEC], options: dict[str, Any], scale: Callable[..., int]
+) -> None:
+    for seed in range(scale(20, least=3)):
+        env = kille_env.make("byteskille", 5, **options)
+        env.reset(seed=seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(3 * seed):
+            if env.agents:
+                env.step(legal(env, rng))
+        twin = copied(env)
+        assert twin.action_space("player_0") is not env.action_space("player_0")
+        mine, its = play(env, seed), play(twin, seed)
+        assert mine == its
+        env.reset()
+        twin.reset()
+        assert env.state().tobytes() == twin.state().tobytes()
+
+
+def test_saved_states_come_back(scale: Callable[..., int]) -> None:
+    env, other = make(5), make(5)
+    for seed in range(scale(10, least=2)):
+        env.reset(seed=seed, options={"rules": {"stake": 4}})
+        play(env, seed, steps=7 * seed)
+        saved = env.clone_state()
+        first = play(env, 1)
+        env.restore_state(saved)
+        assert play(env, 1) == first
+        other.restore_state(saved)  # another environment, with rules of its own
+        assert play(other, 1) == first
+
+
+def test_a_state_of_another_table_is_refused() -> None:
+    env, other = make(5), make(4)
+    env.reset(seed=1)
+    other.reset(seed=1)
+    before = other.state()
+    with pytest.raises(KilleError, match="num_players"):
+        other.restore_state(env.clone_state())
+    assert np.array_equal(other.state(), before)
+
+
+@at_every_table
+def test_the_sum_of_rewards_is_the_match(
+    seats: int, preset: str, scale: Callable[..., int]
+) -> None:
+    batch = kille_env.make_batch("byteskille", 1, seats, rules=preset, restart=False)
+    env = make(seats, preset)
+    for seed in range(scale(8)):
+        env.reset(seed=seed)
+        batch.reset(seed)
+        if batch.over[0]:
+            continue  # decided by the cards; the environment has passed it over
+        rng = np.random.default_rng(seed)
+        told = dict.fromkeys(env.possible_agents, 0.0)
+        paid = np.zeros(seats)
+        while env.agents:
+            agent = env.agent_selection
+            told[agent] += env.last(observe=False)[1]
+            action = legal(env, rng)
+            if action is not None:
+                batch.step(np.array([action]))
+                paid += batch.reward[0]
+            env.step(action)
+        assert list(told.values()) == pytest.approx(paid.tolist())
+
+
+def test_everybody_ends_together_by_default(scale: Callable[..., int]) -> None:
+    env = make(6, "svensk")
+    for seed in range(scale(10)):
+        env.reset(seed=seed)
+        rng = np.random.default_rng(seed)
+        while not any(env.terminations.values()):
+            assert env.agents == env.possible_agents
+            env.step(legal(env, rng))
+        assert all(env.terminations.values())
+
+
+@pytest.mark.parametrize("reentry", ["svensk", "wiki3", "wiki2", "none"])
+@pytest.mark.parametrize("pots", [1, 2])
+def test_immediate_ends_are_certain(reentry: str, pots: int, scale: Callable[..., int]) -> None:
+    rules = {"reentry": reentry, "pots": pots}
+    end = kille_env.make("byteskille", 5, rules=rules)
+    soon = kille_env.make("byteskille", 5, rules=rules, eliminated="immediate")
+    early = 0
+    for seed in range(scale(40, least=2)):
+        end.reset(seed=seed)
+        soon.reset(seed=seed)
+        rng = np.random.default_rng(seed)
+        totals = {name: dict.fromkeys(end.possible_agents, 0.0) for name in ("end", "soon")}
+        gone: set[str] = set()
+        while end.agents:
+            agent = end.agent_selection
+            while soon.agents and soon.last(observe=False)[2]:  # who is done leaves
+                name = soon.agent_selection
+                totals["soon"][name] += soon.last(observe=False)[1]
+                if not end.terminations[name]:
+                    gone.add(name)
+                soon.step(None)
+            totals["end"][agent] += end.last(observe=False)[1]
+            if end.terminations[agent] or end.truncations[agent]:
+                end.step(None)
+                continue
+            assert agent not in gone
+            assert soon.agent_selection == agent
+            totals["soon"][agent] += soon.last(observe=False)[1]
+            action = legal(end, rng)
+            end.step(action)
+            soon.step(action)
+            assert all(end.rewards[name] == 0 for name in gone)
+        early += len(gone)
+        if not any(end.truncations.values()):
+            assert totals["end"] == totals["soon"]
+    if pots == 1:
+        assert early > 0
+
+
+def test_masks_stand_in_the_observation_and_in_the_info() -> None:
+    env = make(5)
+    env.reset(seed=2)
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        if not env.agents:
+            env.reset()
+        if env.terminations[env.agent_selection]:
+            env.step(None)
+            continue
+        for agent in env.agents:
+            seen, told = env.observe(agent)["action_mask"], env.infos[agent]["action_mask"]
+            assert np.array_equal(seen, told)
+            assert seen.dtype == told.dtype == np.int8
+        assert env.infos[env.agent_selection]["action_mask"].any()
+        env.step(legal(env, rng))
+
+
+def test_a_hidden_gok_question_shows_in_no_other_info() -> None:
+    # Seat 1 holds a gok and is asked before seat 0's turn; seat 2's view must be that of no gok.
+    deck, without = ["L5", "GO", "L9", "L2"], ["L5", "L7", "L9", "L2"]
+    asked, plain = make(4), make(4)
+    asked.reset(seed=1, options={"deck": deck, "dealer": 3})
+    plain.reset(seed=1, options={"deck": without, "dealer": 3})
+    assert asked.agent_selection == "player_1"
+    assert plain.agent_selection == "player_0"
+    for agent in ("player_0", "player_2", "player_3"):
+        mine, its = asked.observe(agent), plain.observe(agent)
+        assert np.array_equal(mine["observation"], its["observation"])
+        assert np.array_equal(mine["action_mask"], its["action_mask"])
+        assert np.array_equal(asked.infos[agent]["action_mask"], plain.infos[agent]["action_mask"])
+
+
+# Illegal calls.
+
+
+def test_an_illegal_action_is_an_error_and_changes_nothing() -> None:
+    env = make(3)
+    env.reset(seed=1)
+    before = env.clone_state()
+    for action in (9, -1, 10, 2.0, None, "stand"):
+        with pytest.raises(IllegalActionError, match=f"{env.agent_selection}.*Legal: 0"):
+            env.step(action)
+    assert env.clone_state() == before
+    env.step(np.int8(0))
+
+
+def test_an_illegal_action_can_lose() -> None:
+    env = make(3, illegal="lose", illegal_reward=-7.0)
+    env.reset(seed=1)
+    offender = env.agent_selection
+    env.step(9)
+    assert all(env.terminations.values())
+    rewards = {agent: reward for agent, reward in env.rewards.items() if reward}
+    assert rewards == {offender: -7.0}
+    assert [a for a in env.agents if env.infos[a]["illegal_action"]] == [offender]
+    told = {}
+    while env.agents:
+        told[env.agent_selection] = env.last()[1]
+        assert not env.last()[0]["action_mask"].any()
+        env.step(None)
+    assert told == {agent: -7.0 if agent == offender else 0.0 for agent in env.possible_agents}
+    env.reset()
+    env.step(0)
+
+
+def test_order_of_calls() -> None:
+    env = make(3)
+    for call in (lambda: env.step(0), env.state, lambda: env.observe("player_0")):
+        with pytest.raises(KilleError, match="reset"):
+            call()
+    env.reset(seed=1)
+    with pytest.raises(KilleError, match="render_mode"):
+        env.render()
+    while env.agents:
+        env.step(legal(env, np.random.default_rng(1)))
+    with pytest.raises(KilleError, match="reset"):
+        env.step(0)
+    assert make(2, render_mode="ansi").render_mode == "ansi"
+
+
+def test_a_dead_agent_takes_only_none() -> None:
+    env = kille_env.make("byteskille", 2, episode="deal")
+    env.reset(seed=1)
+    while not any(env.terminations.values()):
+        env.step(legal(env, np.random.default_rng(1)))
+    with pytest.raises(ValueError, match="None"):
+        env.step(0)
+
+
+# Options.
+
+
+def test_reset_options() -> None:
+    env = make(3)
+    env.reset(seed=1, options={"deck": ["KI", "L5", "HU"], "dealer": 1, "rules": {"stake": 6}})
+    card = env.game.spec.observation(3)[1].slice
+    assert env.agent_selection == "player_2"
+    assert env.last()[0]["observation"][card].argmax() == 20
+    assert "pot 18 units" in env._batch.describe(0)
+    env.reset()
+    assert "pot 6 units" in env._batch.describe(0)
+    env.reset(options={"rules": "wikipedia"})
+    assert env._batch.rules["preset"] == "wikipedia"
+    assert env._batch.rules["episode"] == "match"
+    env.reset(options={"rules": {"episode": "deal"}, "num_players": 3})
+    assert env._batch.rules["episode"] == "deal"
+    assert env._batch.rules["preset"] == "svensk"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"deck": ["KI", "KI", "KI"]}, CardError, "too many"),
+        ({"dealer": 3}, RulesError, "0 to 2"),
+        ({"rules": {"steak": 2}}, RulesError, "stake"),
+        ({"num_players": 4}, RulesError, "make another one"),
+        ({"dealler": 1}, RulesError, "dealer"),
+    ],
+)
+def test_impossible_reset_options_are_refused_and_change_nothing(
+    options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    env = make(3)
+    env.reset(seed=1)
+    before = env.clone_state()
+    with pytest.raises(error, match=words):
+        env.reset(options=options)
+    assert env.clone_state() == before
+
+
+def test_a_deck_that_decides_the_match_ends_it_with_its_rewards() -> None:
+    rules = {"preset": "wikipedia", "episode": "deal"}
+    env = kille_env.make("byteskille", 2, rules=rules)
+    env.reset(options={"deck": ["GO", "L3"], "dealer": 1})
+    assert all(env.terminations.values())
+    assert env.rewards == {"player_0": 2.0, "player_1": -2.0}
+    told = {}
+    while env.agents:
+        told[env.agent_selection] = env.last()[1]
+        env.step(None)
+    assert told == {"player_0": 2.0, "player_1": -2.0}
+
+
+def test_a_match_that_random_cards_decide_is_passed_over(scale: Callable[..., int]) -> None:
+    env = kille_env.make("byteskille", 2, rules={"preset": "wikipedia", "episode": "deal"})
+    env.reset(seed=1)
+    for _ in range(scale(200)):
+        assert not any(env.terminations.values())
+        env.reset()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"eliminated": "never"},
+        {"observation": "tuple"},
+        {"illegal": "ignore"},
+        {"render_mode": "rgb_array"},
+        {"num_players": 21},
+        {"rules": "english"},
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(RulesError):
+        kille_env.make("byteskille", **options)
+
+
+def test_truncation_is_truncation() -> None:
+    env = make(5, "svensk")
+    env.reset(seed=1, options={"rules": {"max_deals": 1}})
+    rng = np.random.default_rng(1)
+    while not any(env.truncations.values()):
+        env.step(legal(env, rng))
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())
+
+
+def test_sampling_from_the_action_space_is_legal() -> None:
+    env = make(3)
+    env.reset(seed=1)
+    for agent in env.possible_agents:
+        env.action_space(agent).seed(5)
+    for _ in range(300):
+        if not env.agents:
+            env.reset()
+        done = env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
+        env.step(None if done else env.action_space(env.agent_selection).sample())
+    plain = copy.deepcopy(env.action_space("player_0"))
+    assert plain == env.action_space("player_0")
+    assert type(plain).__name__ == "Discrete"
