@@ -24,6 +24,10 @@ class GameModule(Protocol):
 
     `table` is a record of `SPEC.table`, `rules` one of `SPEC.rules_dtype`; `out` arrays are filled
     completely. All but `result` and `describe` are kernels.
+
+    A game may offer more, and does better with it: `RESULT_KEYS`, the keys of `result`, by which
+    records are checked; `narrate(before, after, rules, names, seat)`, which tells a step in words;
+    `retired(table, rules)`, the seats that can neither act nor earn any more in this match.
     """
 
     SPEC: GameSpec
