@@ -479,7 +479,7 @@ class SeatVecEnv(_TableVecEnv):
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays; the model is not part of it."""
-        return {"returns": self._returns.copy(), **self.tables.state()}
+        return {"earned": self._returns.copy(), **self.tables.state()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly, with the same opponents.
@@ -488,4 +488,4 @@ class SeatVecEnv(_TableVecEnv):
             KilleError: The state is of other tables.
         """
         self.tables.load_state(state)
-        self._returns[:] = state["returns"]
+        self._returns[:] = state["earned"]

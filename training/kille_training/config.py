@@ -47,7 +47,7 @@ class TableSettings:
 
 @dataclass(frozen=True)
 class LearnerSettings:
-    """How MaskablePPO learns. One epoch of these defaults is the recipe for one-card games.
+    """How MaskablePPO learns. The defaults are the recipe for one-card games.
 
     Attributes:
         form: "streams": every decision of every seat is used, each seat's decisions form a stream;
@@ -62,8 +62,10 @@ class LearnerSettings:
         gamma: Discount a decision; 1 because rewards are money.
         gae_lambda: 1 credits a decision with what really came of it, less with what was expected.
         clip_range: How far an update may move the probability of an action.
-        ent_coef: Weight of the entropy bonus: 0.01 where pure play is near the optimum, 0.05 and
-            more where bluffing pays.
+        ent_coef: Weight of the entropy bonus at the beginning. With little, a choice that is wrong
+            in some cases only is given up before these are told apart, and never tried again.
+        ent_coef_end: The same at the end, reached linearly: 0.01 where pure play is near the
+            optimum, 0.05 and more where bluffing pays.
         vf_coef: Weight of the value loss.
         max_grad_norm: Length that gradients are cut to.
         layers: Units of each hidden layer, of the policy and of the value network.
@@ -75,14 +77,15 @@ class LearnerSettings:
     decisions: int = 2_000_000
     num_tables: int = 512
     n_steps: int = 16
-    batch_size: int = 2048
+    batch_size: int = 1024
     n_epochs: int = 4
-    learning_rate: float = 3e-4
+    learning_rate: float = 1e-3
     anneal: bool = True
     gamma: float = 1.0
     gae_lambda: float = 1.0
     clip_range: float = 0.2
-    ent_coef: float = 0.01
+    ent_coef: float = 0.1
+    ent_coef_end: float = 0.01
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     layers: tuple[int, ...] = (64, 64)
@@ -104,6 +107,9 @@ class LearnerSettings:
             _at_least(f"learner.{name}", getattr(self, name), 1)
         for name in ("learning_rate", "clip_range", "max_grad_norm"):
             _above(f"learner.{name}", getattr(self, name), 0.0)
+        for name in ("ent_coef", "ent_coef_end", "vf_coef"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"learner.{name} is {getattr(self, name)}, expected at least 0")
         for name in ("gamma", "gae_lambda"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise ConfigError(

@@ -1,0 +1,257 @@
+"""A run: what it leaves behind, how it goes on, and what it refuses."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+
+from kille_agents import load_policy
+from kille_env.errors import ConfigError, PolicyError
+from kille_env.registry import make_batch, spec
+from kille_training.checkpoints import read_checkpoint
+from kille_training.learner import export, make_model
+from kille_training.runs import Run
+from kille_training.train import Training, interruptible, train
+
+FILES = ("policy.safetensors", "policy.json")
+
+
+def lines(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class StopAfter:
+    """Interrupts a run after some updates, as Ctrl-C does."""
+
+    def __init__(self, updates):
+        self.left = updates
+
+    def updated(self, row, total):
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    def measured(self, decisions, rows):
+        pass
+
+
+def interrupted_everywhere(run, settings):
+    """Trains with an interruption after every second update; returns how often it was stopped."""
+    stops = 0
+    while True:
+        try:
+            train(run, settings if stops == 0 else None, StopAfter(2))
+            return stops
+        except KeyboardInterrupt:
+            stops += 1
+            np.random.seed(stops)  # whatever else the process does must not matter
+            torch.manual_seed(stops)
+
+
+@pytest.mark.parametrize(
+    ("form", "table"),
+    [
+        ("streams", {}),
+        ("seats", {}),
+        ("streams", {"episode": "match", "num_players": 5, "rules": {"preset": "wikipedia"}}),
+        ("seats", {"episode": "match", "num_players": 4}),
+    ],
+)
+def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, tiny, form, table):
+    settings = tiny(form, table=table)
+    whole, pieces = Run(tmp_path / "whole"), Run(tmp_path / "pieces")
+    train(whole, settings)
+    assert interrupted_everywhere(pieces, settings) == 2
+    for name in FILES:
+        assert (whole.folder / name).read_bytes() == (pieces.folder / name).read_bytes()
+    theirs, mine = (read_checkpoint(run.checkpoint)[1] for run in (whole, pieces))
+    assert theirs.keys() == mine.keys()
+    for name, array in theirs.items():
+        assert np.array_equal(array, mine[name]), name
+    for table_name in ("progress.csv", "measurements.csv"):
+        rows = [
+            [
+                {key: value for key, value in row.items() if "second" not in key}
+                for row in lines(run.folder / table_name)
+            ]
+            for run in (whole, pieces)
+        ]
+        assert rows[0] == rows[1]
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path, tiny):
+    settings = tiny(learner={"decisions": 40 * 16 * 8})
+    whole, killed = Run(tmp_path / "whole"), Run(tmp_path / "killed")
+    train(whole, settings)
+    file = tmp_path / "settings.yaml"
+    killed.write_settings(settings)
+    file.write_bytes(killed.config.read_bytes())
+    code = (
+        "import sys; from kille_training.cli import main; "
+        f"sys.exit(main(['train', {str(killed.folder)!r}]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not killed.checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert killed.checkpoint.exists()
+    train(killed)
+    for name in FILES:
+        assert (whole.folder / name).read_bytes() == (killed.folder / name).read_bytes()
+
+
+def test_a_run_leaves_everything_behind(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    train(run, tiny())
+    content = yaml.safe_load(run.config.read_text())
+    assert content["seed"] == 1
+    assert content["made_with"]["kille-env"]
+    assert content["made_with"]["sources"]
+    header, _ = read_checkpoint(run.checkpoint)
+    assert header["game_version"] == spec("byteskille").version
+    assert header["settings"]["learner"] == content["learner"]
+    rows = lines(run.progress)
+    assert [int(row["decisions"]) for row in rows] == [128, 256, 384, 512, 640]
+    assert all(np.isfinite(float(value)) for row in rows for value in row.values())
+    assert float(rows[-1]["learning_rate"]) >= 0
+    measured = lines(run.measurements)
+    assert {row["decisions"] for row in measured} == {"256", "512"}
+    assert {row["against"] for row in measured} == {"uniform", "threshold"}
+    assert list(run.tensorboard.iterdir())
+    assert json.loads((run.folder / "policy.json").read_text())["made"]["decisions"] == 640
+    assert not [path for path in run.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_the_exported_policy_is_the_network(tmp_path, tiny):
+    settings = tiny(learner={"layers": (16, 12), "activation": "relu"})
+    rules = settings.table.resolve()
+    model = make_model(settings, rules)
+    policy = export(model, settings, rules, "mine")
+    batch = make_batch("byteskille", 500, 3, episode="deal", seed=9)
+    batch.reset()
+    observation, mask = batch.observation.copy(), batch.mask.copy()
+    with torch.no_grad():
+        theirs = model.policy.get_distribution(torch.as_tensor(observation), action_masks=mask)
+    mine = policy.probabilities(observation, mask)
+    assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
+
+
+def test_playing_a_trained_policy_needs_no_torch(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    train(run, tiny(learner={"decisions": 128}))
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from kille_agents import load_policy\n"
+        "from kille_env.registry import make_batch\n"
+        "batch = make_batch('byteskille', 4, 3, episode='deal', seed=1)\n"
+        "batch.reset()\n"
+        f"policy = load_policy({str(run.folder)!r}, 'byteskille', 3, batch.rules)\n"
+        "print(policy.probabilities(batch.observation, batch.mask).shape)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "(4, 10)"
+
+
+def test_a_run_is_never_overwritten(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    train(run, tiny(learner={"decisions": 128}))
+    with pytest.raises(ConfigError, match=f"Go on with it: kille train {run.folder}"):
+        train(run, tiny())
+    train(run)  # it is finished: nothing happens
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({"table": {"num_players": 4}}, "its num_players is 3, not 4"),
+        ({"table": {"episode": "match"}}, "its rule episode is 'deal', not 'match'"),
+        ({"table": {"rules": {"gok_call": "off"}}}, "its rule gok_call is 'any_time', not 'off'"),
+        ({"seed": 2}, "its seed is 1, not 2"),
+        ({"learner": {"gamma": 0.9}}, "its learner is"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, tiny, changes, difference):
+    run, other = Run(tmp_path / "run"), Run(tmp_path / "other")
+    train(run, tiny(learner={"decisions": 128}))
+    learner = {"decisions": 128, **changes.get("learner", {})}
+    other.write_settings(tiny(**{**changes, "learner": learner}))
+    other.checkpoint.write_bytes(run.checkpoint.read_bytes())
+    with pytest.raises(ConfigError, match=difference):
+        train(other)
+
+
+def test_a_checkpoint_of_another_version_of_the_game_is_refused(tmp_path, tiny, monkeypatch):
+    run = Run(tmp_path / "run")
+    settings = tiny(learner={"decisions": 128})
+    train(run, settings)
+    newer = replace(spec("byteskille"), version=99)
+    monkeypatch.setattr("kille_training.train.spec", lambda name: newer)
+    with pytest.raises(ConfigError, match="its version of the game is 0, this is 99"):
+        Training(run, settings, settings.table.resolve()).load(print)
+
+
+def test_other_libraries_are_told_about(tmp_path, tiny, monkeypatch):
+    run = Run(tmp_path / "run")
+    settings = tiny(learner={"decisions": 128})
+    train(run, settings)
+    monkeypatch.setattr("kille_training.train.versions", lambda: {"torch": "0.1"})
+    said = []
+    Training(run, settings, settings.table.resolve()).load(said.append)
+    assert "not to the same bits" in said[0]
+
+
+def test_broken_checkpoints_are_refused(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    train(run, tiny(learner={"decisions": 128}))
+    whole = run.checkpoint.read_bytes()
+    for broken in (whole[:1000], b"", (run.folder / "policy.safetensors").read_bytes()):
+        run.checkpoint.write_bytes(broken)
+        with pytest.raises(PolicyError, match="checkpoint"):
+            train(run)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is no run"):
+        train(Run(tmp_path))
+
+
+def test_a_trained_agent_is_refused_at_another_table(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    train(run, tiny(learner={"decisions": 128}))
+    with pytest.raises(PolicyError, match="made for 3 seats, not 4"):
+        load_policy(run.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
+
+
+def test_the_second_interruption_hits_at_once():
+    with pytest.raises(KeyboardInterrupt), interruptible() as interrupted:
+        assert not interrupted()
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

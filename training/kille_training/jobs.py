@@ -1,0 +1,106 @@
+"""The long jobs that the commands are made of, with their progress on standard error."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from kille_agents import load_policy
+from kille_agents.network import write_whole
+from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError
+from kille_training.config import TrainSettings, plain
+from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
+from kille_training.report import MAP_DECISIONS, write_report
+from kille_training.runs import Run
+from kille_training.watch import Watch
+
+
+def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
+    """Trains to the end of a run.
+
+    Args:
+        run: Its folder.
+        settings: Settings of a new run, None to go on with the one that lies there.
+        go_on: Whether to go on with a run of the same settings that lies there, rather than refuse.
+
+    Raises:
+        ConfigError: A run lies there (without `go_on`), or one of other settings.
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    from kille_training.train import progress_of, train
+
+    if go_on and settings is not None and run.config.exists():
+        if plain(replace(run.settings(), made_with={})) != plain(replace(settings, made_with={})):
+            raise ConfigError(
+                f"{run.folder} holds a run of other settings; "
+                "remove it, or choose another place with --out"
+            )
+        settings = None
+    total = (settings or run.settings()).learner.decisions
+    watch = Watch()
+    try:
+        with watch.job("training", total, progress_of(run)):
+            train(run, settings, watch, warn=lambda text: click.echo(f"kille: {text}", err=True))
+    except KeyboardInterrupt:
+        command = "kille demo (with the same options)" if go_on else f"kille train {run.folder}"
+        click.echo(f"\nInterrupted. Nothing is lost; go on with: {command}", err=True)
+        raise
+
+
+def measure_run(run: Run) -> list[Row]:
+    """Measures the agent of a finished run, once: later calls read what was found."""
+    evaluation = run.read_evaluation()
+    if evaluation is not None:
+        return rows_from_dicts(evaluation["rows"])
+    settings = run.settings()
+    table, measure = settings.table, settings.measure
+    rules = table.resolve()
+    rows = measure_policy(
+        str(run.folder), measure.against, table.game, table.num_players, rules,
+        deals=measure.final_deals, seed=measure.seed, plays=PLAYS, trust=False,
+    )  # fmt: skip
+    content = {
+        "game": table.game,
+        "num_players": table.num_players,
+        "rules": rules.as_dict(),
+        "deals": measure.final_deals,
+        "seed": measure.seed,
+        "rows": rows_as_dicts(rows),
+    }
+    write_whole(run.evaluation, (json.dumps(content, indent=1) + "\n").encode())
+    return rows
+
+
+def measure_policy(
+    policy: str,
+    against: Sequence[str],
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    deals: int,
+    seed: int,
+    plays: Sequence[str],
+    trust: bool,
+) -> list[Row]:
+    """Measures a player against others, all by name or path; see `evaluate.payoff_table`."""
+    focal, *baselines = (
+        load_policy(name, game, num_players, rules, trust=trust) for name in (policy, *against)
+    )
+    watch = Watch()
+    with watch.job("measuring", deals * len(against) * len(plays)):
+        return payoff_table(
+            focal, baselines, game, num_players, rules,
+            deals=deals, seed=seed, plays=plays, progress=watch.advance,
+        )  # fmt: skip
+
+
+def report_run(run: Run) -> Path:
+    """Writes a run's report and returns where it lies."""
+    watch = Watch()
+    with watch.job("reporting", MAP_DECISIONS):
+        write_report(run, watch.advance)
+    return run.report

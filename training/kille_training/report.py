@@ -1,0 +1,102 @@
+"""A run's report: one page that needs nothing beside it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jinja2
+import yaml
+from rich.table import Table as RichTable
+
+from kille_agents import ThresholdPolicy, load_policy
+from kille_agents.network import read_network, write_whole
+from kille_env.errors import ConfigError
+from kille_training.config import TrainSettings, plain
+from kille_training.evaluate import Row, rows_from_dicts
+from kille_training.heatmap import swap_map
+from kille_training.metrics import MEASUREMENTS, PROGRESS, Table
+from kille_training.plots import learning_curve, position_names, swap_heat_map
+from kille_training.runs import Run
+
+MAP_DECISIONS = 600_000
+
+
+def write_report(run: Run, progress: Callable[[int], None] | None = None) -> None:
+    """Writes report.html of a run that has been measured at the end.
+
+    Args:
+        run: The run.
+        progress: Called with the decisions of the heat map, of `MAP_DECISIONS`, since the last
+            call.
+
+    Raises:
+        ConfigError: It has not been measured yet.
+    """
+    settings, evaluation = run.settings(), run.read_evaluation()
+    if evaluation is None:
+        raise ConfigError(
+            f"{run.folder} has not been measured; do it first: kille evaluate {run.folder}"
+        )
+    table = settings.table
+    rules = table.resolve()
+    unit = unit_of(table.episode)
+    policy = load_policy(run.folder, table.game, table.num_players, rules)
+    heat_map = None
+    if table.game == "byteskille":
+        found = swap_map(
+            policy, table.num_players, rules, decisions=MAP_DECISIONS, progress=progress
+        )
+        rule = swap_map(
+            ThresholdPolicy(table.num_players, rules),
+            table.num_players,
+            rules,
+            decisions=MAP_DECISIONS // 4,
+        )
+        heat_map = swap_heat_map(found, rule)
+    updates = Table(run.progress, PROGRESS).read()
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kille_training"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    rows = rows_from_dicts(evaluation["rows"])
+    page = environment.get_template("report.html.j2").render(
+        settings=settings,
+        rules=rules.as_dict(),
+        settings_text=yaml.safe_dump(_shown(settings), sort_keys=False, allow_unicode=True),
+        unit=unit,
+        rows=rows,
+        positions=position_names(table.num_players),
+        curve=learning_curve(Table(run.measurements, MEASUREMENTS).read(), unit),
+        heat_map=heat_map,
+        updates=updates,
+        versions=settings.made_with,
+        card=read_network(run.folder)[0],
+        deals=evaluation["deals"],
+        measured_with=evaluation["seed"],
+    )
+    write_whole(run.report, page.encode())
+
+
+def payoff_renderable(rows: Sequence[Row], unit: str, num_players: int) -> RichTable:
+    """Returns the payoff table for the terminal."""
+    table = RichTable(title=f"Units a {unit}, 95 % interval", title_justify="left")
+    table.add_column("against")
+    table.add_column("play")
+    table.add_column(f"units a {unit}", justify="right")
+    for name in position_names(num_players) if num_players <= 5 else ():
+        table.add_column(name, justify="right")
+    table.add_column("deals", justify="right")
+    for row in rows:
+        places = [f"{part.mean:+.3f}" for part in row.by_position] if num_players <= 5 else []
+        table.add_row(row.against, row.play, str(row.estimate), *places, f"{row.estimate.groups:,}")
+    return table
+
+
+def unit_of(episode: str) -> str:
+    """Returns what one observation is for people."""
+    return "match" if episode == "match" else "deal"
+
+
+def _shown(settings: TrainSettings) -> dict[str, Any]:
+    """Returns the settings without the versions, which have a table of their own."""
+    return {key: value for key, value in plain(settings).items() if key != "made_with"}
