@@ -1,0 +1,53 @@
+"""Slow accounts of who earned what, kept beside an environment and compared with it."""
+
+from typing import Any
+
+import numpy as np
+
+from kille_env.adapters.streams import SeatTables
+
+RULES: list[tuple[int, dict[str, Any]]] = [
+    (2, {"episode": "deal"}),
+    (2, {"episode": "deal", "preset": "wikipedia"}),  # some deals are decided by the cards
+    (3, {"episode": "deal", "stake": 6}),
+    (3, {}),  # elimination, and buying in twice
+    (4, {"preset": "wikipedia"}),  # antes before each deal, three re-entries
+    (5, {"max_deals": 2}),  # cut off by the cap
+    (5, {"reentry": "wiki2", "pots": 2}),
+    (13, {"episode": "deal"}),  # an early call, and some seats have never acted
+    (20, {"max_deals": 6}),
+]
+"""Tables at which everything occurs that matters to who earns what."""
+
+
+class SeatSpy:
+    """Sums up, step by step of the tables, what belongs to which decision of the outside's seat."""
+
+    def __init__(self, tables: SeatTables) -> None:
+        self.tables, batch = tables, tables.batch
+        self.due = np.zeros(tables.num_tables)  # since the seat's last decision
+        self.total = np.zeros((tables.num_tables, tables.num_players))
+        step, reset = batch.step, batch.reset
+
+        def spying_step(actions: Any) -> None:
+            step(actions)
+            self.due += batch.reward[np.arange(tables.num_tables), tables.own]
+            self.total += batch.reward
+
+        def spying_reset(*args: Any, which: np.ndarray | None = None, **kwargs: Any) -> None:
+            reset(*args, which=which, **kwargs)
+            chosen = slice(None) if which is None else which
+            self.due[chosen] = 0.0
+            self.total[chosen] = 0.0
+
+        batch.step, batch.reset = spying_step, spying_reset  # type: ignore[method-assign]
+
+    def take(self) -> np.ndarray:
+        """Returns what the last decisions have brought, and begins to count anew."""
+        due, self.due = self.due, np.zeros_like(self.due)
+        return due
+
+
+def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Random legal actions, [N]."""
+    return (mask * (1.0 - rng.random(mask.shape))).argmax(axis=1)

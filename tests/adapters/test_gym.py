@@ -1,0 +1,274 @@
+"""Gymnasium: one seat of a table, and many tables."""
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from adapters.spies import random_legal
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.errors import IllegalActionError, KilleError, RulesError
+
+ID = "kille_env:kille_env/Byteskille-v0"
+ROOT = Path(__file__).parents[2]
+
+
+def make(**options: Any) -> KilleEnv:
+    return KilleEnv("byteskille", **options)
+
+
+@pytest.mark.parametrize("players", [2, 3, 5, 13, 20])
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+@pytest.mark.parametrize("episode", ["match", "deal"])
+@pytest.mark.parametrize("observation", ["box", "dict"])
+def test_gymnasiums_checker(players: int, preset: str, episode: str, observation: str) -> None:
+    env = gymnasium.make(
+        ID, num_players=players, rules=preset, episode=episode, observation=observation
+    )
+    with redirect_stdout(io.StringIO()):
+        check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("seat", [0, "rotate", "random"])
+def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
+    env = gymnasium.make(ID, num_players=3, opponents=["threshold", "uniform"], seat=seat)
+    with redirect_stdout(io.StringIO()):
+        check_env(env.unwrapped)
+
+
+def test_it_is_made_without_importing_the_package_first() -> None:
+    code = f"import gymnasium; env = gymnasium.make({ID!r}); env.reset(seed=1); print(env.spec.id)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "kille_env/Byteskille-v0"
+
+
+def test_importing_the_package_loads_no_compiler() -> None:
+    code = "import sys, kille_env; print('numba' in sys.modules, 'torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "False"]
+
+
+def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = []
+    observation, info = env.reset()
+    for _ in range(steps):
+        action = random_legal(info["action_mask"][None], rng)[0]
+        observation, reward, terminated, truncated, info = env.step(action)
+        seen.append((observation.tobytes(), reward, terminated, truncated, info["seat"]))
+        if terminated or truncated:
+            observation, info = env.reset()
+            seen.append(observation.tobytes())
+    return seen
+
+
+def test_the_reward_of_a_match_is_the_seats_result(scale: Callable[..., int]) -> None:
+    env = make(num_players=4)
+    rng = np.random.default_rng(1)
+    for seed in range(scale(40, 3)):
+        _, info = env.reset(seed=seed)
+        total, done = 0.0, False
+        while not done:
+            assert info["action_mask"].any()
+            action = random_legal(info["action_mask"][None], rng)[0]
+            _, reward, terminated, truncated, info = env.step(action)
+            total, done = total + reward, terminated or truncated
+        assert total == pytest.approx(info["returns"][info["seat"]])
+        assert not info["action_mask"].any()
+
+
+def test_unseeded_resets_differ() -> None:
+    env = make(num_players=4)
+    env.reset(seed=1)
+    assert len({env.reset()[0].tobytes() for _ in range(20)}) > 15
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_play_on(copied: Callable[[KilleEnv], KilleEnv]) -> None:
+    env = make(num_players=4)
+    env.reset(seed=1)
+    play(env, 7)
+    twin = copied(env)
+    assert play(env, 50) == play(twin, 50)
+
+
+def test_an_illegal_action_loses_by_default_and_is_an_error_on_request() -> None:
+    plain = {"fraga": "off", "gok_call": "off"}
+    env = make(num_players=3, rules=plain, illegal_reward=-3.0)
+    env.reset(seed=1)
+    _, reward, terminated, truncated, info = env.step(9)
+    assert (reward, terminated, truncated, info["illegal_action"]) == (-3.0, True, False, True)
+    with pytest.raises(KilleError, match="reset"):
+        env.step(0)
+    strict = make(num_players=3, rules=plain, illegal="raise")
+    strict.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="Legal: 0"):
+        strict.step(9)
+    strict.step(0)
+
+
+def test_reset_options() -> None:
+    env = make(num_players=3, render_mode="ansi")
+    options = {"deck": ["L5", "L6", "KI"], "dealer": 2, "seat": 2, "rules": {"stake": 10}}
+    observation, info = env.reset(seed=1, options=options)
+    card = env.tables.batch.spec.observation(3)[1].slice
+    assert info["seat"] == 2
+    assert observation[card].any()
+    assert "pot 30 units" in str(env.render())
+    env.reset()
+    assert "pot 6 units" in str(env.render())
+    with pytest.raises(RulesError, match="deck"):
+        env.reset(options={"decks": []})
+
+
+def test_before_the_first_reset_nothing_can_be_stepped() -> None:
+    with pytest.raises(KilleError, match="reset"):
+        make().step(0)
+
+
+def test_rendering_hides_what_the_seat_may_not_know() -> None:
+    env = make(num_players=3, render_mode="ansi", seat=0, rules={"gok_call": "off"})
+    env.reset(seed=1, options={"deck": ["L5", "L6", "L7"], "dealer": 2})
+    shown = str(env.render())
+    assert "lilja 5" in shown
+    assert "lilja 6" not in shown
+
+
+# Many tables.
+
+
+def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> KilleVectorEnv:
+    options = {"num_envs": 6, "num_players": 3, "autoreset_mode": mode, **options}
+    venv = gymnasium.make_vec(ID, **options)
+    assert isinstance(venv, KilleVectorEnv)
+    return venv
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("observation", ["box", "dict"])
+def test_it_plays_as_gymnasiums_own_vector_environment(
+    mode: AutoresetMode, observation: str, scale: Callable[..., int]
+) -> None:
+    # The single environment in Gymnasium's vector environment says what each mode means.
+    options = {"num_players": 3, "episode": "deal", "observation": observation}
+    ours = make_vec(mode, **options)
+    theirs = gymnasium.vector.SyncVectorEnv([lambda: make(**options)] * 6, autoreset_mode=mode)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    mine, infos = ours.reset(seed=3)
+    its, expected = theirs.reset(seed=3)
+    rng = np.random.default_rng(1)
+    for _ in range(scale(80, 10)):
+        _assert_same(mine, its)
+        for key in ("action_mask", "seat"):
+            told = infos[f"_{key}"] & expected[f"_{key}"]
+            if mode == AutoresetMode.NEXT_STEP and key == "action_mask":
+                told = told & expected[key].any(axis=1)  # over: ours lets every action through
+            assert np.array_equal(infos[key][told], expected[key][told])
+        actions = random_legal(infos["action_mask"], rng)
+        mine, *ours_told, infos = ours.step(actions)
+        its, *its_told, expected = theirs.step(actions)
+        for a, b in zip(ours_told, its_told, strict=True):
+            assert np.array_equal(a, b)
+            assert a.dtype == b.dtype
+        assert ("final_obs" in infos) == ("final_obs" in expected)
+        if "final_obs" in infos:
+            ended = expected["_final_obs"]
+            assert np.array_equal(infos["_final_obs"], ended)
+            for i in np.flatnonzero(ended):
+                _assert_same(infos["final_obs"][i], expected["final_obs"][i])
+            final = expected["final_info"]["returns"][ended]
+            assert np.array_equal(infos["final_info"]["returns"][ended], final)
+        done = ours_told[1] | ours_told[2]
+        if mode == AutoresetMode.DISABLED and done.any():
+            mine, infos = ours.reset(options={"reset_mask": done})
+            its, expected = theirs.reset(options={"reset_mask": done})
+
+
+def _assert_same(mine: Any, its: Any) -> None:
+    if isinstance(mine, dict):
+        assert mine.keys() == its.keys()
+        assert np.array_equal(mine["observation"], its["observation"])
+    else:
+        assert np.array_equal(mine, its)
+        assert mine.dtype == its.dtype
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_statistics_of_episodes(mode: AutoresetMode, scale: Callable[..., int]) -> None:
+    venv = RecordEpisodeStatistics(make_vec(mode))
+    venv.reset(seed=1)
+    venv.action_space.seed(1)
+    results = []
+    for _ in range(scale(120, 30)):
+        _, _, terminated, truncated, infos = venv.step(venv.action_space.sample())
+        done = terminated | truncated
+        told = infos["final_info"] if mode == AutoresetMode.SAME_STEP and done.any() else infos
+        for i in np.flatnonzero(done):
+            results.append(told["returns"][i][told["seat"][i]])
+        if mode == AutoresetMode.DISABLED and done.any():
+            venv.reset(options={"reset_mask": done})
+    assert list(venv.return_queue)[-len(results) :] == pytest.approx(results[-100:])
+
+
+def test_what_was_handed_out_does_not_change() -> None:
+    venv = make_vec(observation="dict")
+    observations, infos = venv.reset(seed=1)
+    kept: list[tuple[np.ndarray, bytes]] = []
+    for _ in range(40):
+        arrays = [*observations.values(), infos["action_mask"], infos["seat"]]
+        kept += [(array, array.tobytes()) for array in arrays]
+        observations, *told, infos = venv.step(venv.action_space.sample())
+        kept += [(array, array.tobytes()) for array in told]
+    assert all(array.tobytes() == before for array, before in kept)
+
+
+def test_a_table_that_is_over_takes_no_action_unless_it_is_reset() -> None:
+    venv = make_vec("Disabled", episode="deal")
+    _, infos = venv.reset(seed=1)
+    with pytest.raises(KilleError, match="over"):
+        for _ in range(50):
+            *_, infos = venv.step(infos["action_mask"].argmax(axis=1))
+    with pytest.raises(RulesError, match="reset_mask"):
+        venv.reset(options={"reset_mask": np.zeros(6, dtype=bool)})
+
+
+def test_seeds_of_the_tables() -> None:
+    venv = make_vec()
+    first, _ = venv.reset(seed=[4, None, 4, 7, 8, 9])
+    assert np.array_equal(first[0], first[2])
+    assert np.array_equal(venv.reset(seed=4)[0][0], first[0])
+    before = venv.reset(seed=1)[0]
+    assert not np.array_equal(venv.reset()[0], before)
+    with pytest.raises(RulesError, match="2 seeds"):
+        venv.reset(seed=[1, 2])
+
+
+def test_rules_of_a_reset_and_of_the_next() -> None:
+    venv = make_vec(render_mode="ansi")
+    venv.reset(seed=1, options={"rules": {"stake": 20}, "dealer": 0})
+    assert "pot 60" in venv.render()[0]  # type: ignore[index]
+    venv.reset()
+    assert "pot 6 " in venv.render()[0]  # type: ignore[index]
+
+
+def test_impossible_modes_are_refused() -> None:
+    with pytest.raises(RulesError, match="NextStep"):
+        KilleVectorEnv("byteskille", autoreset_mode="later")

@@ -1,0 +1,682 @@
+"""Stable-Baselines3: both forms, the buffer of streams, and the library's own checks."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import MaskablePPO  # noqa: E402
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback  # noqa: E402
+from sb3_contrib.common.maskable.evaluation import evaluate_policy  # noqa: E402
+from sb3_contrib.common.maskable.utils import get_action_masks  # noqa: E402
+from stable_baselines3 import DQN, PPO  # noqa: E402
+from stable_baselines3.common.env_checker import check_env  # noqa: E402
+from stable_baselines3.common.vec_env import (  # noqa: E402
+    VecCheckNan,
+    VecEnv,
+    VecMonitor,
+    VecNormalize,
+)
+
+import kille_env  # noqa: E402
+from adapters.spies import RULES, SeatSpy, random_legal  # noqa: E402
+from kille_env.adapters.gym import KilleEnv  # noqa: E402
+from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
+from kille_env.adapters.sb3_buffer import SeatRewards, SeatStep  # noqa: E402
+from kille_env.errors import (  # noqa: E402
+    IllegalActionError,
+    KilleError,
+    PolicyError,
+    RulesError,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
+ROOT = Path(__file__).parents[2]
+
+
+def learner(venv: VecEnv, buffer: Any = None, algorithm: Any = MaskablePPO, **options: Any) -> Any:
+    options = {"n_steps": 8, "batch_size": 64, "n_epochs": 2, "gamma": 1.0, **options}
+    return algorithm(
+        "MlpPolicy",
+        venv,
+        rollout_buffer_class=buffer,
+        policy_kwargs={"net_arch": [16]},
+        seed=1,
+        device="cpu",
+        **options,
+    )
+
+
+def self_play(num_tables: int = 16, num_players: int = 3, **options: Any) -> SelfPlayVecEnv:
+    return SelfPlayVecEnv("byteskille", num_tables, num_players, **{"seed": 5, **options})
+
+
+def one_seat(num_tables: int = 16, num_players: int = 3, **options: Any) -> SeatVecEnv:
+    options = {"seed": 5, "opponents": "uniform", **options}
+    return SeatVecEnv("byteskille", num_tables, num_players, **options)
+
+
+FORMS: list[Callable[..., Any]] = [self_play, one_seat]
+
+
+def buffer_for(venv: SelfPlayVecEnv, n_steps: int, **options: Any) -> SeatStreamBuffer:
+    return SeatStreamBuffer(
+        n_steps,
+        venv.observation_space,
+        venv.action_space,
+        "cpu",
+        n_envs=venv.num_envs,
+        **options,
+    )
+
+
+# Who is credited with what.
+
+
+class Ledger:
+    """The slow twin of the buffer: a list of decisions for each (table, seat)."""
+
+    def __init__(self) -> None:
+        self.open: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        self.before: dict[tuple[int, int], float] = {}
+        self.closed: list[list[dict[str, Any]]] = []
+
+    def add(self, table: int, seat: int, name: int, rollout: int, value: float) -> None:
+        stream = self.open.setdefault((table, seat), [])
+        due = self.before.pop((table, seat), 0.0)
+        stream.append({"name": name, "rollout": rollout, "value": value, "reward": due})
+
+    def pay(self, table: int, rewards: np.ndarray) -> None:
+        for seat, reward in enumerate(rewards):
+            stream = self.open.get((table, seat))
+            if stream:
+                stream[-1]["reward"] += reward
+            else:
+                self.before[table, seat] = self.before.get((table, seat), 0.0) + reward
+
+    def end(self, table: int, num_players: int) -> None:
+        for seat in range(num_players):
+            self.before.pop((table, seat), None)
+            stream = self.open.pop((table, seat), None)
+            if stream:
+                self.closed.append(stream)
+
+    def of_rollout(self, rollout: int, gamma: float, lam: float) -> dict[int, tuple[float, float]]:
+        """Returns reward and advantage of the decisions that were completed in a rollout."""
+        found: dict[int, tuple[float, float]] = {}
+        streams = [(s, True) for s in self.closed] + [(s, False) for s in self.open.values()]
+        for stream, ended in streams:
+            advantage = 0.0
+            for at in reversed(range(len(stream))):
+                decision = stream[at]
+                last = at + 1 == len(stream)
+                if last and not ended:
+                    continue  # open
+                ahead = 0.0 if last else stream[at + 1]["value"]
+                if not last and stream[at + 1].get("done_in") is None:
+                    advantage = 0.0  # the next one is open: only its value is known
+                decision.setdefault("done_in", rollout)
+                if decision["done_in"] < rollout:
+                    continue
+                delta = decision["reward"] + gamma * ahead - decision["value"]
+                advantage = delta + gamma * lam * (0.0 if last else advantage)
+                found[decision["name"]] = (decision["reward"], advantage)
+        self.closed = []
+        return found
+
+
+@pytest.mark.parametrize(("players", "rules"), RULES)
+def test_every_stream_is_credited_as_the_tables_paid(
+    players: int, rules: dict[str, Any], scale: Callable[..., int]
+) -> None:
+    tables, n_steps, gamma, lam = scale(24, 3), scale(20, 12), 0.97, 0.9
+    venv = self_play(tables, players, rules=rules)
+    batch = kille_env.make_batch("byteskille", tables, players, rules=rules, seed=5)
+    buffer = buffer_for(venv, n_steps, gamma=gamma, gae_lambda=lam)
+    ledger, rng = Ledger(), np.random.default_rng(1)
+    observation = venv.reset()
+    batch.reset()
+    results = {}  # of matches, by the streams' decisions
+    names = 0
+    for rollout in range(scale(8, 3)):
+        buffer.reset()
+        for _ in range(n_steps):
+            (mask,) = venv.env_method("action_masks")
+            assert np.array_equal(observation, batch.observation)
+            assert np.array_equal(mask, batch.mask)
+            actions, values = random_legal(mask, rng), rng.random(tables).astype(np.float32)
+            for i in range(tables):
+                ledger.add(i, int(batch.seat[i]), names + i, rollout, float(values[i]))
+            batch.step(actions)
+            for i in range(tables):
+                ledger.pay(i, batch.reward[i])
+                if batch.terminated[i] or batch.truncated[i]:
+                    ledger.end(i, players)
+            following, rewards, dones, infos = venv.step(actions)
+            assert np.array_equal(dones, batch.terminated | batch.truncated)
+            for i in np.flatnonzero(dones):
+                assert infos[i]["truncated"] == batch.truncated[i]
+                results[names + i] = infos[i]["returns"]
+            log_probs = torch.arange(names, names + tables, dtype=torch.float32)
+            buffer.add(
+                observation,
+                actions.reshape(-1, 1),
+                rewards,
+                dones,
+                torch.as_tensor(values)[:, None],
+                log_probs,
+                action_masks=mask,
+            )
+            observation, names = following, names + tables
+        buffer.compute_returns_and_advantage(torch.zeros(tables), np.zeros(tables))
+        expected = ledger.of_rollout(rollout, gamma, lam)
+        got = dict(
+            zip(
+                buffer.log_probs.astype(int).tolist(),
+                zip(buffer.rewards.tolist(), buffer.advantages.tolist(), strict=True),
+                strict=True,
+            )
+        )
+        assert got.keys() == expected.keys()
+        for name, (reward, advantage) in expected.items():
+            assert got[name][0] == pytest.approx(reward, abs=1e-5)
+            assert got[name][1] == pytest.approx(advantage, abs=1e-4)
+        given = sum(len(part.advantages) for part in buffer.get(32))
+        assert given == buffer.size() == len(expected)
+    assert results
+
+
+def test_the_streams_of_a_match_sum_to_its_results(scale: Callable[..., int]) -> None:
+    # Single deals at 4 seats, all within one rollout: every complete stream is a seat's result.
+    tables = 32
+    venv = self_play(tables, 4, episode="deal")
+    buffer = buffer_for(venv, 200)
+    buffer.reset()
+    observation, rng = venv.reset(), np.random.default_rng(1)
+    sums = np.zeros((tables, 4))
+    streams: dict[tuple[int, int, int], float] = {}
+    where: dict[int, tuple[int, int, int]] = {}
+    match, results = np.zeros(tables, dtype=int), {}
+    for step in range(200):
+        mask = venv.action_masks()
+        seats = venv.batch.seat.copy()
+        for i in range(tables):
+            where[step * tables + i] = (i, int(match[i]), int(seats[i]))
+        actions = random_legal(mask, rng)
+        following, rewards, dones, infos = venv.step(actions)
+        assert isinstance(rewards, SeatRewards)
+        assert rewards.step is not None
+        sums += rewards.step.rewards
+        for i in np.flatnonzero(dones):
+            results[i, int(match[i])] = infos[i]["returns"]
+            assert infos[i]["returns"] == pytest.approx(sums[i])
+            sums[i] = 0.0
+            match[i] += 1
+        names = torch.arange(step * tables, (step + 1) * tables, dtype=torch.float32)
+        zeros = torch.zeros(tables, 1)
+        buffer.add(observation, actions[:, None], rewards, dones, zeros, names, action_masks=mask)
+        observation = following
+    buffer.compute_returns_and_advantage(torch.zeros(tables), np.zeros(tables))
+    for name, reward in zip(buffer.log_probs.astype(int), buffer.rewards, strict=True):
+        streams[where[name]] = streams.get(where[name], 0.0) + float(reward)
+    silent = 0
+    for (i, number), result in results.items():
+        for seat in range(4):
+            if (i, number, seat) in streams:
+                assert streams[i, number, seat] == pytest.approx(result[seat], abs=1e-5)
+            else:
+                silent += 1  # an early call: the seat never acted
+    assert silent > 0
+
+
+def scripted(
+    steps: list[tuple[int, list[float], bool]], start: int, source: Any
+) -> list[SeatRewards]:
+    """One table's steps as the environment would tell them: seat, rewards of all, done."""
+    made = []
+    for number, (seat, rewards, done) in enumerate(steps, start=start):
+        step = SeatStep(source, number, np.array([seat]), np.array([rewards]), np.array([done]))
+        array = np.array([rewards[seat]], dtype=np.float32).view(SeatRewards)
+        array.step = step
+        made.append(array)
+    return made
+
+
+class Source:
+    pass
+
+
+def fill(buffer: SeatStreamBuffer, rewards: list[SeatRewards], values: list[float]) -> None:
+    buffer.reset()
+    mask = np.ones((1, 2), dtype=np.int8)
+    for number, (reward, value) in enumerate(zip(rewards, values, strict=True)):
+        seen, action = np.full((1, 1), number, dtype=np.uint8), np.zeros((1, 1))
+        done = np.zeros(1)
+        buffer.add(seen, action, reward, done, torch.tensor([[value]]), torch.tensor([value]), mask)
+    buffer.compute_returns_and_advantage(torch.full((1,), 99.0), np.ones(1))
+
+
+def script_buffer() -> SeatStreamBuffer:
+    from gymnasium import spaces
+
+    box = spaces.Box(0, 255, (1,), np.uint8)
+    return SeatStreamBuffer(4, box, spaces.Discrete(2), "cpu", gamma=0.5, gae_lambda=0.5, n_envs=1)
+
+
+def test_advantages_by_hand() -> None:
+    buffer, place = script_buffer(), Source()
+    source = weakref.ref(place)
+    # Two seats pay an ante of 1 with the first step. Values are told with the decisions, and the
+    # log probabilities repeat them, as names.
+    first = [(0, [-1, -1], False), (1, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
+    fill(buffer, scripted(first, 0, source), [1.0, 2.0, 0.5, 1.5])
+    assert buffer.log_probs.tolist() == [1.0, 2.0]  # the other two are open
+    # seat 0: -1 + 0.5 * 0.5 - 1; seat 1's ante counts with its first decision: -1 + 0.5 * 1.5 - 2
+    assert buffer.rewards.tolist() == [-1.0, -1.0]
+    assert buffer.advantages.tolist() == [-1.75, -2.25]
+    assert buffer.returns.tolist() == [-0.75, -0.25]
+
+    second = [(0, [0, 0], False), (1, [4, -2], True), (1, [1, 0], False), (1, [0, 2], False)]
+    fill(buffer, scripted(second, 4, source), [3.0, 1.0, 0.25, 0.75])
+    assert buffer.log_probs.tolist() == [0.5, 1.5, 3.0, 1.0, 0.25]
+    # carried over: 0.5 -> 3.0 and 1.5 -> 1.0; the match ends: 4 for seat 0, -2 for seat 1.
+    assert buffer.rewards.tolist() == [0.0, 0.0, 4.0, -2.0, 0.0]
+    at_end = [4 - 3.0, -2 - 1.0]
+    carried = [
+        0 + 0.5 * 3.0 - 0.5 + 0.25 * at_end[0],
+        0 + 0.5 * 1.0 - 1.5 + 0.25 * at_end[1],
+    ]
+    assert buffer.advantages.tolist() == [*carried, *at_end, 0 + 0.5 * 0.75 - 0.25]
+
+    # Seat 0 has not acted in the second match: its 1 is nobody's decision. The 2 of seat 1 was
+    # carried over with the decision that earned it.
+    third = [(1, [-1, 1], True), (0, [5, 0], True), (1, [0, 7], True), (0, [0, 0], False)]
+    fill(buffer, scripted(third, 8, source), [0.125, 2.5, 3.5, 4.5])
+    assert buffer.log_probs.tolist() == [0.75, 0.125, 2.5, 3.5]
+    assert buffer.rewards.tolist() == [2.0, 1.0, 5.0, 7.0]
+    ends = [1 - 0.125, 5 - 2.5, 7 - 3.5]
+    assert buffer.advantages.tolist() == [2 + 0.5 * 0.125 - 0.75 + 0.25 * ends[0], *ends]
+
+
+def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
+    buffer, place = script_buffer(), Source()
+    source = weakref.ref(place)
+    one = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
+    fill(buffer, scripted(one, 0, source), [1.0, 2.0, 3.0, 4.0])
+    fill(buffer, scripted(one, 0, source), [5.0, 6.0, 7.0, 8.0])  # the environment was reset
+    assert buffer.log_probs.tolist() == [5.0, 6.0]
+    elsewhere = Source()
+    fill(buffer, scripted(one, 4, weakref.ref(elsewhere)), [1.0, 2.0, 3.0, 4.0])
+    assert buffer.log_probs.tolist() == [1.0, 2.0]
+
+
+def test_minibatches_are_about_equal() -> None:
+    venv = self_play(64, 3, episode="deal")
+    model = learner(venv, SeatStreamBuffer, batch_size=100)
+    model.learn(64 * 8)
+    sizes = [len(part.advantages) for part in model.rollout_buffer.get(100)]
+    assert sum(sizes) == model.rollout_buffer.size() < 64 * 8
+    assert max(sizes) - min(sizes) <= 1
+    assert 67 <= min(sizes) <= 150
+    (everything,) = model.rollout_buffer.get()
+    assert len(everything.advantages) == sum(sizes)
+
+
+def test_too_short_a_rollout_is_an_error() -> None:
+    venv = self_play(1, 3, rules={"gok_call": "off", "fraga": "off"})
+    with pytest.raises(KilleError, match="n_steps"):
+        learner(venv, SeatStreamBuffer, n_steps=2, batch_size=2).learn(10)
+
+
+# Algorithms on both forms.
+
+
+def test_the_wrong_buffer_is_refused() -> None:
+    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
+        learner(self_play()).learn(100)
+    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
+        learner(VecMonitor(self_play()), algorithm=PPO).learn(100)
+    with pytest.raises(KilleError, match="SeatVecEnv"):
+        DQN("MlpPolicy", self_play(), buffer_size=100, learning_starts=1, device="cpu").learn(100)
+
+
+def test_the_buffer_refuses_another_environment() -> None:
+    with pytest.raises(KilleError, match="SelfPlayVecEnv"):
+        learner(one_seat(), SeatStreamBuffer).learn(200)
+    with pytest.raises(KilleError, match="norm_reward"):
+        learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)
+
+
+@pytest.mark.parametrize("wrapped", [lambda v: v, VecMonitor, lambda v: VecCheckNan(v, True)])
+@pytest.mark.parametrize("form", FORMS)
+def test_maskable_ppo_learns(
+    form: Callable[..., Any], wrapped: Callable[[VecEnv], VecEnv], tmp_path: Path
+) -> None:
+    buffer = SeatStreamBuffer if form is self_play else None
+    model = learner(wrapped(form()), buffer)
+    model.learn(16 * 8 * 4)
+    assert np.isfinite(model.logger.name_to_value["train/loss"])
+    assert model.ep_info_buffer
+    model.save(tmp_path / "model")
+    assert (tmp_path / "model.zip").stat().st_size < 200_000
+    again = MaskablePPO.load(tmp_path / "model", env=form(8), device="cpu")
+    again.learn(8 * 8 * 2)
+    observation, masks = np.asarray(form(4).reset()), form(4)
+    masks.reset()
+    actions, _ = again.predict(observation, action_masks=masks.action_masks())
+    assert masks.action_masks()[np.arange(4), actions].all()
+
+
+def test_maskable_ppo_goes_on_with_another_environment() -> None:
+    model = learner(self_play(), SeatStreamBuffer)
+    model.learn(16 * 8 * 2)
+    model.set_env(self_play(16, seed=9))
+    model.learn(16 * 8 * 2, reset_num_timesteps=False)
+
+
+def test_learning_is_the_same_for_a_seed() -> None:
+    weights = []
+    for _ in range(2):
+        model = learner(self_play(), SeatStreamBuffer)
+        model.learn(16 * 8 * 3)
+        weights.append(model.policy.state_dict())
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_plain_ppo_and_dqn_learn_in_one_seat() -> None:
+    learner(one_seat(illegal="lose"), algorithm=PPO).learn(16 * 8 * 3)
+    venv = one_seat(illegal="lose")
+    DQN("MlpPolicy", venv, buffer_size=500, learning_starts=50, device="cpu").learn(300)
+
+
+def test_evaluation_by_the_library() -> None:
+    model = learner(VecMonitor(one_seat()))
+    mean, spread = evaluate_policy(model, VecMonitor(one_seat(episode="deal")), n_eval_episodes=50)
+    assert -2.0 <= mean <= 2.0
+    assert spread > 0
+    evaluation = MaskableEvalCallback(
+        VecMonitor(one_seat(episode="deal", num_tables=2)),
+        eval_freq=8,
+        n_eval_episodes=5,
+        verbose=0,
+    )
+    model.learn(16 * 16, callback=evaluation)
+    assert len(evaluation.evaluations_results) == 0  # no log path
+    assert np.isfinite(evaluation.last_mean_reward)
+
+
+def test_the_librarys_checker() -> None:
+    check_env(KilleEnv("byteskille", 3, seat=0), warn=False)
+
+
+# The live policy in the other seats.
+
+
+class Counting:
+    """Counts what a policy is asked."""
+
+    def __init__(self, model: Any) -> None:
+        self.policy, self.rows = model.policy, 0
+        self.original = model.policy.get_distribution
+        model.policy.get_distribution = self
+
+    def __call__(self, observation: Any, action_masks: Any = None) -> Any:
+        self.rows += len(observation)
+        return self.original(observation, action_masks=action_masks)
+
+
+def test_the_learners_live_policy_plays_the_others() -> None:
+    venv = SeatVecEnv("byteskille", 16, 3, seed=5)  # opponents="self"
+    model = learner(venv)
+    counting = Counting(model)
+    model.learn(16 * 8)
+    assert venv.live.model is model
+    assert counting.rows > 16 * 8
+    before = venv.live.probabilities(venv.reset(), venv.action_masks())
+    model.learn(16 * 8, reset_num_timesteps=False)
+    seen, mask = venv.tables.observation(), venv.action_masks()
+    assert not np.allclose(before, venv.live.probabilities(seen, mask))
+    wanted = venv.live.probabilities(seen, mask)
+    assert wanted.sum(axis=1) == pytest.approx(1)
+    assert not wanted[mask == 0].any()
+
+
+def test_live_play_beside_others_and_under_a_monitor() -> None:
+    venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents=["self", "threshold"])
+    model = learner(VecMonitor(venv))
+    model.learn(16 * 8)
+    assert venv.live.model is model
+
+
+def test_live_play_of_a_policy_without_masks() -> None:
+    venv = SeatVecEnv("byteskille", 8, 3, seed=5, illegal="lose")
+    learner(venv, algorithm=PPO).learn(8 * 8 * 2)
+
+
+def test_nobody_to_follow_is_an_error() -> None:
+    venv = SeatVecEnv("byteskille", 4, 3, seed=5)
+    venv.reset()
+    with pytest.raises(KilleError, match="follow"):
+        venv.step(venv.action_masks().argmax(axis=1))
+    model = learner(one_seat(4))
+    venv.follow(model)
+    venv.step(venv.action_masks().argmax(axis=1))
+    with pytest.raises(PolicyError, match="DQN"):
+        venv.follow(DQN("MlpPolicy", one_seat(2), device="cpu", buffer_size=10))
+
+
+# One seat: rewards.
+
+
+@pytest.mark.parametrize(("players", "rules"), RULES)
+def test_rewards_of_one_seat_are_the_tables_own(
+    players: int, rules: dict[str, Any], scale: Callable[..., int]
+) -> None:
+    venv = one_seat(scale(16, 3), players, rules=rules)
+    spy, rng = SeatSpy(venv.tables), np.random.default_rng(1)
+    venv.reset()
+    sums = np.zeros(venv.num_envs)
+    results = np.zeros_like(spy.total)
+    begin = venv.tables.begin
+
+    def keep_results(*args: Any, **kwargs: Any) -> None:
+        results[:] = spy.total
+        begin(*args, **kwargs)
+
+    venv.tables.begin = keep_results  # type: ignore[method-assign]
+    for _ in range(scale(60, 8)):
+        _, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
+        sums += rewards
+        for i in np.flatnonzero(dones):
+            told = infos[i]
+            assert told["returns"] == pytest.approx(results[i])
+            assert sums[i] == pytest.approx(results[i, told["seat"]], abs=1e-4)
+            assert told["episode"]["r"] == pytest.approx(sums[i], abs=1e-4)
+            sums[i] = 0.0
+
+
+# What a native environment owes the library.
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_vector_environments_duties(form: Callable[..., Any]) -> None:
+    venv = form(6)
+    observation = venv.reset()
+    assert observation.dtype == np.uint8
+    assert observation.shape == (6, *venv.observation_space.shape)
+    assert all(venv.observation_space.contains(row) for row in observation)
+    masks = get_action_masks(venv)
+    assert masks.reshape(6, -1).shape == (6, venv.action_space.n)
+    (whole,) = venv.env_method("action_masks")
+    assert np.array_equal(whole, masks.reshape(6, -1))
+    some = venv.env_method("action_masks", indices=[4, 1])
+    assert np.array_equal(some, whole[[4, 1]])
+    assert len(venv.env_method("action_masks", indices=3)) == 1
+    assert venv.has_attr("action_masks")
+    assert not venv.has_attr("nothing")
+    assert venv.get_attr("num_players") == [3] * 6
+    assert venv.get_attr("render_mode", indices=[0, 1]) == [None, None]
+    assert venv.env_is_wrapped(VecMonitor, indices=[0]) == [False]
+    venv.set_attr("note", "kept")
+    assert venv.get_attr("note", indices=2) == ["kept"]
+    with pytest.raises(KilleError, match="share"):
+        venv.set_attr("note", "lost", indices=[1])
+    with pytest.raises(AttributeError):
+        venv.get_attr("nothing")
+    venv.close()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_seeds_and_options_of_a_reset(form: Callable[..., Any]) -> None:
+    venv, other = form(4), form(4)
+    assert venv.seed(3) == [3, 4, 5, 6]
+    other.seed(3)
+    first = venv.reset()
+    assert np.array_equal(first, other.reset())
+    assert not np.array_equal(first, venv.reset())  # the seed is used up
+    venv.set_options({"dealer": 1, "deck": ["L2", "L3", "L4"]})
+    venv.reset()
+    batch = venv.batch if form is self_play else venv.tables.batch
+    assert set(batch.tables["dealer"].tolist()) <= {1} or form is one_seat
+    venv.reset()
+    assert len(set(batch.tables["deck"][:, 0].tolist())) > 1
+    venv.set_options([{"dealer": 1}, {}, {}, {}])
+    with pytest.raises(RulesError, match="some of the tables"):
+        venv.reset()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_infos_of_the_end(form: Callable[..., Any]) -> None:
+    venv = form(8, rules={"max_deals": 1})
+    venv.reset()
+    rng, told = np.random.default_rng(1), []
+    for _ in range(40):
+        _, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
+        assert rewards.dtype == np.float32
+        assert all((infos[i] != {}) == dones[i] for i in range(8))
+        told += [infos[i] for i in np.flatnonzero(dones)]
+    assert any(info["truncated"] for info in told)
+    for info in told:
+        assert info["TimeLimit.truncated"] is False
+        assert venv.observation_space.contains(info["terminal_observation"])
+        assert info["terminal_observation"].any()
+        assert {"r", "l", "t"} == info["episode"].keys()
+        assert isinstance(info["episode"]["r"], float)
+        assert info["returns"].shape == (3,)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_handed_out_does_not_change(form: Callable[..., Any]) -> None:
+    venv = form(8, episode="deal")
+    kept: list[tuple[np.ndarray, bytes]] = [(array, array.tobytes()) for array in [venv.reset()]]
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        mask = venv.action_masks()
+        observation, rewards, dones, infos = venv.step(random_legal(mask, rng))
+        arrays = [mask, observation, rewards, dones]
+        arrays += [info["terminal_observation"] for info in infos if info]
+        kept += [(array, array.tobytes()) for array in arrays]
+    assert all(array.tobytes() == before for array, before in kept)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_illegal_actions_are_refused(form: Callable[..., Any]) -> None:
+    venv = form(4)
+    venv.reset()
+    before = venv.action_masks()
+    actions = before.argmax(axis=1)
+    actions[2] = 9
+    with pytest.raises(IllegalActionError, match="table 2"):
+        venv.step(actions)
+    assert np.array_equal(venv.action_masks(), before)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kept", ["state", "pickle"])
+def test_kept_environments_play_on(form: Callable[..., Any], kept: str) -> None:
+    def run(venv: Any) -> list[Any]:
+        rng = np.random.default_rng(2)
+        seen = []
+        for _ in range(40):
+            observation, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
+            for info in infos:
+                info.get("episode", {}).pop("t", None)
+            seen.append((observation.tobytes(), rewards.tobytes(), dones.tobytes(), str(infos)))
+        return seen
+
+    venv = form(8)
+    venv.reset()
+    run(venv)
+    if kept == "state":
+        twin = form(8, seed=99)
+        twin.reset()
+        twin.load_state(venv.state())
+    else:
+        twin = pickle.loads(pickle.dumps(venv))
+    assert run(twin) == run(venv)
+
+
+def test_an_interrupted_learner_goes_on_exactly() -> None:
+    def rollout(model: Any) -> None:
+        from stable_baselines3.common.callbacks import CallbackList
+
+        callback = CallbackList([])
+        callback.init_callback(model)
+        model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+        model.train()
+
+    def fresh() -> Any:
+        from stable_baselines3.common.logger import Logger
+
+        model = learner(self_play(), SeatStreamBuffer)
+        model.set_logger(Logger(None, []))
+        model._setup_learn(10_000, None)
+        return model
+
+    model = fresh()
+    for _ in range(2):
+        rollout(model)
+    kept = (model.env.state(), model.rollout_buffer.state())
+    pickled = pickle.dumps(model.rollout_buffer)
+    twin = fresh()
+    twin.policy.load_state_dict(model.policy.state_dict())
+    twin.policy.optimizer.load_state_dict(copy.deepcopy(model.policy.optimizer.state_dict()))
+    twin.env.load_state(kept[0])
+    twin._last_obs, twin._last_episode_starts = model._last_obs, model._last_episode_starts
+    twin.rollout_buffer.load_state(kept[1])
+    generators = torch.get_rng_state(), np.random.get_state()
+    rollout(model)
+    torch.set_rng_state(generators[0])
+    np.random.set_state(generators[1])
+    rollout(twin)
+    mine, its = model.policy.state_dict(), twin.policy.state_dict()
+    assert all(torch.equal(mine[name], its[name]) for name in mine)
+    assert pickle.loads(pickled).state().keys() == kept[1].keys()
+
+
+def test_state_of_other_tables_is_refused() -> None:
+    with pytest.raises(KilleError, match="num_tables"):
+        self_play(4).load_state(self_play(5).state())
+
+
+def test_without_the_library_the_error_says_how_to_install_it() -> None:
+    code = (
+        "import sys; sys.modules['stable_baselines3'] = None\n"
+        "import kille_env\n"
+        "try: kille_env.sb3\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert 'pip install "kille-env[train]"' in done.stdout

@@ -1,0 +1,270 @@
+"""Tables with one seat of the outside: who is paid what, who plays the others, and seeds."""
+
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adapters.spies import RULES, SeatSpy, random_legal
+from kille_env.adapters.opponents import Seating, Uniform, pick, resolve
+from kille_env.adapters.streams import SeatTables
+from kille_env.errors import IllegalActionError, KilleError, PolicyError, RulesError
+from kille_env.registry import spec
+
+PLAIN = {"fraga": "off", "gok_call": "off"}
+"""Without questions: whoever decides first may stand or swap."""
+
+
+class First:
+    """Always plays the first legal action."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        self.asked.append(len(observation))
+        return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+
+def play(tables: SeatTables, steps: int, seed: int = 0) -> list[Any]:
+    """Plays on at random; returns everything that was to be seen."""
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = []
+    for _ in range(steps):
+        tables.step(random_legal(tables.mask(), rng))
+        ended = tables.over.copy()
+        seen.append((tables.reward.tolist(), tables.terminated.tolist(), tables.own.tolist()))
+        if ended.any():
+            tables.begin(which=ended)
+        seen.append((tables.observation().tobytes(), tables.mask().tobytes()))
+    return seen
+
+
+@pytest.mark.parametrize(("players", "rules"), RULES)
+@pytest.mark.parametrize("seat", ["rotate", 0, "random"])
+def test_rewards_are_the_tables_own(
+    players: int, rules: dict[str, Any], seat: int | str, scale: Callable[..., int]
+) -> None:
+    tables = SeatTables("byteskille", scale(32, 4), players, rules=rules, seat=seat, seed=3)
+    spy = SeatSpy(tables)
+    tables.begin()
+    rng = np.random.default_rng(1)
+    sums, matches, cut_off = np.zeros(tables.num_tables), 0, 0
+    for _ in range(scale(150, 8)):
+        tables.step(random_legal(tables.mask(), rng))
+        assert tables.reward == pytest.approx(spy.take(), abs=1e-9)
+        sums += tables.reward
+        ended = tables.over.copy()
+        if ended.any():
+            results = spy.total[np.arange(tables.num_tables), tables.own]
+            assert sums[ended] == pytest.approx(results[ended], abs=1e-9)
+            assert tables.returns[ended] == pytest.approx(spy.total[ended], abs=1e-9)
+            assert np.array_equal(ended, tables.terminated | tables.truncated)
+            matches, cut_off = matches + ended.sum(), cut_off + tables.truncated.sum()
+            sums[ended] = 0.0
+            tables.begin(which=ended)
+    assert matches > 0
+    if rules.get("max_deals") == 2:
+        assert cut_off > 0
+
+
+def test_every_decision_belongs_to_the_seat(scale: Callable[..., int]) -> None:
+    tables = SeatTables("byteskille", 16, 5, seed=1)
+    tables.begin()
+    rng = np.random.default_rng(1)
+    for _ in range(scale(100, 10)):
+        assert np.array_equal(tables.batch.seat, tables.own)
+        assert np.array_equal(tables.observation(), tables.batch.observe(tables.own))
+        assert np.array_equal(tables.mask(), tables.batch.legal_actions(tables.own))
+        tables.step(random_legal(tables.mask(), rng))
+        if tables.over.any():
+            tables.begin(which=tables.over.copy())
+
+
+def test_the_seat_rotates_with_the_matches(scale: Callable[..., int]) -> None:
+    tables = SeatTables("byteskille", 3, 4, episode="deal", seed=1)
+    tables.begin()
+    rng = np.random.default_rng(1)
+    for _ in range(scale(60, 10)):
+        tables.step(random_legal(tables.mask(), rng))
+        ended = tables.over.copy()
+        if ended.any():
+            before, number = tables.own.copy(), tables.batch.tables["matches"].copy()
+            tables.begin(which=ended)
+            moved = (tables.own - before) % 4
+            assert np.array_equal(moved, (tables.batch.tables["matches"] - number) % 4)
+            assert (tables.batch.tables["matches"] - number)[ended] == pytest.approx(
+                1 + tables.skipped[ended]
+            )
+
+
+def test_matches_without_a_decision_are_passed_over() -> None:
+    # At 13 seats, single deals, an early call ends many deals before the last seats had a turn.
+    tables = SeatTables("byteskille", 64, 13, episode="deal", opponents=First(), seat=0, seed=1)
+    tables.seating.players[0] = _Caller()
+    tables.begin()
+    skipped = tables.skipped.sum()
+    for _ in range(3):
+        tables.step(tables.mask().argmax(axis=1))
+        tables.begin(which=tables.over.copy())
+        skipped += tables.skipped.sum()
+    assert skipped > 0
+
+
+class _Caller:
+    """Calls with a gok whenever he may, and stands otherwise."""
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        order = np.array([2, 0, 1, 3, 4, 5, 6, 7, 8, 9])
+        first = order[mask[:, order].argmax(axis=1)]
+        return np.eye(mask.shape[1])[first]
+
+
+def test_results_do_not_depend_on_tables_or_threads() -> None:
+    whole = SeatTables("byteskille", 12, 4, seed=5, threads=3)
+    part = SeatTables("byteskille", 5, 4, seed=5)
+    whole.begin()
+    part.begin()
+    for _ in range(80):
+        whole.step(whole.mask().argmax(axis=1))
+        part.step(part.mask().argmax(axis=1))
+        assert np.array_equal(whole.reward[:5], part.reward)
+        assert np.array_equal(whole.own[:5], part.own)
+        for tables in (whole, part):
+            if tables.over.any():
+                tables.begin(which=tables.over.copy())
+        assert np.array_equal(whole.observation()[:5], part.observation())
+
+
+def test_same_seed_same_play_and_others_differ() -> None:
+    runs = []
+    for seed in (1, 1, 2):
+        tables = SeatTables("byteskille", 4, 3, seed=seed)
+        tables.begin()
+        runs.append(play(tables, 40))
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
+    tables = SeatTables("byteskille", 4, 3, seed=1)
+    tables.begin()
+    before = tables.batch.save()[-4 * tables.batch.spec.table.itemsize :]
+    tables.begin(seed=99, which=np.array([True, False, False, True]))
+    after = tables.batch.save()[-4 * tables.batch.spec.table.itemsize :]
+    size = tables.batch.spec.table.itemsize
+    same = [before[i * size : (i + 1) * size] == after[i * size : (i + 1) * size] for i in range(4)]
+    assert same == [False, True, True, False]
+
+
+@pytest.mark.parametrize("kept", ["state", "pickle"])
+def test_kept_tables_play_on(kept: str) -> None:
+    tables = SeatTables("byteskille", 8, 5, seed=1)
+    tables.begin()
+    play(tables, 17)
+    if kept == "state":
+        other = SeatTables("byteskille", 8, 5, seed=77)
+        other.begin()
+        other.load_state(tables.state())
+    else:
+        other = pickle.loads(pickle.dumps(tables))
+    assert play(tables, 60, seed=4) == play(other, 60, seed=4)
+
+
+def test_an_illegal_action_is_refused_before_anything_is_played() -> None:
+    tables = SeatTables("byteskille", 3, 3, rules=PLAIN, seed=1)
+    tables.begin()
+    before = tables.state()
+    for wrong in (9, 10, -1):
+        with pytest.raises(IllegalActionError, match=r"table 1, seat \d.*Legal: 0 \(stand\)"):
+            tables.step(np.array([0, wrong, 0]))
+    for name, array in tables.state().items():
+        assert np.array_equal(array, before[name]), name
+
+
+def test_an_illegal_action_can_lose() -> None:
+    tables = SeatTables(
+        "byteskille", 3, 3, rules=PLAIN, illegal="lose", illegal_reward=-4.0, seed=1
+    )
+    tables.begin()
+    tables.step(np.array([0, 9, 0]))
+    assert tables.reward[1] == -4.0
+    assert tables.terminated.tolist()[1] is True
+    assert tables.forfeited.tolist() == [False, True, False]
+    assert not tables.mask()[1].any()
+    with pytest.raises(KilleError, match=r"table \d is over"):
+        tables.step(np.array([0, 0, 0]))
+    tables.begin(which=tables.over.copy())
+    tables.step(tables.mask().argmax(axis=1))
+
+
+# Who sits in the other seats.
+
+
+def test_each_player_is_asked_once_for_all_tables() -> None:
+    player = First()
+    tables = SeatTables("byteskille", 50, 4, episode="deal", opponents=[player] * 3, seat=3, seed=1)
+    tables.begin(dealer=3)  # everybody else acts first
+    assert len(tables.seating.players) == 1
+    assert player.asked[0] > 25
+
+
+def test_players_sit_clockwise_from_the_left_neighbour() -> None:
+    class Loud(First):
+        def __init__(self, name: str, log: list[str]) -> None:
+            super().__init__()
+            self.name, self.log = name, log
+
+        def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+            self.log.append(self.name)
+            return super().probabilities(observation, mask)
+
+    log: list[str] = []
+    players = [Loud("left", log), Loud("across", log), Loud("right", log)]
+    tables = SeatTables("byteskille", 1, 4, episode="deal", opponents=players, seat=2, seed=1)
+    tables.begin(deck=["L5", "L6", "L7", "L8"], dealer=2)
+    assert log == ["left", "across", "right"]
+
+
+def test_names_are_looked_up_among_the_agents() -> None:
+    rules = spec("byteskille").resolve()
+    assert isinstance(resolve("uniform", "byteskille", 3, rules), Uniform)
+    assert getattr(resolve("threshold", "byteskille", 3, rules), "name", "") == "threshold"
+
+
+def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kille_agents", None)
+    monkeypatch.delitem(sys.modules, "kille_agents.catalog", raising=False)
+    rules = spec("byteskille").resolve()
+    with pytest.raises(PolicyError, match="not installed"):
+        resolve("threshold", "byteskille", 3, rules)
+
+
+@pytest.mark.parametrize(
+    "opponents", [["uniform"], ["uniform"] * 3, 7, [None, "uniform"], "nobody"]
+)
+def test_impossible_opponents_are_refused(opponents: Any) -> None:
+    with pytest.raises(PolicyError):
+        Seating(opponents, "byteskille", 3, spec("byteskille").resolve())
+
+
+@pytest.mark.parametrize(
+    "options", [{"seat": 3}, {"seat": "left"}, {"seat": -1}, {"illegal": "no"}]
+)
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(RulesError):
+        SeatTables("byteskille", 2, 3, **options)
+
+
+def test_picking_follows_the_probabilities() -> None:
+    wanted = np.array([[0.0, 0.25, 0.0, 0.75, 0.0]])
+    chances = np.linspace(0, 1, 1001)[:-1]
+    picked = pick(np.repeat(wanted, 1000, axis=0), chances)
+    assert np.bincount(picked, minlength=5).tolist() == [0, 250, 0, 750, 0]
+
+
+def test_uniform_play_is_uniform() -> None:
+    mask = np.array([[1, 1, 0, 0, 1]], dtype=np.int8)
+    assert Uniform().probabilities(np.zeros((1, 3)), mask).tolist() == [[1 / 3, 1 / 3, 0, 0, 1 / 3]]
