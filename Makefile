@@ -57,8 +57,8 @@ test: $(VENV)/.installed-dev ## run all tests with compiled kernels
 	$(PYTEST) -n $(JOBS) $(ARGS)
 
 .PHONY: test-nojit
-test-nojit: $(VENV)/.installed-dev ## run the rules' tests as plain Python, with coverage
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term $(or $(ARGS),tests/env)
+test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python, with coverage
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)
 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
@@ -83,7 +83,7 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 	rm -rf dist build/wheel
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(PIP) --quiet --no-deps --target build/wheel dist/*.whl
-	cd build/wheel && ls -d */ && PYTHONPATH=. $(abspath $(BIN))/python -P -c \
+	cd build/wheel && PYTHONPATH=. $(abspath $(BIN))/python -P -c \
 	    'import kille_env, kille_agents, kille_training; assert "build/wheel" in kille_env.__file__; print(kille_env.list_games())'
 
 # Writing.
