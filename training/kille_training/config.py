@@ -92,6 +92,12 @@ class LearnerSettings:
     activation: str = "tanh"
     torch_threads: int = 1
 
+    @property
+    def total(self) -> int:
+        """Decisions of the whole run in whole updates."""
+        update = self.num_tables * self.n_steps
+        return -(-self.decisions // update) * update
+
     def __post_init__(self) -> None:
         """Refuses what cannot be trained with."""
         _one_of("learner.form", self.form, ("streams", "seats"))

@@ -39,7 +39,7 @@ def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) 
                 "remove it, or choose another place with --out"
             )
         settings = None
-    total = (settings or run.settings()).learner.decisions
+    total = (settings or run.settings()).learner.total
     watch = Watch()
     try:
         with watch.job("training", total, progress_of(run)):
@@ -51,11 +51,23 @@ def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) 
 
 
 def measure_run(run: Run) -> list[Row]:
-    """Measures the agent of a finished run, once: later calls read what was found."""
+    """Measures the agent of a finished run, once: later calls read what was found.
+
+    Raises:
+        ConfigError: The run is not finished.
+    """
+    from kille_training.train import progress_of
+
+    settings = run.settings()
     evaluation = run.read_evaluation()
     if evaluation is not None:
         return rows_from_dicts(evaluation["rows"])
-    settings = run.settings()
+    done, total = progress_of(run), settings.learner.total
+    if done < total:
+        raise ConfigError(
+            f"{run.folder} has had {done:,} of {total:,} decisions; go on with it first: "
+            f"kille train {run.folder}"
+        )
     table, measure = settings.table, settings.measure
     rules = table.resolve()
     rows = measure_policy(

@@ -1,11 +1,13 @@
 """MaskablePPO as the settings ask for it, and its network as a policy that needs no torch."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
@@ -13,7 +15,7 @@ from torch import nn
 from kille_agents.network import NetworkPolicy, PolicyCard
 from kille_env.core.spec import Part, Rules
 from kille_env.registry import spec
-from kille_training.config import TrainSettings
+from kille_training.config import LearnerSettings, TrainSettings
 from kille_training.runs import versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
@@ -88,6 +90,23 @@ def make_model(settings: TrainSettings, rules: Rules) -> MaskablePPO:
     model.set_logger(Logger(None, []))
     model._setup_learn(learner.decisions, None)
     return model
+
+
+def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], float]) -> None:
+    """Plays a rollout and learns from it, as one turn of MaskablePPO's own `learn` does.
+
+    Args:
+        model: The learner.
+        learner: Its settings.
+        left: Asked after the rollout which share of the run is still to come, from 1 to 0.
+    """
+    callback = CallbackList([])
+    callback.init_callback(model)
+    assert model.env is not None
+    model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+    share = model._current_progress_remaining = left()
+    model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * share
+    model.train()
 
 
 def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str) -> NetworkPolicy:

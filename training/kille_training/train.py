@@ -21,7 +21,6 @@ from types import FrameType
 from typing import Any, Protocol
 
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import CallbackList
 
 from kille_agents import load_policy, save_network
 from kille_env.core.spec import Rules
@@ -30,7 +29,7 @@ from kille_env.registry import spec
 from kille_training.checkpoints import read_checkpoint, restore, write_checkpoint
 from kille_training.config import TrainSettings, plain, settings_from
 from kille_training.evaluate import Row, payoff_table
-from kille_training.learner import export, make_model
+from kille_training.learner import export, make_model, update
 from kille_training.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.runs import Run, versions
 
@@ -67,28 +66,14 @@ class Training:
     @property
     def done(self) -> bool:
         """Whether the run has had all its decisions."""
-        return self.decisions >= self.total
-
-    @property
-    def total(self) -> int:
-        """Decisions of the whole run: what the settings ask for, in whole updates."""
-        learner = self.settings.learner
-        update = learner.num_tables * learner.n_steps
-        return -(-learner.decisions // update) * update
+        return self.decisions >= self.settings.learner.total
 
     def update(self) -> dict[str, Any]:
         """Plays a rollout and learns from it; returns a line of progress.csv."""
         model, began = self.model, time.perf_counter()
         before = self.decisions
-        callback = CallbackList([])
-        callback.init_callback(model)
-        assert model.env is not None
-        model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
         learner = self.settings.learner
-        model._update_current_progress_remaining(self.decisions, self.total)
-        left = model._current_progress_remaining
-        model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * left
-        model.train()
+        update(model, learner, lambda: 1.0 - self.decisions / learner.total)
         spent = time.perf_counter() - began
         self.seconds += spent
         self.updates += 1
@@ -246,7 +231,7 @@ def _go_on(
             progress.add(row)
             board.add("train", row, PROGRESS[3:])
             if watcher is not None:
-                watcher.updated(row, training.total)
+                watcher.updated(row, settings.learner.total)
             if training.measurement_is_due():
                 rows = training.measure(settings.measure.deals)
                 _note(training, rows, measured, board)

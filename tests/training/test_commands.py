@@ -1,0 +1,163 @@
+"""`kille train`, `evaluate`, `demo` and `report` from the outside."""
+
+import json
+import re
+import signal
+
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from kille_training.cli import main
+
+TINY = """
+name: tiny
+learner: {decisions: 512, num_tables: 16, n_steps: 8, batch_size: 64, n_epochs: 1, layers: [8]}
+measure: {every: 256, deals: 10, final_deals: 20}
+"""
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kille_training.report.MAP_DECISIONS", 8192)
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    return "tiny.yaml"
+
+
+def answer(capsys):
+    """The one object on standard output."""
+    return json.loads(capsys.readouterr().out)
+
+
+def test_train_evaluate_report(config, capsys):
+    assert main(["train", config, "--name", "mine", "--seed", "3", "--json"]) == 0
+    found = answer(capsys)
+    assert found["run"] == "runs/mine"
+    assert found["deals"] == 20
+    assert {row["against"] for row in found["rows"]} == {"uniform", "threshold"}
+
+    assert main(["evaluate", "runs/mine", "--deals", "30", "--json"]) == 0
+    found = answer(capsys)
+    assert found["num_players"] == 3
+    assert [row["estimate"]["groups"] for row in found["rows"]] == [30] * 4
+
+    assert (
+        main(
+            ["evaluate", "runs/mine", "--against", "runs/mine", "--play", "argmax", "--deals", "9"]
+        )
+        == 0
+    )
+    printed = capsys.readouterr()
+    assert "units a deal" in printed.out.lower()
+    assert "measuring" in printed.err
+
+    assert main(["report", "runs/mine"]) == 0
+    assert "runs/mine/report.html" in capsys.readouterr().out
+
+
+def test_built_in_players_are_evaluated_without_any_run(config, capsys):
+    words = [
+        "--players",
+        "5",
+        "--episode",
+        "match",
+        "--rules",
+        "wikipedia",
+        "--deals",
+        "20",
+        "--json",
+    ]
+    assert main(["evaluate", "threshold", "--against", "uniform", *words]) == 0
+    found = answer(capsys)
+    assert found["rules"]["preset"] == "wikipedia"
+    assert all(row["estimate"]["mean"] > 0 for row in found["rows"])
+
+
+def test_an_agent_is_refused_at_another_table(config, capsys):
+    assert main(["train", config, "--json"]) == 0
+    for words, difference in (
+        (["--players", "4"], "made for 3 seats, not 4"),
+        (["--episode", "match"], "its rule episode is 'deal', not 'match'"),
+        (["--rules", "gok_call=off"], "its rule gok_call is 'any_time', not 'off'"),
+        (["--rules", "wikipedia"], "its rule ante is 'pot', not 'deal'"),
+    ):
+        capsys.readouterr()
+        assert main(["evaluate", "runs/tiny", *words]) == 1
+        assert difference in capsys.readouterr().err
+
+
+def test_what_cannot_be_done_says_what_to_do(config, capsys, tmp_path):
+    for words, message in (
+        (["train", config, "--set", "learner.n_step=3"], "Did you mean 'n_steps'"),
+        (["train", config, "--set", "nonsense"], "expected KEY=VALUE"),
+        (["train", "none.yaml"], "does not exist"),
+        (["train", str(tmp_path)], "is no run"),
+        (["train", str(tmp_path), "--seed", "3"], "keeps its name"),
+        (["evaluate", "treshold"], "Did you mean 'threshold'"),
+        (["evaluate", "threshold", "--game", "bytskille"], "Did you mean 'byteskille'"),
+        (["report", str(tmp_path)], "is no run"),
+        (["demo", "--config", "none.yaml"], "cannot be read"),
+    ):
+        assert main(words) == 1
+        captured = capsys.readouterr()
+        assert message in " ".join(captured.err.split()), words
+        assert captured.out == ""
+
+
+def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
+    config, capsys, monkeypatch, tmp_path
+):
+    from kille_training.watch import Watch
+
+    stop = iter([False, True])
+    told = Watch.updated
+
+    def told_and_stopped(self, row, total):
+        told(self, row, total)
+        if next(stop, False):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Watch, "updated", told_and_stopped)
+    assert main(["demo", "--config", config]) == 130
+    assert "go on with: kille demo" in capsys.readouterr().err
+    assert main(["demo", "--config", config]) == 0
+    first = capsys.readouterr()
+    assert "The report lies in runs/tiny/report.html" in first.out
+    assert main(["demo", "--config", config]) == 0  # nothing is left to do but to show it
+    assert capsys.readouterr().out == first.out
+    assert main(["demo", "--config", config, "--set", "seed=2"]) == 1
+    assert "holds a run of other settings" in capsys.readouterr().err
+
+    page = (tmp_path / "runs/tiny/report.html").read_text()
+    assert page.count("<svg") == 2
+    assert (
+        "uniform" in page and "threshold" in page and "ent_coef_end" in page and "kille-env" in page
+    )
+    outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?!#|data:)([^"')\s>]+)""", page)
+    assert not outside, "the report must need nothing beside it"
+
+
+def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
+    assert main(["demo", "--config", config, "--match", "--json"]) == 0
+    found = answer(capsys)
+    assert found["run"] == "runs/demo-match"
+    assert found["rules"]["episode"] == "match"
+
+
+def test_an_interrupted_run_says_how_to_go_on(config, capsys, monkeypatch):
+    from kille_training.watch import Watch
+
+    monkeypatch.setattr(
+        Watch, "updated", lambda self, row, total: signal.raise_signal(signal.SIGTERM)
+    )
+    assert main(["train", config]) == 130
+    assert "go on with: kille train runs/tiny" in capsys.readouterr().err
+    assert main(["report", "runs/tiny"]) == 1
+    assert "go on with it first: kille train runs/tiny" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "demo", "report"])
+def test_help_shows_an_example(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert f"Example: kille {command}" in capsys.readouterr().out
