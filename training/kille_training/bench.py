@@ -152,7 +152,8 @@ def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Where a step's time goes: its observation and its mask, and the rest, which is the rules."""
     rng = np.random.default_rng(1)
     batch = _played(game, 4096, players)
-    batch.observe(0), batch.legal_actions(0)  # compiled before they are timed
+    batch.observe(0)  # compiled before they are timed
+    batch.legal_actions(0)
     parts: dict[str, list[float]] = {"observation": [], "mask": [], "rules, dealing, rewards": []}
     for _ in range(repeats):
         step = 1e9 / _step_rate(batch, 400_000, rng)
@@ -188,11 +189,11 @@ def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
         decisions = 0
         start = time.perf_counter()
         while decisions < 5000:
-            observation, _, terminated, truncated, _ = env.last()
+            _, _, terminated, truncated, info = env.last()
             if terminated or truncated:
                 env.reset()
                 continue
-            legal = np.flatnonzero(observation["action_mask"])
+            legal = np.flatnonzero(info["action_mask"])
             env.step(int(legal[int(rng.random() * len(legal))]))
             decisions += 1
         runs.append((time.perf_counter() - start) / decisions * 1e6)

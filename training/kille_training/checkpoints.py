@@ -48,8 +48,9 @@ def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) 
             arrays[f"optimiser/{number}/{name}"] = np.asarray(value)
     for name, array in _env(model).state().items():
         arrays[f"env/{name}"] = array
-    if hasattr(model.rollout_buffer, "state"):
-        for name, array in model.rollout_buffer.state().items():
+    buffer: Any = model.rollout_buffer
+    if hasattr(buffer, "state"):
+        for name, array in buffer.state().items():
             arrays[f"buffer/{name}"] = array
     content = {
         "format": FORMAT,
@@ -118,8 +119,9 @@ def restore(
     model._last_obs = arrays["last_observation"].copy()
     model._last_episode_starts = arrays["last_episode_start"].copy()
     _env(model).load_state(_below(arrays, "env"))
-    if hasattr(model.rollout_buffer, "load_state"):
-        model.rollout_buffer.load_state(_below(arrays, "buffer"))
+    buffer: Any = model.rollout_buffer
+    if hasattr(buffer, "load_state"):
+        buffer.load_state(_below(arrays, "buffer"))
     torch.set_rng_state(torch.from_numpy(arrays["torch_generator"].copy()))
     np.random.set_state(
         {

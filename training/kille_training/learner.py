@@ -29,6 +29,8 @@ def feature_scale(layout: tuple[Part, ...]) -> np.ndarray:
 class Scaled(BaseFeaturesExtractor):
     """Brings every feature between 0 and 1; an exported policy has that in its first layer."""
 
+    scale: torch.Tensor
+
     def __init__(self, observation_space: spaces.Box, scale: np.ndarray) -> None:
         super().__init__(observation_space, observation_space.shape[0])
         self.register_buffer("scale", torch.as_tensor(scale))

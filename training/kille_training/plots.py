@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from kille_env.core.deck import KILLE_CODES
 from kille_training.heatmap import SwapMap
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "font.family": "DejaVu Sans",
     "axes.spines.top": False,
