@@ -555,6 +555,14 @@ def test_a_given_deck_serves_one_hand():
     assert len({row.tobytes() for row in tables.tables["hand"]}) > 20
 
 
+def test_also_when_that_hand_is_dealt_again_by_itself():
+    tables = batch(20, 2, rules="wikipedia", restart=False)
+    tables.reset(deck=["KI", "L5"], dealer=1)
+    assert (tables.tables["deals"] > 1).all()
+    assert not tables.truncated.any()
+    assert len({row.tobytes() for row in tables.tables["hand"]}) > 10
+
+
 def test_a_whole_pack_can_be_given():
     pack = kille_env.spec("byteskille").pack
     codes = list(pack.codes) * 2
