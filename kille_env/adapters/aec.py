@@ -11,7 +11,7 @@ No wrapper is needed: the order of calls, the bounds of actions and their legali
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from operator import index
@@ -27,6 +27,7 @@ from kille_env.core.game import Game
 from kille_env.core.jit import bind
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, did_you_mean
+from kille_env.records import Logbook, Record
 from kille_env.registry import load_game
 
 ELIMINATED = ("end", "immediate")
@@ -104,6 +105,7 @@ class AECState:
 
     rules: Rules
     tables: bytes
+    log: Any
     agents: tuple[str, ...]
     over: bool
     selection: str
@@ -183,6 +185,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             "render_fps": 1,
         }
         self._batch = Batch(self.game, 1, self.num_players, self.rules, seed=seed, restart=False)
+        self._log = Logbook(self._batch)
         self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
         self.agents = []
         self._began, self._over = False, True
@@ -267,7 +270,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._tell_everybody()
         self.agent_selection = self.agents[0]
         if self._batch.over[0]:  # the given cards have decided it: the step pays it out
-            self._batch.step(np.zeros(1, dtype=np.int64))
+            self._log.step(np.zeros(1, dtype=np.int64))
             self._pay()
         self._select_next()
         if self.render_mode == "human":
@@ -275,10 +278,9 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _begin_match(self, seed: int | None, deck: Any, dealer: Any) -> None:
         """Begins a match; one that random cards decide before anybody acts is passed over."""
-        batch = self._batch
-        batch.reset(seed, deck=deck, dealer=dealer)
-        while deck is None and batch.over[0]:
-            batch.reset(dealer=dealer)
+        self._log.reset(seed, deck=deck, dealer=dealer)
+        while deck is None and self._batch.over[0]:
+            self._log.reset(dealer=dealer)
 
     def step(self, action: Any) -> None:
         """Plays an action of the selected agent, or takes an agent off the table that has ended.
@@ -298,7 +300,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             return
         try:
             self._action[0] = index(action)
-            self._batch.step(self._action)
+            self._log.step(self._action)
         except (TypeError, OverflowError, IllegalActionError) as error:
             if self.illegal == "raise":
                 raise self._illegal(agent, action) from error
@@ -432,11 +434,23 @@ class KilleAEC(AECEnv[str, Any, int]):
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
 
+    def record(self, names: Sequence[str] | None = None) -> Record:
+        """Returns the match since the last reset in the records' notation, ended or not.
+
+        Args:
+            names: [P] names of the seats.
+
+        Raises:
+            RecordError: Before the first `reset`.
+        """
+        return self._log.records(names)[-1]
+
     def clone_state(self) -> AECState:
         """Returns the game as it stands, for `restore_state` of this or an equal environment."""
         return AECState(
             rules=self._batch.rules,
             tables=self._batch.save(),
+            log=self._log.mark(),
             agents=tuple(self.agents),
             over=self._over,
             selection=self.agent_selection,
@@ -457,6 +471,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._batch.use_rules(state.rules)
         try:
             self._batch.restore(state.tables)
+            self._log.return_to(state.log)
         except KilleError:
             self._batch.use_rules(before)
             raise

@@ -26,6 +26,7 @@ from kille_env.adapters.spaces import LegalDiscrete, observation_space
 from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
+from kille_env.records import Record
 
 RESET_OPTIONS = ("deck", "dealer", "rules", "seat")
 
@@ -172,6 +173,18 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             info["returns"] = tables.returns[0].copy()
             info["illegal_action"] = bool(tables.forfeited[0])
         return info
+
+    def record(self, names: Sequence[str] | None = None) -> Record:
+        """Returns the match since the last reset in the records' notation, ended or not.
+
+        Args:
+            names: [P] names of the seats.
+
+        Raises:
+            RecordError: Before the first `reset`.
+        """
+        assert self.tables.log is not None  # there is one table
+        return self.tables.log.records(names)[-1]
 
     def render(self) -> str | None:  # type: ignore[override]
         """Returns ("ansi") or prints ("human") the table in words, as the seat sees it."""

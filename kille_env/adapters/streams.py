@@ -18,6 +18,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.records import Logbook
 from kille_env.registry import load_game
 
 SEATS = ("rotate", "random")
@@ -44,6 +45,7 @@ class SeatTables:
 
     Attributes:
         batch: The tables.
+        log: Logbook of the match, None where there are many tables.
         own: [N] the outside's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision.
@@ -94,6 +96,9 @@ class SeatTables:
         loaded = load_game(game)
         resolved = loaded.spec.resolve(rules, episode=episode)
         self.batch = Batch(loaded, num_tables, num_players, resolved, seed, threads, restart=False)
+        # A table by itself can write its match down; many would keep every action since a reset.
+        self.log = Logbook(self.batch) if num_tables == 1 else None
+        self._play = self.log or self.batch
         self.num_tables, self.num_players = num_tables, self.batch.num_players
         self.rules = resolved
         self.seat = self._check_seat(seat)
@@ -143,7 +148,7 @@ class SeatTables:
         tables = self.batch._tables
         kept = {name: tables[name][~chosen].copy() for name in ("seed", "matches")}
         try:
-            self.batch.reset(seed, deck=deck, dealer=dealer, which=chosen)
+            self._play.reset(seed, deck=deck, dealer=dealer, which=chosen)
         finally:
             for name, values in kept.items():
                 tables[name][~chosen] = values
@@ -155,7 +160,7 @@ class SeatTables:
             if not passed.any():
                 return
             self.skipped[passed] += 1
-            self.batch.reset(which=passed)
+            self._play.reset(which=passed)
             chosen = passed
         raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
 
@@ -282,7 +287,7 @@ class SeatTables:
         seats[held] = -1
         seats_in_tables[held] = -1
         try:
-            batch.step(actions)
+            self._play.step(actions)
         finally:
             seats[held] = kept
             seats_in_tables[held] = kept

@@ -174,7 +174,7 @@ class Logbook:
         """Calls `Batch.reset`; a reset of all tables forgets what was before."""
         before = np.array(self.batch.tables)
         self.batch.reset(seed, **options)
-        if options.get("which") is None:
+        if options.get("which") is None or np.all(options["which"]):
             self._before, self._moves = before, []
         self._moves.append({"seed": seed, **options})
 
