@@ -136,8 +136,7 @@ class SeatTables:
         """Begins matches and plays each to the seat's first decision.
 
         Args:
-            seed: Seed of all tables, or [N] seeds, each as if its table were alone; None goes on.
-                Tables that are not chosen keep their generators.
+            seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
             which: [N] bool; None is all of them.
             deck: As in `Batch.reset`.
             dealer: As in `Batch.reset`.
@@ -145,13 +144,7 @@ class SeatTables:
         """
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which.astype(np.bool_)
         seat = None if seat is None else int(self._check_seat(seat))
-        tables = self.batch._tables
-        kept = {name: tables[name][~chosen].copy() for name in ("seed", "matches")}
-        try:
-            self._play.reset(seed, deck=deck, dealer=dealer, which=chosen)
-        finally:
-            for name, values in kept.items():
-                tables[name][~chosen] = values
+        self._play.reset(seed, deck=deck, dealer=dealer, which=chosen)
         self.skipped[chosen] = 0
         for _ in range(MOST_SKIPPED):
             self._sit_down(chosen, seat)

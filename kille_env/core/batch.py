@@ -82,6 +82,7 @@ class Batch:
         n, spec = self.num_tables, self.spec
         self._rules = np.array(self.rules.record)
         self._tables = np.zeros(n, dtype=spec.table)
+        self._tables["phase"], self._tables["seat"] = OVER, -1  # before their first match
         self._seat = np.full(n, -1, dtype=np.int8)
         self._observation = np.zeros((n, width(spec.observation(self.num_players))), dtype=np.uint8)
         self._mask = np.zeros((n, spec.num_actions), dtype=np.int8)
@@ -108,29 +109,32 @@ class Batch:
             for a in range(0, n, size)
         ]
 
-    def seed(self, seed: int | Sequence[int] | np.ndarray | None) -> None:
-        """Gives every table its generator; the next `reset` begins match 1 of it.
+    def seed(
+        self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
+    ) -> None:
+        """Gives tables their generators; the next `reset` begins match 1 of them.
 
         Args:
             seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if
                 its table were table 0 of that seed; None takes one from the operating system.
+            which: [N] bool, the tables; None is all of them.
         """
         if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-        if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
-            base = np.random.SeedSequence(int(seed)).generate_state(1, np.uint64)[0]
-            seeds = _spread(np.full(self.num_tables, base), np.arange(self.num_tables))
-        elif isinstance(seed, (Sequence, np.ndarray)) and np.ndim(seed) == 1:
-            if len(seed) != self.num_tables:
-                raise RulesError(f"{len(seed)} seeds for {self.num_tables} tables")
-            given = np.asarray(seed)
-            if given.dtype.kind not in "iu" or given.min() < 0:
-                raise RulesError(f"seeds are whole numbers from 0, got {seed!r}")
-            bases = [np.random.SeedSequence(int(s)).generate_state(1, np.uint64)[0] for s in seed]
-            seeds = _spread(np.array(bases, dtype=np.uint64), np.zeros(self.num_tables, np.int64))
-        else:
-            raise RulesError(f"a seed is a whole number from 0, got {seed!r}")
-        self.game.seed(self._tables, seeds, self.num_players)
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        one = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+        try:
+            seeds = np.array([seed] if one else seed, dtype=object)
+            whole = all(isinstance(s, (int, np.integer)) and 0 <= s < 2**64 for s in seeds)
+        except TypeError:
+            whole = False
+        if not whole or isinstance(seed, (str, bool)):
+            raise RulesError(f"a seed is a whole number from 0 to 2**64 - 1, got {seed!r}")
+        if not one and seeds.shape != self._seat.shape:
+            raise RulesError(f"{len(seeds)} seeds for {self.num_tables} tables")
+        streams = np.arange(self.num_tables) if one else np.zeros(self.num_tables, dtype=np.int64)
+        seeds = np.full(self.num_tables, seeds, dtype=np.uint64)
+        chosen = self._everyone if which is None else which
+        self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
         """Plays by other rules of the same game from the next `reset` on.
@@ -155,7 +159,8 @@ class Batch:
         """Begins a new match at every table (or at the chosen ones).
 
         Args:
-            seed: New seed or seeds; None goes on with the generators as they are.
+            seed: New seed or seeds of the tables that begin; None goes on with the generators as
+                they are.
             deck: Card codes in the order in which they leave the pack, for the first hand: one list
                 for all tables, or a list of lists, [N]. It may be shorter than the pack; the rest
                 is random.
@@ -173,7 +178,7 @@ class Batch:
         dealers = self._dealers(dealer)
         decks = self._decks(deck)
         if seed is not None:
-            self.seed(seed)
+            self.seed(seed, chosen)
         with announce_compilation(self.spec.name, self.game.root):
             self.game.begin(self._tables, self._rules, dealers, chosen)
             self._stack(decks, chosen)
@@ -182,7 +187,7 @@ class Batch:
                 while self.restart and (decided := chosen & self.over).any():
                     self.game.begin(self._tables, self._rules, dealers, decided)
                     self.game.deal(self._tables, self._rules, decided, False)
-            self._show()
+            self._show(chosen)
             if not self._began:  # compile the step with the reset, so that the first step is fast
                 self._began = True
                 self.game.step(
@@ -201,7 +206,10 @@ class Batch:
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
+            KilleError: Before the first `reset`.
         """
+        if not self._began:
+            raise KilleError("there is nothing to step: call reset() first")
         if not (
             type(actions) is np.ndarray
             and actions.dtype == np.int64
@@ -339,6 +347,7 @@ class Batch:
                 f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}"
             )
         self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
+        self._began = True
         self._show()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -353,6 +362,7 @@ class Batch:
                 self.threads,
                 self.restart,
             ),
+            "began": self._began,
             "tables": self._tables.tobytes(),
             "shown": tuple(array.copy() for array in self._shown),
         }
@@ -363,6 +373,7 @@ class Batch:
 
         self.__init__(load_game(state["game"]), *state["settings"])  # type: ignore[misc]
         self._tables[:] = np.frombuffer(state["tables"], dtype=self.spec.table)
+        self._began = state["began"]
         for array, kept in zip(self._shown, state["shown"], strict=True):
             array[...] = kept
 
@@ -375,8 +386,9 @@ class Batch:
             "rules": self.rules.as_dict(),
         }
 
-    def _show(self) -> None:
-        self.game.show(self._tables, self._rules, *self._shown)
+    def _show(self, which: np.ndarray | None = None) -> None:
+        chosen = self._everyone if which is None else which
+        self.game.show(self._tables, self._rules, chosen, *self._shown)
 
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
         out = np.zeros((self.num_tables, size), dtype=dtype)
@@ -445,9 +457,3 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _spread(bases: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Returns one seed a table, [N] uint64; neighbouring seeds and tables share nothing."""
-    with np.errstate(over="ignore"):
-        return bases + (indices.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

@@ -118,12 +118,13 @@ def new_deal(table):
 # pyright: reportUndefinedVariable=false
 
 
-def seed_tables(tables, seeds, num_players):
-    """Gives each table its generator."""
+def seed_tables(tables, seeds, streams, which, num_players):
+    """Gives the chosen tables their generators: stream number `streams[i]` of seed `seeds[i]`."""
     for i in range(tables.shape[0]):
-        tables[i]["seed"] = rng.mix(seeds[i])
-        tables[i]["matches"] = 0
-        tables[i]["num_players"] = num_players
+        if which[i]:
+            tables[i]["seed"] = rng.derive(seeds[i], streams[i])
+            tables[i]["matches"] = 0
+            tables[i]["num_players"] = num_players
 
 
 def begin_tables(tables, rules, dealers, which):
@@ -150,13 +151,14 @@ def _deal(table, rules, once):
             break
 
 
-def show_tables(tables, rules, seats, observations, masks, rewards, terminated, truncated):
-    """Writes what the outside sees of the tables as they stand."""
+def show_tables(tables, rules, which, seats, observations, masks, rewards, terminated, truncated):
+    """Writes what the outside sees of the chosen tables as they stand."""
     for i in range(tables.shape[0]):
-        rewards[i, :] = 0.0
-        terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
-        truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
-        _show(tables[i], rules[0], i, seats, observations, masks)
+        if which[i]:
+            rewards[i, :] = 0.0
+            terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
+            truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
+            _show(tables[i], rules[0], i, seats, observations, masks)
 
 
 def _show(table, rules, i, seats, observations, masks):

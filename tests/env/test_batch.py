@@ -329,6 +329,33 @@ def test_reset_of_chosen_tables_leaves_the_others_as_they_are():
     assert tables.tables["deals"][1] == 1
 
 
+def test_a_reset_of_some_tables_with_a_seed_keeps_the_others_generators_and_last_rewards():
+    tables, alone = batch(3, restart=False), batch(3, restart=False)
+    for each in (tables, alone):
+        each.reset()
+        for number in range(500):
+            if each.terminated[1]:
+                break
+            step(each, number)
+        assert each.reward[1].any()
+    some = np.array([True, False, False])
+    before = shown(tables, slice(1, 3))
+    tables.reset(seed=99, which=some)
+    assert shown(tables, slice(1, 3)) == before
+    assert tables.tables["seed"][1:].tolist() == alone.tables["seed"][1:].tolist()
+    assert tables.tables["seed"][0] == batch(1, seed=99).tables["seed"][0]
+
+
+def test_stepping_before_a_reset_is_refused_and_tables_not_begun_wait():
+    tables = batch(2)
+    with pytest.raises(KilleError, match="reset"):
+        tables.step([STAND, STAND])
+    tables.reset(which=np.array([True, False]))
+    tables.step([int(tables.mask[0].argmax()), 0])
+    assert tables.seat[1] == -1
+    assert not tables.reward[1].any()
+
+
 @pytest.mark.parametrize("which", [[True], [[True] * 3], [True] * 4])
 def test_a_choice_of_tables_has_one_entry_a_table(which):
     tables = batch(3)
