@@ -402,7 +402,7 @@ def test_an_illegal_action_can_lose() -> None:
     told = {}
     while env.agents:
         told[env.agent_selection] = env.last()[1]
-        assert not env.last()[0]["action_mask"].any()
+        assert not env.observe(env.agent_selection)["action_mask"].any()
         env.step(None)
     assert told == {agent: -7.0 if agent == offender else 0.0 for agent in env.possible_agents}
     env.reset()
@@ -441,7 +441,7 @@ def test_reset_options() -> None:
     env.reset(seed=1, options={"deck": ["KI", "L5", "HU"], "dealer": 1, "rules": {"stake": 6}})
     card = env.game.spec.observation(3)[1].slice
     assert env.agent_selection == "player_2"
-    assert env.last()[0]["observation"][card].argmax() == 20
+    assert env.observe("player_2")["observation"][card].argmax() == 20
     assert "pot 18 units" in env._batch.describe(0)
     env.reset()
     assert "pot 6 units" in env._batch.describe(0)

@@ -1,0 +1,234 @@
+"""Every game keeps the contract, and each promise that is broken is noticed."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Part, lay_out
+from kille_env.testing import contract, secrets
+
+GAME, PLAYERS = "byteskille", 3
+SPEC = kille_env.spec(GAME)
+
+
+def test_every_game_keeps_the_contract(game: str, scale: Callable[..., int]) -> None:
+    kille_env.testing.check_game(game, decisions=scale(300, 5))
+
+
+def test_a_failure_names_game_rules_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Batch, "observe", lambda batch, seats: np.full((8, 500), 255, np.uint8))
+    with pytest.raises(
+        AssertionError, match=r"play: .*byteskille, 2 seats, rules .*svensk.* seed 0"
+    ):
+        kille_env.testing.check_game(GAME, decisions=10)
+
+
+# Broken games. Whatever a batch shows is bent in one place.
+
+Bend = Callable[[Batch, Any, np.ndarray], None]
+
+
+def bend(name: str, how: Bend) -> Callable[[pytest.MonkeyPatch], None]:
+    """Returns what bends the views that the method `name` of every batch gives."""
+
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        real = getattr(Batch, name)
+
+        def bent(batch: Batch, seats: Any = None) -> np.ndarray:
+            seats = batch.seat if seats is None else np.broadcast_to(seats, batch.num_tables)
+            out = real(batch, np.maximum(seats, 0))
+            how(batch, seats, out)
+            return out
+
+        monkeypatch.setattr(Batch, name, bent)
+
+    return patch
+
+
+def neighbours_card(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    rows = np.arange(batch.num_tables)
+    out[:, 5] = batch.tables["hand"][rows, (np.asarray(seats) + 1) % batch.num_players] > 20
+
+
+def everything(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    out[:] = 1
+
+
+def nothing(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    out[:] = 0
+
+
+def too_much(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    out[:, 0] = 200
+
+
+def no_events(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    parts = {part.name: part for part in SPEC.information_state(batch.num_players)}
+    for name in ("events", "redeals"):
+        out[:, parts[name].slice] = 0
+
+
+def gok_asked(batch: Batch, seats: Any, out: np.ndarray) -> None:
+    """Tells everybody that a gok holder is asked."""
+    (asked,) = (part.offset for part in SPEC.observation(PLAYERS) if part.name == "asked")
+    out[:, asked] |= (batch.tables["phase"] == 3).astype(np.uint8)
+
+
+def pay_seat_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Batch.step
+
+    def step(batch: Batch, actions: Any) -> None:
+        real(batch, actions)
+        batch._reward[:, 0] += 0.5
+
+    monkeypatch.setattr(Batch, "step", step)
+
+
+def accept_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Batch.step
+
+    def step(batch: Batch, actions: Any) -> None:
+        rows = np.arange(batch.num_tables)
+        inside = np.clip(actions, 0, batch.spec.num_actions - 1)
+        legal = batch.mask[rows, inside] != 0
+        real(batch, np.where(legal, inside, batch.mask.argmax(axis=1)))
+
+    monkeypatch.setattr(Batch, "step", step)
+
+
+def seed_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Batch.seed
+    monkeypatch.setattr(
+        Batch, "seed", lambda batch, seed: real(batch, (seed or 0) + batch.num_tables)
+    )
+
+
+def forgetful_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def clone(batch: Batch) -> Batch:
+        twin = Batch(batch.game, batch.num_tables, batch.num_players, batch.rules, seed=3)
+        twin.reset()
+        return twin
+
+    monkeypatch.setattr(Batch, "clone", clone)
+
+
+def other_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Batch.deal
+
+    def deal(batch: Batch, deck: Any = None) -> None:
+        real(batch, ["KI"] if deck is None else deck)
+
+    monkeypatch.setattr(Batch, "deal", deal)
+
+
+def half_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Batch.reset
+
+    def reset(batch: Batch, seed: Any = None, **options: Any) -> None:
+        if options.get("deck"):
+            options["deck"] = [*options["deck"][1:2], *options["deck"][:1], *options["deck"][2:]]
+        real(batch, seed, **options)
+
+    monkeypatch.setattr(Batch, "reset", reset)
+
+
+BROKEN: dict[str, tuple[Any, Callable[[pytest.MonkeyPatch], None], str]] = {
+    "an observation out of bounds": (
+        contract.check_play,
+        bend("observe", too_much),
+        "'phase' of the observation exceeds",
+    ),
+    "an information state out of bounds": (
+        contract.check_play,
+        bend("information_state", too_much),
+        "'phase' of the information state exceeds",
+    ),
+    "masks of those who do not act": (
+        contract.check_play,
+        bend("legal_actions", everything),
+        "mask",
+    ),
+    "money from nowhere": (contract.check_play, pay_seat_0, "sum to zero|outside"),
+    "illegal actions": (contract.check_play, accept_everything, "was accepted"),
+    "seeds by the number of tables": (contract.check_seeds, seed_by_number, "another game"),
+    "clones": (contract.check_copies, forgetful_clone, "cloned tables play on differently"),
+    "dealing by hand": (contract.check_hands, other_cards, "stepped and applied"),
+    "given packs": (contract.check_packs, half_a_deck, "play apart"),
+    "secrets in the observation": (
+        secrets.check_secrets,
+        bend("observe", neighbours_card),
+        "observe tells seat",
+    ),
+    "secrets in the mask": (
+        secrets.check_secrets,
+        bend("legal_actions", neighbours_card),
+        "legal_actions tells seat",
+    ),
+    "secrets in the information state": (
+        secrets.check_secrets,
+        bend("information_state", neighbours_card),
+        "information_state tells seat",
+    ),
+    "the question whether to call": (
+        secrets.check_secrets,
+        bend("observe", gok_asked),
+        "observe tells seat",
+    ),
+    "an information state that says nothing": (
+        secrets.check_secrets,
+        bend("information_state", nothing),
+        "lacks what describe tells",
+    ),
+    "forgotten events": (
+        secrets.check_recall,
+        bend("information_state", no_events),
+        "same information state .* came up with different",
+    ),
+}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_promise_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check, patch, words = BROKEN[what]
+    rules = SPEC.resolve(episode="deal")
+    check(GAME, PLAYERS, rules, 3000, 0)
+    patch(monkeypatch)
+    with pytest.raises(AssertionError, match=words):
+        check(GAME, PLAYERS, rules, 3000, 0)
+
+
+def with_layout(*parts: Part) -> Callable[[int], tuple[Part, ...]]:
+    return lambda players: parts
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "byte kille"}, "letters"),
+        ({"default_players": 30}, "follow one another"),
+        ({"actions": ("stand", "stand")}, "different ones"),
+        ({"phases": ("over", "deal", "turn")}, "begin with"),
+        ({"table": np.dtype([("seat", np.int8)])}, "lacks"),
+        (
+            {"observation": with_layout(Part("a", 2, "x"), Part("b", 1, "y"))},
+            "lies at 0, expected 2",
+        ),
+        ({"full_state": with_layout(Part("a", 2, "x", 300))}, "outside 1 to 255"),
+        (
+            {"information_state": with_layout(*lay_out(Part("a", 1, "x"), Part("a", 1, "x")))},
+            "same",
+        ),
+        ({"reward_range": lambda rules, players: (1.0, -1.0)}, "reward_range"),
+        ({"max_decisions": lambda rules, players: 0}, "max_decisions"),
+    ],
+)
+def test_an_unsound_spec_is_noticed(change: dict[str, Any], words: str) -> None:
+    contract.check_spec(SPEC)
+    with pytest.raises(AssertionError, match=words):
+        contract.check_spec(dataclasses.replace(SPEC, **change))
