@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -34,29 +35,30 @@ def learning_curve(measurements: Sequence[dict[str, str]], unit: str) -> str:
         measurements: Lines of measurements.csv.
         unit: What one observation is, "deal" or "match".
     """
+    baselines = list(dict.fromkeys(row["against"] for row in measurements))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.2, 3.8), layout="constrained")
-        axes = figure.subplots()
-        axes.axhline(0.0, color="#8a8a8a", linewidth=0.8)
-        for number, against in enumerate(dict.fromkeys(row["against"] for row in measurements)):
+        figure = Figure(figsize=(8.2, 0.8 + 2.1 * max(1, len(baselines))), layout="constrained")
+        panels = figure.subplots(max(1, len(baselines)), sharex=True, squeeze=False)[:, 0]
+        for axes, against, colour in zip(panels, baselines, cycle(COLOURS), strict=False):
+            axes.axhline(0.0, color="#8a8a8a", linewidth=0.8)
+            axes.set_title(f"against {against}", loc="left", fontsize=10)
+            axes.set_ylabel(f"units a {unit}")
             for play, dashes in (("argmax", "-"), ("sampled", (0, (4, 2)))):
                 rows = [
                     row for row in measurements if (row["against"], row["play"]) == (against, play)
                 ]
                 decisions = [int(row["decisions"]) / 1e6 for row in rows]
-                colour = COLOURS[number % len(COLOURS)]
+                mean, low, high = (
+                    [float(row[name]) for row in rows] for name in ("mean", "low", "high")
+                )
                 axes.plot(
-                    decisions, [float(row["mean"]) for row in rows], color=colour, linestyle=dashes,
-                    marker="o", markersize=3, linewidth=1.6, label=f"against {against}, {play}",
-                )  # fmt: skip
+                    decisions, mean, color=colour, linestyle=dashes, linewidth=1.6, label=play
+                )
                 if play == "argmax":
-                    low, high = ([float(row[end]) for row in rows] for end in ("low", "high"))
-                    axes.fill_between(decisions, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.set_xlabel("decisions, millions")
-        axes.set_ylabel(f"units a {unit}")
-        axes.set_xlim(left=0.0)
-        if measurements:
-            axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+                    axes.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.legend(frameon=False, loc="lower right", ncols=2)
+        panels[-1].set_xlabel("decisions, millions")
+        panels[-1].set_xlim(left=0.0)
         return _svg(figure)
 
 

@@ -93,14 +93,19 @@ class Training:
             "explained_variance": said["train/explained_variance"],
         }
 
-    def measure(self, deals: int, progress: Callable[[int], None] | None = None) -> list[Row]:
+    def measure(self) -> list[Row]:
         """Measures the agent as it stands; takes nothing from the generators that training uses."""
         policy = export(self.model, self.settings, self.rules, self.settings.name)
         table, measure = self.settings.table, self.settings.measure
         return payoff_table(
-            policy, self.baselines, table.game, table.num_players, self.rules,
-            deals=deals, seed=measure.seed, progress=progress,
-        )  # fmt: skip
+            policy,
+            self.baselines,
+            table.game,
+            table.num_players,
+            self.rules,
+            deals=measure.deals,
+            seed=measure.seed,
+        )
 
     def measurement_is_due(self) -> bool:
         """Whether it is time to measure; moves the time on."""
@@ -199,8 +204,9 @@ def train(
     if run.checkpoint.is_file():
         training.load(warn)
     progress, measured = Table(run.progress, PROGRESS), Table(run.measurements, MEASUREMENTS)
-    progress.begin(training.decisions)
-    measured.begin(training.decisions)
+    done = training.decisions or -1  # the measurement before the first decision is done again too
+    progress.begin(done)
+    measured.begin(done)
     board = TensorBoard(run.tensorboard, training.decisions)
     try:
         _go_on(training, progress, measured, board, watcher)
@@ -225,6 +231,8 @@ def _go_on(
     """Updates until the run is done, writing down what is to be written down."""
     settings = training.settings
     saved = time.monotonic()
+    if settings.measure.every and training.decisions == 0:
+        _measure(training, measured, board, watcher)
     with interruptible() as interrupted:
         while not training.done:
             row = training.update()
@@ -233,10 +241,7 @@ def _go_on(
             if watcher is not None:
                 watcher.updated(row, settings.learner.total)
             if training.measurement_is_due():
-                rows = training.measure(settings.measure.deals)
-                _note(training, rows, measured, board)
-                if watcher is not None:
-                    watcher.measured(training.decisions, rows)
+                _measure(training, measured, board, watcher)
             if (
                 interrupted()
                 or training.done
@@ -248,7 +253,11 @@ def _go_on(
                 raise KeyboardInterrupt
 
 
-def _note(training: Training, rows: list[Row], measured: Table, board: TensorBoard) -> None:
+def _measure(
+    training: Training, measured: Table, board: TensorBoard, watcher: Watcher | None
+) -> None:
+    """Measures the agent as it stands and writes down what it earns."""
+    rows = training.measure()
     for row in rows:
         line = {
             "decisions": training.decisions,
@@ -262,6 +271,8 @@ def _note(training: Training, rows: list[Row], measured: Table, board: TensorBoa
         }
         measured.add(line)
         board.add(f"against_{row.against}/{row.play}", line, ("mean",))
+    if watcher is not None:
+        watcher.measured(training.decisions, rows)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ class Watch:
         self._done, self._total, self._what = done, total, what
         self._last = time.monotonic()
         if not self.console.is_terminal:
-            self.console.print(f"{what} ...", highlight=False)
+            self.console.print(f"{what} ...", highlight=False, soft_wrap=True)
             yield self
             return
         columns = (
@@ -46,8 +46,7 @@ class Watch:
             try:
                 yield self
             finally:
-                self._progress.refresh()
-        self._progress = None
+                self._progress = None
 
     def advance(self, parts: int, note: str = "") -> None:
         """So many more parts are done."""
@@ -57,7 +56,9 @@ class Watch:
         elif time.monotonic() - self._last > LINE_SECONDS:
             self._last = time.monotonic()
             self.console.print(
-                f"{self._what}: {self._done:,} of {self._total:,}  {note}".rstrip(), highlight=False
+                f"{self._what}: {self._done:,} of {self._total:,}  {note}".rstrip(),
+                highlight=False,
+                soft_wrap=True,
             )
 
     def updated(self, row: dict[str, Any], total: int) -> None:
@@ -69,5 +70,7 @@ class Watch:
         """The agent has been measured: says what it earns."""
         earned = "   ".join(f"{row.against} {row.estimate}" for row in rows if row.play == "argmax")
         self.console.print(
-            f"after {decisions:>10,} decisions, units a deal against {earned}", highlight=False
+            f"after {decisions:>10,} decisions, units a deal against {earned}",
+            highlight=False,
+            soft_wrap=True,
         )
