@@ -110,9 +110,11 @@ class _TableVecEnv(VecEnv):
                 raise RulesError(f"the option {name!r} is given for some of the tables only")
         return {name: [options[name] for options in found] for name in names}
 
-    def _episode(self, reward: float, decisions: int) -> dict[str, float]:
+    def _episodes(self, rewards: np.ndarray, decisions: np.ndarray) -> list[dict[str, float]]:
+        """Returns what monitors want to know of matches that have ended."""
         spent = round(time.time() - self._began, 6)
-        return {"r": float(reward), "l": int(decisions), "t": spent}
+        both = zip(rewards.tolist(), decisions.tolist(), strict=True)
+        return [{"r": reward, "l": count, "t": spent} for reward, count in both]
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
@@ -249,16 +251,17 @@ class SelfPlayVecEnv(_TableVecEnv):
 
     def _finish(self, dones: np.ndarray, seats: np.ndarray, infos: list[dict[str, Any]]) -> None:
         """Tells about the matches that have ended, and begins the next ones."""
-        batch = self.batch
-        last, truncated = batch.observe(seats), batch.truncated.copy()
-        for i in np.flatnonzero(dones):
-            returns = self._returns[i].copy()
+        rows = np.flatnonzero(dones)
+        last, returns = self.batch.observe(seats)[rows], self._returns[rows]
+        truncated = self.batch.truncated[rows].tolist()
+        episodes = self._episodes(returns[:, 0], self._decisions[rows])
+        for k, i in enumerate(rows.tolist()):
             infos[i] = {
-                "terminal_observation": last[i].copy(),
+                "terminal_observation": last[k],
                 "TimeLimit.truncated": False,
-                "truncated": bool(truncated[i]),
-                "returns": returns,
-                "episode": self._episode(returns[0], self._decisions[i]),
+                "truncated": truncated[k],
+                "returns": returns[k],
+                "episode": episodes[k],
             }
         self._returns[dones] = 0.0
         self._decisions[dones] = 0
@@ -447,22 +450,25 @@ class SeatVecEnv(_TableVecEnv):
     def _finish(self, dones: np.ndarray, infos: list[dict[str, Any]]) -> None:
         """Tells about the matches that have ended, and begins the next ones."""
         tables = self.tables
-        last = tables.observation()
-        ended = np.flatnonzero(dones)
-        for i in ended:
-            infos[i] = {
-                "terminal_observation": last[i].copy(),
-                "TimeLimit.truncated": False,
-                "truncated": bool(tables.truncated[i]),
-                "illegal_action": bool(tables.forfeited[i]),
-                "seat": int(tables.own[i]),
-                "returns": tables.returns[i].copy(),
-                "episode": self._episode(self._returns[i], tables.decisions[i]),
-            }
+        rows = np.flatnonzero(dones)
+        last, returns = tables.observation()[rows], tables.returns[rows]
+        truncated, forfeited = tables.truncated[rows].tolist(), tables.forfeited[rows].tolist()
+        seats = tables.own[rows].tolist()
+        episodes = self._episodes(self._returns[rows], tables.decisions[rows])
         self._returns[dones] = 0.0
         tables.begin(which=dones)
-        for i in ended:
-            infos[i]["skipped"] = int(tables.skipped[i])
+        skipped = tables.skipped[rows].tolist()
+        for k, i in enumerate(rows.tolist()):
+            infos[i] = {
+                "terminal_observation": last[k],
+                "TimeLimit.truncated": False,
+                "truncated": truncated[k],
+                "illegal_action": forfeited[k],
+                "seat": seats[k],
+                "skipped": skipped[k],
+                "returns": returns[k],
+                "episode": episodes[k],
+            }
 
     def _find_model(self) -> None:
         self._checked = True

@@ -100,14 +100,19 @@ def _forget_old(base: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, root: Path | None = None) -> F:
     """Compiles a function that allocates nothing, raises nothing and touches no Python object.
 
     The GIL is released while it runs from Python. Calls between kernels are always inlined: an
     array is seven words to pass, and passing them cost a quarter of a step. To a type checker the
     decorator is the identity.
+
+    Args:
+        function: The function.
+        root: Folder or file of the sources that it is compiled from, besides kille-env's; None is
+            where it is defined.
     """
-    folder = cache_folder(_package_root(function))
+    folder = cache_folder(root or _package_root(function))
     before = settings.CACHE_DIR
     # Numba reads the setting while it decorates; other packages' functions keep theirs.
     settings.CACHE_DIR = str(folder) if folder else ""
@@ -136,7 +141,10 @@ def bind(template: F, name: str, functions: dict[str, Any]) -> F:
     copy = types.FunctionType(template.__code__, globals_, f"{template.__name__}_{name}")
     copy.__qualname__ = copy.__name__
     copy.__module__ = template.__module__
-    return kernel(copy)  # type: ignore[return-value]
+    own = _package_root(template)
+    roots = (_package_root(getattr(f, "py_func", f)) for f in functions.values())
+    theirs = next((root for root in roots if root != own), own)  # a game of another package
+    return kernel(copy, theirs)  # type: ignore[return-value]
 
 
 @contextmanager

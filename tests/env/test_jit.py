@@ -92,6 +92,40 @@ def test_an_edit_in_another_module_is_never_missed(tiny, tmp_path):
     assert tiny()[:2] == (50, 1)  # the first cache is still there
 
 
+LOOP_OF_THE_CORE = """
+import numpy as np
+from kille_env.core.game import mask_tables
+from kille_env.core.jit import bind
+from tiny.game import legal_actions
+
+loop = bind(mask_tables, "tiny", {"legal_actions": legal_actions})
+out = np.zeros((1, 1), np.int8)
+loop(np.zeros(1), np.zeros(1), np.zeros(1, np.int8), out)
+print(out[0, 0], sum(loop.stats.cache_hits.values()))
+"""
+
+
+A_GAME = """
+from kille_env.core.jit import kernel
+from tiny.helper import STEP
+
+@kernel
+def legal_actions(table, rules, seat, out):
+    out[0] = STEP
+"""
+
+
+@pytest.mark.compiled
+def test_an_edit_in_the_game_of_another_package_is_never_missed(tiny, tmp_path):
+    (tmp_path / "tiny" / "main.py").write_text(LOOP_OF_THE_CORE)
+    (tmp_path / "tiny" / "game.py").write_text(A_GAME)
+    assert tiny()[:2] == (1, 0)
+    assert tiny()[:2] == (1, 1)
+    helper = tmp_path / "tiny" / "helper.py"
+    helper.write_text(helper.read_text().replace("STEP = 1", "STEP = 3"))
+    assert tiny()[:2] == (3, 0)
+
+
 @pytest.mark.compiled
 def test_a_cache_folder_that_cannot_be_written_is_replaced_by_one_that_can(tiny, tmp_path):
     (tmp_path / "file").touch()
