@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted(ROOT.glob("*/README.md")),
+    *sorted(ROOT.glob("[a-z]*/README.md")),
 ]
 
 

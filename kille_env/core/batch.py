@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,8 @@ class Batch:
         decks = self._decks(deck)
         if seed is not None:
             self.seed(seed, chosen)
-        with announce_compilation(self.spec.name, self.game.root):
+        first = not self._began
+        with announce_compilation(self.spec.name, self.game.root) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
             self._stack(decks, chosen)
             if deal:
@@ -188,8 +190,8 @@ class Batch:
                     self.game.begin(self._tables, self._rules, dealers, decided)
                     self.game.deal(self._tables, self._rules, decided, False)
             self._show(chosen)
-            if not self._began:  # compile the step with the reset, so that the first step is fast
-                self._began = True
+            self._began = True
+            if first:  # compile the step with the reset, so that the first step is fast
                 self.game.step(
                     self._tables[:0],
                     self._rules,

@@ -14,7 +14,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -163,4 +163,5 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
     yield
     print(f"kille-env: {name} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr)
     if marker:
-        marker.touch()
+        with suppress(OSError):  # the cache may have been cleared meanwhile
+            marker.touch()

@@ -181,7 +181,7 @@ class Logbook:
     def step(self, actions: Any) -> None:
         """Calls `Batch.step`."""
         self.batch.step(actions)
-        self._moves.append(np.array(actions))
+        self._moves.append(copy.copy(actions))
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back, for environments that can."""
