@@ -537,8 +537,9 @@ def test_the_page_of_the_notation_is_right(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[2] / "docs" / "records.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
     assert replay(json.loads(line)).differences == []
-    read, write = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    exec(write, {})
+    read, *writes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    for write in writes:
+        exec(write, {})
     exec(read, {})
     assert "turn ['stand', 'swap'] stand" in capsys.readouterr().out
     rows = re.findall(r"^\| (`[^|]*`) \|", page, flags=re.MULTILINE)
