@@ -32,15 +32,16 @@ __all__ = [
 
 on_register(make_known)  # with Gymnasium and PettingZoo: most of the time of this import
 
-_lazy = {
-    "sb3": "kille_env.adapters.sb3",
-    "records": "kille_env.records",
-    "testing": "kille_env.testing",
-}
+_LAZY = ("records", "sb3", "testing")
 
 
 def __getattr__(name: str) -> Any:
     """Loads when it is asked for what needs heavy libraries, or is not always needed."""
-    if name in _lazy:
-        return importlib.import_module(_lazy[name])
+    if name in _LAZY:
+        return importlib.import_module(f"kille_env.{name}")
     raise AttributeError(f"module 'kille_env' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names what there is, the modules that are loaded later included."""
+    return sorted([*globals(), *_LAZY])

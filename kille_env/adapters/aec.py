@@ -10,9 +10,10 @@
 No wrapper is needed: the order of calls, the bounds of actions and their legality are checked here.
 """
 
+import copy
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from operator import index
 from typing import Any
@@ -114,6 +115,7 @@ class AECState:
     cumulative_rewards: dict[str, float]
     terminations: dict[str, bool]
     truncations: dict[str, bool]
+    infos: dict[str, dict[str, Any]] = field(compare=False)  # arrays, which follow from the rest
 
 
 class KilleAEC(AECEnv[str, Any, int]):
@@ -398,6 +400,16 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._with_mask = 0
         self._end(True, False)
 
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Returns observation, cumulative reward, flags and info of the selected agent.
+
+        Raises:
+            KilleError: Before the first `reset`.
+        """
+        if not self._began:
+            raise KilleError("there is nothing to see: call reset() first")
+        return super().last(observe)
+
     def observe(self, agent: str) -> Any:
         """Returns what an agent sees now; whoever is to act, and after the end too."""
         seat = self._seat_of[agent]
@@ -446,7 +458,13 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._log.records(names)[-1]
 
     def clone_state(self) -> AECState:
-        """Returns the game as it stands, for `restore_state` of this or an equal environment."""
+        """Returns the game as it stands, for `restore_state` of this or an equal environment.
+
+        Raises:
+            KilleError: Before the first `reset`.
+        """
+        if not self._began:
+            raise KilleError("there is no game to clone: call reset() first")
         return AECState(
             rules=self._batch.rules,
             tables=self._batch.save(),
@@ -459,6 +477,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             cumulative_rewards=dict(self._cumulative_rewards),
             terminations=dict(self.terminations),
             truncations=dict(self.truncations),
+            infos=copy.deepcopy(self.infos),
         )
 
     def restore_state(self, state: AECState) -> None:
@@ -486,6 +505,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.truncations = dict(state.truncations)
         self._paid = True
         self._tell_everybody()
+        self.infos = copy.deepcopy(state.infos)  # after a forfeit they say more than the tables
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

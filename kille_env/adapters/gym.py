@@ -174,6 +174,10 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             info["illegal_action"] = bool(tables.forfeited[0])
         return info
 
+    def action_masks(self) -> np.ndarray:
+        """Returns what is legal, [A] bool, under the name that sb3-contrib asks for."""
+        return self.tables.mask()[0].astype(np.bool_)
+
     def record(self, names: Sequence[str] | None = None) -> Record:
         """Returns the match since the last reset in the records' notation, ended or not.
 

@@ -34,6 +34,7 @@ try:
     import torch
     from gymnasium import spaces
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
@@ -60,13 +61,19 @@ __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 RESET_OPTIONS = ("deck", "dealer")
 
 
-def _algorithm_that_steps() -> tuple[Any, Any] | None:
-    """Returns the algorithm that collects a rollout with the step at hand, and its buffer."""
+def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm, Any] | None:
+    """Returns the algorithm whose rollout on `venv` makes the step at hand, and its buffer.
+
+    Stable-Baselines3 tells an environment nothing of who steps it; the caller's frame does.
+    """
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == "collect_rollouts":
-            names = frame.f_locals
-            return names.get("self"), names.get("rollout_buffer", names.get("replay_buffer"))
+        caller = frame.f_locals.get("self")
+        if frame.f_code.co_name == "collect_rollouts" and isinstance(caller, BaseAlgorithm):
+            known = caller.get_env()
+            steps_us = known is not None and known.unwrapped is venv
+            buffer = frame.f_locals.get("rollout_buffer", frame.f_locals.get("replay_buffer"))
+            return (caller, buffer) if steps_us else None
         frame = frame.f_back
     return None
 
@@ -151,7 +158,10 @@ class _TableVecEnv(VecEnv):
         return [result for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Returns False for each table: there are no single environments that could be wrapped."""
+        """Returns False for each table: there are no single environments that could be wrapped.
+
+        Not even in a `Monitor`, though infos hold episodes: else `VecMonitor` would warn.
+        """
         return [False for _ in self._get_indices(indices)]
 
     def _get_indices(self, indices: Any) -> Iterable[int]:
@@ -269,7 +279,7 @@ class SelfPlayVecEnv(_TableVecEnv):
 
     def _check_buffer(self) -> None:
         self._checked = True
-        caller = _algorithm_that_steps()
+        caller = _algorithm_that_steps(self)
         if caller and caller[1] is not None and not isinstance(caller[1], SeatStreamBuffer):
             raise KilleError(
                 f"{type(caller[0]).__name__} collects with {type(caller[1]).__name__}, which would "
@@ -313,6 +323,9 @@ class LivePolicy:
         if self.model is None:
             return Uniform().probabilities(observation, mask)
         policy = self.model.policy
+        normalized = self.model.get_vec_normalize_env()
+        if normalized is not None:  # the model knows observations as its wrapper shows them
+            observation = normalized.normalize_obs(observation)
         with torch.no_grad():
             seen = torch.as_tensor(observation, device=policy.device)
             if isinstance(policy, MaskableActorCriticPolicy):
@@ -474,7 +487,7 @@ class SeatVecEnv(_TableVecEnv):
         self._checked = True
         if not self._plays_itself or self.live.model is not None:
             return
-        caller = _algorithm_that_steps()
+        caller = _algorithm_that_steps(self)
         if caller is None:
             self._checked = False
             raise KilleError(

@@ -129,8 +129,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         if not isinstance(step, SeatStep):
             raise KilleError(
                 "SeatStreamBuffer reads who earned what from the rewards of SelfPlayVecEnv, and "
-                "these are others: train on a SelfPlayVecEnv, without wrappers that change rewards "
-                "(VecNormalize with norm_reward=True does)"
+                "these are others: train on a SelfPlayVecEnv, by itself or under VecMonitor "
+                "(VecNormalize hands on others, also with norm_reward=False)"
             )
         if self._open is None or self._open.shape[1] != step.rewards.shape[1]:
             self._make_room(step.rewards.shape[1])

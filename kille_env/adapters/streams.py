@@ -17,7 +17,7 @@ from kille_env.adapters.opponents import PlayerLike, Seating, pick
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
-from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
 from kille_env.records import Logbook
 from kille_env.registry import load_game
 
@@ -141,6 +141,10 @@ class SeatTables:
             deck: As in `Batch.reset`.
             dealer: As in `Batch.reset`.
             seat: The outside's seat in these matches; None is as the tables were made.
+
+        Raises:
+            CardError: A deck that is not possible, or with which a match ends before its seat has
+                anything to decide.
         """
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which.astype(np.bool_)
         seat = None if seat is None else int(self._check_seat(seat))
@@ -152,6 +156,11 @@ class SeatTables:
             passed = chosen & (self.batch.seat < 0)
             if not passed.any():
                 return
+            if deck is not None:
+                raise CardError(
+                    f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
+                    "it another seat, dealer or deck"
+                )
             self.skipped[passed] += 1
             self._play.reset(which=passed)
             chosen = passed
@@ -270,21 +279,11 @@ class SeatTables:
         return actions
 
     def _step(self, actions: np.ndarray, which: np.ndarray) -> None:
-        """Steps some of the tables; the others are held: the kernels pass over seat -1."""
-        batch = self.batch
-        held = np.flatnonzero(~which)
-        if len(held) == self.num_tables:
+        """Steps some of the tables; the others stand still."""
+        if not which.any():
             return
-        seats, seats_in_tables = batch._seat, batch._tables["seat"]
-        kept = seats[held]
-        seats[held] = -1
-        seats_in_tables[held] = -1
-        try:
-            self._play.step(actions)
-        finally:
-            seats[held] = kept
-            seats_in_tables[held] = kept
-        earned = batch.reward
+        self._play.step(actions, which)
+        earned = self.batch.reward
         self.pending += earned[self._rows, self.own]
         self.returns += earned
 

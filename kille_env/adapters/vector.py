@@ -128,13 +128,18 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, None among them goes on; None goes on.
             options: "reset_mask" [N] bool; "deck", "dealer" (one, or one a table), "rules" and
-                "seat" as in `KilleEnv.reset`.
+                "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all tables.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.get("reset_mask"))
         tables = self.tables
         before = tables.batch.rules
         if given.get("rules") is not None:
+            if not chosen.all():
+                raise RulesError(
+                    "the tables share their rules: give 'rules' to a reset of all of them, not "
+                    "with a reset_mask that leaves some out"
+                )
             tables.batch.use_rules(rules_of_reset(tables.batch.spec, tables.rules, given["rules"]))
         elif chosen.all():
             tables.batch.use_rules(tables.rules)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -138,7 +139,7 @@ class Batch:
         self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
-        """Plays by other rules of the same game from the next `reset` on.
+        """Plays by other rules of the same game; for all tables, so reset all of them after it.
 
         Raises:
             RulesError: The rules are of another game.
@@ -173,9 +174,7 @@ class Batch:
             CardError: A deck that is not possible.
             RulesError: A dealer or seed that is not possible.
         """
-        chosen = self._everyone if which is None else np.ascontiguousarray(which, dtype=np.bool_)
-        if chosen.shape != self._seat.shape:
-            raise RulesError(f"which is [{self.num_tables}] bool, got shape {chosen.shape}")
+        chosen = self._everyone if which is None else self._chosen(which)
         dealers = self._dealers(dealer)
         decks = self._decks(deck)
         if seed is not None:
@@ -196,15 +195,18 @@ class Batch:
                     self._tables[:0],
                     self._rules,
                     np.zeros(0, np.int64),
+                    self._everyone[:0],
                     *(a[:0] for a in self._shown),
                     self.restart,
                 )
 
-    def step(self, actions: Any) -> None:
-        """Plays one action at every table.
+    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
+        """Plays one action at every table (or at the chosen ones).
 
         Args:
             actions: [N] whole numbers; at a table that is over the number does not matter.
+            which: [N] bool, the tables to step; None is all of them. The others stand still, and
+                their reward is 0.
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
@@ -218,10 +220,13 @@ class Batch:
             and actions.shape == self._seat.shape
         ):
             actions = self._check_actions(actions)
+        chosen = self._everyone if which is None else self._chosen(which)
         if len(self._slices) == 1:
-            illegal = self.game.step(self._tables, self._rules, actions, *self._shown, self.restart)
+            illegal = self.game.step(
+                self._tables, self._rules, actions, chosen, *self._shown, self.restart
+            )
         else:
-            illegal = first_illegal(self._seat, self._mask, actions)
+            illegal = first_illegal(self._seat, self._mask, actions, chosen)
             if illegal < 0:
                 size = len(self._slices[0][0])
                 jobs = [
@@ -230,6 +235,7 @@ class Batch:
                         part[0],
                         self._rules,
                         actions[i * size : (i + 1) * size],
+                        chosen[i * size : (i + 1) * size],
                         *part[1:],
                         self.restart,
                     )
@@ -260,7 +266,7 @@ class Batch:
             IllegalActionError: An action is not legal; nothing has been played.
         """
         actions = self._check_actions(actions)
-        illegal = first_illegal(self._seat, self._mask, actions)
+        illegal = first_illegal(self._seat, self._mask, actions, self._everyone)
         if illegal >= 0:
             self._refuse(illegal, int(actions[illegal]))
         self.game.apply(self._tables, self._rules, actions)
@@ -303,7 +309,13 @@ class Batch:
         return [self.spec.actions[action] for action in np.flatnonzero(self._mask[table])]
 
     def result(self, table: int = 0) -> dict[str, Any]:
-        """Returns the result of the hand that has just ended, before the next one is dealt."""
+        """Returns the result of the hand that has just ended, before the next one is dealt.
+
+        Raises:
+            KilleError: The hand is still going on.
+        """
+        if self._tables["phase"][table] > OVER:
+            raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
         return self.game.module.result(self._tables[table], self.rules)
 
     def describe(self, table: int = 0, seat: int | None = None) -> str:
@@ -323,10 +335,15 @@ class Batch:
 
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
-        return json.dumps(self._identity()).encode() + b"\n" + self._tables.tobytes()
+        body = self._tables.tobytes()
+        head = {**self._identity(), "crc32": zlib.crc32(body)}
+        return json.dumps(head).encode() + b"\n" + body
 
     def restore(self, saved: bytes) -> None:
         """Puts saved tables back; they play on exactly as they would have.
+
+        `reward`, `terminated` and `truncated` show no step then: they belong to the one that is
+        past.
 
         Raises:
             KilleError: The bytes are of another game, rule set or shape.
@@ -348,6 +365,8 @@ class Batch:
             raise KilleError(
                 f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}"
             )
+        if zlib.crc32(body) != identity.get("crc32"):
+            raise KilleError("the saved tables are damaged: their checksum is another")
         self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
         self._began = True
         self._show()
@@ -385,6 +404,7 @@ class Batch:
             "version": self.spec.version,
             "num_tables": self.num_tables,
             "num_players": self.num_players,
+            "restart": self.restart,
             "rules": self.rules.as_dict(),
         }
 
@@ -403,6 +423,12 @@ class Batch:
         chosen = np.full(self.num_tables, given, dtype=np.int8)
         kernel(self._tables, self._rules, chosen, out)
         return out
+
+    def _chosen(self, which: Any) -> np.ndarray:
+        chosen = np.ascontiguousarray(which, dtype=np.bool_)
+        if chosen.shape != self._seat.shape:
+            raise RulesError(f"which is [{self.num_tables}] bool, got shape {chosen.shape}")
+        return chosen
 
     def _dealers(self, dealer: Any) -> np.ndarray:
         dealers = np.full(self.num_tables, -1, dtype=np.int8)

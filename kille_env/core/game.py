@@ -173,34 +173,49 @@ def _show(table, rules, i, seats, observations, masks):
 
 
 @kernel
-def first_illegal(seats, masks, actions):
-    """Returns the first table whose action is illegal, or -1; a table that is over takes any."""
+def first_illegal(seats, masks, actions, which):
+    """Returns the first chosen table whose action is illegal, or -1; one that is over takes any."""
     num_actions = masks.shape[1]
     for i in range(actions.shape[0]):
         action = actions[i]
-        if seats[i] >= 0 and (action < 0 or action >= num_actions or masks[i, action] == 0):
+        asked = which[i] and seats[i] >= 0
+        if asked and (action < 0 or action >= num_actions or masks[i, action] == 0):
             return i
     return -1
 
 
 def step_tables(
-    tables, rules, actions, seats, observations, masks, rewards, terminated, truncated, restart
+    tables,
+    rules,
+    actions,
+    which,
+    seats,
+    observations,
+    masks,
+    rewards,
+    terminated,
+    truncated,
+    restart,
 ):
-    """Plays one action at every table and shows the next decision; a finished table starts again.
+    """Plays an action at the chosen tables, shows the next decision; finished ones start again.
 
-    Nothing is played if an action is illegal. With `restart` off a finished table waits. The antes
-    of a new match are paid out by its first step, so that the last step's rewards stay the old
-    match's. A match that ends before anybody has to decide (two players, and a gok is dealt) passes
-    unseen with `restart`; without, the next step pays out what it decided.
+    Nothing is played if an action is illegal. A table that is not chosen stands still, earning 0.
+    With `restart` off a finished table waits. The antes of a new match are paid out by its first
+    step, so that the last step's rewards stay the old match's. A match that ends before anybody has
+    to decide (two players, and a gok is dealt) passes unseen with `restart`; without, the next step
+    pays out what it decided.
 
     Returns:
         The first table with an illegal action, or -1.
     """
-    illegal = first_illegal(seats, masks, actions)
+    illegal = first_illegal(seats, masks, actions, which)
     if illegal >= 0:
         return illegal
     num_players = rewards.shape[1]
     for i in range(tables.shape[0]):
+        if not which[i]:
+            rewards[i, :] = 0.0
+            continue
         table = tables[i]
         waits = table["seat"] < 0
         if not waits:

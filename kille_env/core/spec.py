@@ -231,7 +231,7 @@ class GameSpec:
         record["episode"][0] = EPISODES.index(episode)
         for switch in self.switches:
             record[switch.name][0] = switch.encode(values[switch.name])
-        record.flags.writeable = True
+        record.flags.writeable = False
         resolved = {"preset": preset, "episode": episode, **values}
         return Rules(self.name, MappingProxyType(resolved), record)
 

@@ -178,8 +178,14 @@ class Logbook:
             self._before, self._moves = before, []
         self._moves.append({"seed": seed, **options})
 
-    def step(self, actions: Any) -> None:
-        """Calls `Batch.step`."""
+    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
+        """Calls `Batch.step`, which plays at all tables: the log knows no others.
+
+        Raises:
+            RecordError: Some tables are to stand still.
+        """
+        if which is not None and not np.all(which):
+            raise RecordError("a Logbook writes down steps of all tables")
         self.batch.step(actions)
         self._moves.append(copy.copy(actions))
 
@@ -207,7 +213,7 @@ class Logbook:
             raise RecordError("there is no match to write down yet: reset first")
         mine = self.batch
         twin = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
-        twin.restore(mine.save().partition(b"\n")[0] + b"\n" + self._before.tobytes())
+        twin._tables[:] = self._before
         recorder = Recorder(twin, names)
         done: list[Record] = []
         going = np.zeros(mine.num_tables, dtype=np.bool_)

@@ -29,8 +29,8 @@ class SeatSpy:
         self.total = np.zeros((tables.num_tables, tables.num_players))
         step, reset = batch.step, batch.reset
 
-        def spying_step(actions: Any) -> None:
-            step(actions)
+        def spying_step(actions: Any, which: np.ndarray | None = None) -> None:
+            step(actions, which)
             self.due += batch.reward[np.arange(tables.num_tables), tables.own]
             self.total += batch.reward
 

@@ -46,6 +46,25 @@ def history(tables, steps, which=slice(None)):
     return seen
 
 
+def test_tables_that_are_not_chosen_stand_still():
+    tables, chosen = batch(3), np.array([True, False, True])
+    tables.reset()
+    before = tables.tables[1].tobytes(), shown(tables, 1)[:3]
+    tables.step([int(mask.argmax()) for mask in tables.mask[:1]] + [-9] + [SWAP], which=chosen)
+    assert (tables.tables[1].tobytes(), shown(tables, 1)[:3]) == before
+    assert not tables.reward[1].any()
+    assert tables.reward[0].any()  # the antes
+    with pytest.raises(RulesError, match="which"):
+        tables.step([STAND] * 3, which=np.array([True]))
+
+
+def test_a_hand_that_goes_on_has_no_result():
+    tables = batch(1)
+    tables.reset()
+    with pytest.raises(KilleError, match="still going on"):
+        tables.result()
+
+
 # The same games for the same seed
 
 
