@@ -124,8 +124,8 @@ class Batch:
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         one = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+        seeds = np.array([seed] if one else seed, dtype=object)
         try:
-            seeds = np.array([seed] if one else seed, dtype=object)
             whole = all(isinstance(s, (int, np.integer)) and 0 <= s < 2**64 for s in seeds)
         except TypeError:
             whole = False
