@@ -534,3 +534,22 @@ def test_sampling_from_the_action_space_is_legal() -> None:
     plain = copy.deepcopy(env.action_space("player_0"))
     assert plain == env.action_space("player_0")
     assert type(plain).__name__ == "Discrete"
+
+
+def test_nothing_can_be_seen_or_cloned_before_the_first_reset() -> None:
+    env = kille_env.make("byteskille", 3)
+    for look in (env.last, env.clone_state, lambda: env.observe("player_0")):
+        with pytest.raises(KilleError, match="reset"):
+            look()
+
+
+def test_a_forfeit_can_be_cloned_and_put_back() -> None:
+    env = kille_env.make("byteskille", 3, illegal="lose")
+    env.reset(seed=1)
+    env.step(9)
+    infos = {name: dict(info) for name, info in env.infos.items()}
+    state = env.clone_state()
+    env.reset(seed=2)
+    env.restore_state(state)
+    assert env.infos["player_0"]["illegal_action"] == infos["player_0"]["illegal_action"]
+    assert not any(info["action_mask"].any() for info in env.infos.values())

@@ -20,7 +20,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from adapters.spies import random_legal
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import KilleVectorEnv
-from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
 
 ID = "kille_env:kille_env/Byteskille-v0"
 ROOT = Path(__file__).parents[2]
@@ -272,3 +272,24 @@ def test_rules_of_a_reset_and_of_the_next() -> None:
 def test_impossible_modes_are_refused() -> None:
     with pytest.raises(RulesError, match="NextStep"):
         KilleVectorEnv("byteskille", autoreset_mode="later")
+
+
+def test_rules_are_shared_so_a_reset_of_some_tables_may_not_bring_its_own() -> None:
+    venv = make_vec("Disabled", num_envs=2)
+    venv.reset(seed=1)
+    options = {"reset_mask": np.array([True, False]), "rules": {"stake": 100}}
+    with pytest.raises(RulesError, match="all of them"):
+        venv.reset(options=options)
+    assert venv.tables.batch.rules["stake"] == 2
+
+
+def test_a_given_deck_that_leaves_the_seat_nothing_to_decide_is_refused_not_replaced() -> None:
+    env = make(num_players=2, rules="wikipedia", episode="deal")
+    with pytest.raises(CardError, match="nothing to decide"):
+        env.reset(seed=1, options={"deck": ["GO", "L1"], "dealer": 1, "seat": 0})
+
+
+def test_masks_stand_under_the_name_that_sb3_contrib_asks_for() -> None:
+    env = make()
+    _, info = env.reset(seed=1)
+    assert env.action_masks().tolist() == info["action_mask"].astype(bool).tolist()

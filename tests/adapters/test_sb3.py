@@ -681,3 +681,37 @@ def test_without_the_library_the_error_says_how_to_install_it() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert 'pip install "kille-env[train]"' in done.stdout
+
+
+def test_the_short_name_leads_to_the_same_classes() -> None:
+    import kille_env.sb3
+
+    assert kille_env.sb3.SelfPlayVecEnv is SelfPlayVecEnv
+    assert {"sb3", "records", "testing"} <= set(dir(kille_env))
+
+
+def test_the_live_policy_sees_observations_as_the_model_learns_them() -> None:
+    venv = VecNormalize(
+        SeatVecEnv("byteskille", 16, 3, opponents="self", episode="deal", seed=1), norm_reward=False
+    )
+    model = MaskablePPO("MlpPolicy", venv, n_steps=4, batch_size=32, n_epochs=1, device="cpu")
+    model.learn(128)
+    live = venv.venv.live
+    raw = venv.venv.tables.batch.observation[:4].copy()
+    mask = np.ones((4, 10), dtype=np.int8)
+    seen = torch.as_tensor(venv.normalize_obs(raw))
+    with torch.no_grad():
+        wanted = model.policy.get_distribution(seen, action_masks=mask).distribution.probs.numpy()
+    assert live.probabilities(raw, mask) == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")
+def test_an_environment_to_evaluate_in_is_not_taken_for_the_one_that_is_learnt_in() -> None:
+    venv = SeatVecEnv("byteskille", 8, 3, episode="deal", seed=1)
+    watched = MaskableEvalCallback(
+        VecMonitor(SelfPlayVecEnv("byteskille", 8, 3, episode="deal", seed=2)),
+        n_eval_episodes=8, eval_freq=4, verbose=0, warn=False,
+    )  # fmt: skip
+    model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=32, n_epochs=1, device="cpu")
+    model.learn(64, callback=watched)
+    assert watched.n_calls > 0

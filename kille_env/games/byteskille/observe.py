@@ -52,7 +52,8 @@ REDEALS_LEFT, BUYING, POT, PRICE, SEATS = 51, 68, 70, 86, 102
     KNOWN_HIGH,
     ENTRIES,
     HAS_DECLINED,
-) = (index(part) for part in range(15))
+    STILL_IN,
+) = (index(part) for part in range(16))
 NOBODYS_TURN = 99  # past every position
 
 
@@ -100,6 +101,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("known_high", p, "the known card is a kille that ranks high"),
         Part("entries", p, "times that he bought in for this pot", 127),
         Part("declined", p, "declined to buy in"),
+        Part("still_in", p, "buying in: is in for the next hand, as things stand"),
     )
 
 
@@ -234,10 +236,12 @@ def observe(table, rules, seat, out):
         out[SEEN + card_type(aside)] += known(table, seat, aside)
     _observe_players(table, seat, num_players, out)
     if rules["episode"] == 0:
+        buying = table["phase"] == BUYIN
         for other in range(num_players):
             at = index(SEATS + _relative(other, seat, num_players))
             out[at + ENTRIES * index(num_players)] = table["entries"][index(other)]
             out[at + HAS_DECLINED * index(num_players)] = has(table["declined"], other)
+            out[at + STILL_IN * index(num_players)] = buying & has(table["in_pot"], other)
 
 
 @kernel
@@ -364,7 +368,7 @@ def full_state(table, rules, seat, out):
     The talon has no order before it is drawn from, so there is none to show.
     """
     num_players = int(table["num_players"])
-    size = SEATS + 15 * num_players
+    size = SEATS + 16 * num_players
     observe(table, rules, seat, out[:size])
     out[size:] = 0
     highs = size + 21 * num_players
