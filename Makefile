@@ -20,14 +20,15 @@ help: ## list the verbs
 
 # Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
 
-$(BIN)/python:
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "kille-env needs Python 3.11 or newer; say which with: make setup PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' || \
 	    { echo "this Python makes no virtual environments; install its venv package (on Debian: python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) torch
 	$(PIP) hatchling
 	$(PIP) --no-build-isolation --editable '.[train]'

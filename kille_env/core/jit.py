@@ -37,9 +37,12 @@ KEPT_CACHES = 6
 
 @cache
 def source_digest(root: Path) -> str:
-    """Returns a short digest of all Python files below `root`, or of `root` if it is a file."""
+    """Returns a short digest of all Python files of a package, or beside a single file.
+
+    A module outside of a package imports its helpers from the files beside it.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
-    files = sorted(root.rglob("*.py")) if root.is_dir() else [root]
+    files = sorted(root.rglob("*.py") if root.is_dir() else root.parent.glob("*.py"))
     for file in files:
         digest.update(file.relative_to(root.parent).as_posix().encode())
         digest.update(file.read_bytes())
@@ -90,6 +93,8 @@ def cache_folder(function_root: Path) -> Path | None:
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(base)
+    with suppress(OSError):
+        os.utime(folder)  # in use: the caches that go are those that were not used for longest
     return folder
 
 
