@@ -5,7 +5,7 @@ import pytest
 
 from kille_agents import ThresholdPolicy, UniformPolicy
 from kille_env.core.deck import GO, KI
-from kille_env.registry import spec
+from kille_env.registry import make_batch, spec
 from kille_training.heatmap import swap_map
 
 RULES = spec("byteskille").resolve(episode="deal")
@@ -24,6 +24,29 @@ def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
     assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before his turn
     asked = np.arange(GO) < policy.thresholds[0, 3, 2]
     assert np.array_equal(found.asks[:GO] == 1.0, asked)
+
+
+def test_in_a_match_a_place_is_one_among_all_the_players():
+    rules = spec("byteskille").resolve(episode="match")
+    batch = make_batch("byteskille", 1, 3, rules=rules)
+    part = {part.name: part.slice for part in batch.spec.observation(3)}
+
+    class SwapsWhenSomebodyIsOut:
+        name = "heads-up"
+
+        def probabilities(self, observation, mask):
+            chances = mask / mask.sum(axis=1, keepdims=True)
+            short = observation[:, part["in_hand"]].sum(axis=1) < 3
+            turn = mask[:, batch.spec.actions.index("swap")] == 1
+            chances[turn] = np.eye(mask.shape[1])[batch.spec.actions.index("stand")]
+            chances[turn & short] = np.eye(mask.shape[1])[batch.spec.actions.index("swap")]
+            self.met = getattr(self, "met", False) or bool((turn & short).any())
+            return chances
+
+    policy = SwapsWhenSomebodyIsOut()
+    found = swap_map(policy, 3, rules, decisions=200_000)
+    assert policy.met
+    assert np.nanmax(found.dealt) == 0.0
 
 
 def test_a_coin_is_even_everywhere():

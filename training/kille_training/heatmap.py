@@ -42,7 +42,7 @@ def swap_map(
     """Lets a player play against himself and notes his probabilities.
 
     A turn on which he may ask counts in `asks`; its probability to swap is taken from what is left
-    when he does not ask.
+    when he does not ask. In a match only turns with everybody in the hand count.
 
     Args:
         policy: The player.
@@ -66,14 +66,13 @@ def swap_map(
     batch.reset()
     for _ in range(max(1, decisions // tables)):
         probabilities = policy.probabilities(batch.observation, batch.mask)
-        turn = np.flatnonzero(batch.mask[:, action["swap"]])
+        # Once somebody is out of a match a place is another one, heads-up the dealer second of two.
+        complete = batch.observation[:, part["in_hand"]].sum(axis=1) == num_players
+        turn = np.flatnonzero((batch.mask[:, action["swap"]] == 1) & complete)
         observation, chances = batch.observation[turn], probabilities[turn]
         card = observation[:, part["card"]].argmax(axis=1)
         taken = 1 - observation[:, part["card_dealt"]][:, 0].astype(np.int64)
-        place = (
-            observation[:, part["in_hand"]].sum(axis=1)
-            - observation[:, part["to_come"]].sum(axis=1)
-        ).astype(np.int64) - 1
+        place = num_players - 1 - observation[:, part["to_come"]].sum(axis=1).astype(np.int64)
         ask, swap = chances[:, action["ask"]], chances[:, action["swap"]]
         swap = np.divide(swap, 1.0 - ask, out=np.zeros_like(swap), where=ask < 1.0)
         certain = ask < 0.999
