@@ -61,6 +61,27 @@ def interrupted_everywhere(run, settings):
             torch.manual_seed(stops)
 
 
+@pytest.mark.parametrize("when", ["updated", "measured"])
+def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when):
+    class StopAtTheEnd:
+        def updated(self, row, total):
+            if when == "updated" and row["decisions"] == total:
+                signal.raise_signal(signal.SIGINT)
+
+        def measured(self, decisions, rows):
+            if when == "measured" and decisions:
+                signal.raise_signal(signal.SIGINT)
+
+    run = Run(tmp_path / "run")
+    settings = tiny(learner={"decisions": 256})
+    with pytest.raises(KeyboardInterrupt):
+        train(run, settings, StopAtTheEnd())
+    assert read_checkpoint(run.checkpoint)[0]["counters"]["num_timesteps"] == 256
+    before = run.checkpoint.read_bytes()
+    train(run)  # nothing is left to learn
+    assert run.checkpoint.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("form", "table"),
     [

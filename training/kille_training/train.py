@@ -249,7 +249,7 @@ def _go_on(
             ):
                 training.save()
                 saved = time.monotonic()
-            if interrupted() and not training.done:
+            if interrupted():  # also after the last update: whoever called must not go on either
                 raise KeyboardInterrupt
 
 
