@@ -177,7 +177,7 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
     """Reads a policy and checks that it fits the table.
 
     Args:
-        path: A folder with the two files, or one of them.
+        path: A folder with the two files, or one of them by its own name.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -203,7 +203,11 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
 
 def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
     """Reads the two files of a policy, whatever table it is for: card, weights and name."""
-    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    folder = policy_folder(path)
+    if folder is None:
+        raise PolicyError(
+            f"{path} is no policy; name a folder with {WEIGHTS} and {SPECIFICATION}, or one of them"
+        )
     for file in (folder / SPECIFICATION, folder / WEIGHTS):
         if not file.is_file():
             raise PolicyError(
@@ -222,6 +226,14 @@ def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
     except SafetensorError as error:
         raise PolicyError(f"{folder / WEIGHTS} cannot be read: {error}") from None
     return card, weights, folder.resolve().name
+
+
+def policy_folder(path: str | Path) -> Path | None:
+    """Returns the folder of the policy that a path means; None for a file of any other name."""
+    path = Path(path)
+    if path.is_dir():
+        return path
+    return path.parent if path.name in (WEIGHTS, SPECIFICATION) else None
 
 
 def _read_card(file: Path) -> tuple[PolicyCard, str]:

@@ -170,3 +170,11 @@ def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, d
         policy.probabilities(observation[:, 1:], mask)
     with pytest.raises(PolicyError, match="row 0 for mine has no legal action"):
         policy.probabilities(observation[:1], mask[:1] * 0)
+
+
+def test_a_file_beside_a_policy_is_not_the_policy(tmp_path, policy):
+    save_network(policy, tmp_path)
+    for name in ("report.html", "best.safetensors", "model.json"):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(PolicyError, match=rf"{name} is no policy; name a folder with"):
+            load_policy(tmp_path / name, "byteskille", 3, RULES)

@@ -87,6 +87,15 @@ def test_an_agent_is_refused_at_another_table(config, capsys):
         assert difference in capsys.readouterr().err
 
 
+def test_a_file_beside_a_policy_takes_no_table_from_it(config, capsys, tmp_path):
+    (tmp_path / "policy.json").write_text("{}")
+    (tmp_path / "model.zip").write_bytes(b"")
+    assert main(["evaluate", "model.zip"]) == 1
+    assert "--trust" in capsys.readouterr().err
+    assert main(["evaluate", "tiny.yaml"]) == 1
+    assert "tiny.yaml is no policy" in capsys.readouterr().err
+
+
 def test_what_cannot_be_done_says_what_to_do(config, capsys, tmp_path):
     for words, message in (
         (["train", config, "--set", "learner.n_step=3"], "Did you mean 'n_steps'"),

@@ -1,6 +1,5 @@
 """`kille evaluate`: what a player earns against others."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -61,14 +60,15 @@ def evaluate(
     model of Stable-Baselines3 (with --trust). Every deal is played once from each seat, with the
     other player in all other seats; these games together are one observation.
     """
-    from kille_agents.network import SPECIFICATION, read_network
+    from kille_agents.catalog import BASELINES
+    from kille_agents.network import SPECIFICATION, policy_folder, read_network
     from kille_env.registry import spec
     from kille_training.evaluate import PLAYS, rows_as_dicts
     from kille_training.jobs import measure_policy
     from kille_training.report import payoff_renderable, unit_of
 
-    folder = Path(policy) if Path(policy).is_dir() else Path(policy).parent
-    if (folder / SPECIFICATION).is_file() and Path(policy).exists():
+    folder = None if policy in BASELINES else policy_folder(policy)
+    if folder is not None and (folder / SPECIFICATION).is_file():
         card = read_network(folder)[0]
         game, players = game or card.game, players or card.num_players
         switches = rules if game != card.game or "preset" in rules else {**card.rules, **rules}
