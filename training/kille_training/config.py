@@ -4,6 +4,7 @@ An unknown key, a value of another kind and an impossible value fail with a sent
 is possible. What a key means stands in the class that has it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -100,6 +101,7 @@ class LearnerSettings:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be trained with."""
+        _finite("learner.", self)
         _one_of("learner.form", self.form, ("streams", "seats"))
         _one_of("learner.activation", self.activation, ("tanh", "relu"))
         for name in (
@@ -183,6 +185,7 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be run."""
+        _finite("", self)
         _at_least("seed", self.seed, 0)
         _above("checkpoint_seconds", self.checkpoint_seconds, 0.0)
         if not self.name or Path(self.name).name != self.name or self.name.startswith("."):
@@ -196,9 +199,8 @@ def load_settings(path: Path, overrides: Sequence[str] = (), **values: Any) -> T
     Args:
         path: YAML file.
         overrides: "key=value" with dotted keys ("learner.decisions=100000"); the value is YAML.
-        **values: Further top-level values that win over both, as the command line gives them; None
-        is
-            none given.
+        **values: Further top-level values that win over both, as the command line gives them;
+            None is none given.
 
     Raises:
         ConfigError: The file cannot be read, a key is unknown, or a value is impossible.
@@ -311,6 +313,13 @@ def _override(content: dict[str, Any], text: str) -> None:
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ConfigError(f"{name} is {value!r}. {did_you_mean(value, known)}")
+
+
+def _finite(prefix: str, settings: Any) -> None:
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{prefix}{f.name} is {value}, expected a finite number")
 
 
 def _at_least(name: str, value: int, least: int) -> None:
