@@ -1,12 +1,15 @@
 """The folder of a run: what lies where, and files that are written whole or not at all.
 
 runs/NAME/
-  config.yaml              the resolved settings, with the seed and the versions that made the
-  run checkpoint.safetensors   everything that it takes to go on exactly progress.csv
-  one line an update measurements.csv         what the agent earned against the baselines while
-  it learnt tensorboard/             the same two for TensorBoard policy.safetensors       the
-  agent, see `kille_agents.network` policy.json              what it was made for
-  evaluation.json          what it earned at the end report.html              the report
+  config.yaml              the resolved settings, with the seed and the versions that made the run
+  checkpoint.safetensors   everything that it takes to go on exactly
+  progress.csv             one line an update
+  measurements.csv         what the agent earned against the baselines while it learnt
+  tensorboard/             the same two for TensorBoard
+  policy.safetensors       the agent, see `kille_agents.network`
+  policy.json              what it was made for
+  evaluation.json          what it earned at the end
+  report.html              the report
 """
 
 import json
