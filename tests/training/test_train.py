@@ -257,6 +257,26 @@ def test_broken_checkpoints_are_refused(tmp_path, tiny):
             train(run)
 
 
+def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
+    run = Run(tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"diverged after \d+ decisions; lower learner.learning"):
+        train(run, tiny(learner={"learning_rate": 1e30, "anneal": False}))
+
+    for number, value in enumerate((np.nan, 1e12)):
+        other = Run(tmp_path / f"other{number}")
+        settings = tiny()
+        settings = replace(settings, measure=replace(settings.measure, every=0))
+        training = Training(other, settings, settings.table.resolve())
+        for _ in range(2):
+            training.update()
+        training.save()
+        kept = other.checkpoint.read_bytes()
+        training.model.policy.action_net.bias.data[0] = value
+        with pytest.raises(ConfigError, match="diverged after"):
+            training.update()
+        assert other.checkpoint.read_bytes() == kept
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="is no run"):
         train(Run(tmp_path))

@@ -20,6 +20,9 @@ from kille_training.runs import versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
+LARGEST = 1e7
+"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, does not hold any more."""
+
 
 def feature_scale(layout: tuple[Part, ...]) -> np.ndarray:
     """Returns what each feature is multiplied by so that it lies between 0 and 1, [F] float32."""
@@ -109,6 +112,17 @@ def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], floa
     share = model._current_progress_remaining = left()
     model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * share
     model.train()
+
+
+def diverged(model: MaskablePPO) -> bool:
+    """Tells whether the network holds or returns numbers that nobody can play by."""
+    policy: Any = model.policy
+    with torch.no_grad():
+        if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
+            return True
+        seen, _ = policy.obs_to_tensor(model._last_obs)
+        hidden = policy.mlp_extractor.forward_actor(policy.extract_features(seen))
+        return not bool((policy.action_net(hidden).abs() < LARGEST).all())
 
 
 def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str) -> NetworkPolicy:

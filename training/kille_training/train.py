@@ -29,7 +29,7 @@ from kille_env.registry import spec
 from kille_training.checkpoints import read_checkpoint, restore, write_checkpoint
 from kille_training.config import TrainSettings, plain, settings_from
 from kille_training.evaluate import Row, payoff_table
-from kille_training.learner import export, make_model, update
+from kille_training.learner import diverged, export, make_model, update
 from kille_training.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.runs import Run, versions
 
@@ -69,11 +69,22 @@ class Training:
         return self.decisions >= self.settings.learner.total
 
     def update(self) -> dict[str, Any]:
-        """Plays a rollout and learns from it; returns a line of progress.csv."""
+        """Plays a rollout and learns from it; returns a line of progress.csv.
+
+        Raises:
+            ConfigError: The network has come to return nonsense; nothing has been written.
+        """
         model, began = self.model, time.perf_counter()
         before = self.decisions
         learner = self.settings.learner
-        update(model, learner, lambda: 1.0 - self.decisions / learner.total)
+        try:
+            update(model, learner, lambda: 1.0 - self.decisions / learner.total)
+        except ValueError as error:  # torch's or the game's, if the network returns nonsense
+            if diverged(model):
+                raise self._diverged() from error
+            raise
+        if diverged(model):
+            raise self._diverged()
         spent = time.perf_counter() - began
         self.seconds += spent
         self.updates += 1
@@ -92,6 +103,11 @@ class Training:
             "clip_fraction": said["train/clip_fraction"],
             "explained_variance": said["train/explained_variance"],
         }
+
+    def _diverged(self) -> ConfigError:
+        return ConfigError(
+            f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
+        )
 
     def measure(self) -> list[Row]:
         """Measures the agent as it stands; takes nothing from the generators that training uses."""
@@ -187,7 +203,8 @@ def train(
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
-        ConfigError: A new run would overwrite one, or the checkpoint does not fit.
+        ConfigError: A new run would overwrite one, the checkpoint does not fit, or training
+            diverged.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
     new = settings is not None
