@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_agents.base import Policy, sample_actions
+from kille_agents.base import Policy, check_probabilities, sample_actions
 from kille_agents.catalog import load_policy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
@@ -28,6 +28,9 @@ class LineUp:
         Args:
             batch: The tables.
             rngs: [N] generators, one a table, so that no table's play depends on another's.
+
+        Raises:
+            PolicyError: A player returned what is no distribution over the legal actions.
         """
         actions = np.zeros(batch.num_tables, dtype=np.int64)
         players = np.where(batch.seat >= 0, self._of_seat[batch.seat], -1)
@@ -35,6 +38,7 @@ class LineUp:
             rows = np.flatnonzero(players == number)
             if len(rows):
                 chances = player.probabilities(batch.observation[rows], batch.mask[rows])
+                check_probabilities(player.name, chances, batch.mask[rows])
                 for chance, row in zip(chances, rows.tolist(), strict=True):
                     actions[row] = sample_actions(chance[None], rngs[row])[0]
         return actions
