@@ -1,14 +1,22 @@
 """`kille train`, `evaluate`, `demo` and `report` from the outside."""
 
 import json
+import os
 import re
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
+from kille_env.errors import ConfigError
 from kille_training.cli import main
+from kille_training.config import load_settings
+from kille_training.jobs import check_same
+from kille_training.runs import Run
 
 TINY = """
 name: tiny
@@ -133,10 +141,15 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
     assert main(["demo", "--config", config]) == 0
     first = capsys.readouterr()
     assert "The report lies in runs/tiny/report.html" in first.out
+    before = {
+        path: path.read_bytes() for path in (tmp_path / "runs/tiny").iterdir() if path.is_file()
+    }
     assert main(["demo", "--config", config]) == 0  # nothing is left to do but to show it
-    assert capsys.readouterr().out == first.out
+    again = capsys.readouterr()
+    assert (again.out, again.err) == (first.out, "")
+    assert all(path.read_bytes() == content for path, content in before.items())
     assert main(["demo", "--config", config, "--set", "seed=2"]) == 1
-    assert "holds a run of other settings" in capsys.readouterr().err
+    assert "holds a run of other settings (seed is 1, not 2)" in capsys.readouterr().err
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
     assert page.count("<svg") == 2
@@ -152,6 +165,52 @@ def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
     found = answer(capsys)
     assert found["run"] == "runs/demo-match"
     assert found["rules"]["episode"] == "match"
+    assert main(["demo", "--config", config, "--match"]) == 0
+    assert "matches" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match=r"table\.episode is 'match', not 'deal'"):
+        check_same(Run(Path(found["run"])), load_settings(Path(config), name="demo-match"))
+
+
+def test_a_player_that_does_not_exist_is_missed_before_training(config, capsys):
+    assert main(["train", config, "--set", "measure.against=[treshold]"]) == 1
+    captured = capsys.readouterr()
+    assert "Did you mean 'threshold'" in captured.err
+    assert "training" not in captured.err
+    assert not Path("runs").exists()
+
+
+def test_an_interruption_before_the_run_began_promises_nothing(config, capsys, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kille_training.train.make_model", stop)
+    assert main(["train", config]) == 130
+    assert "nothing was written" in capsys.readouterr().err
+
+
+def test_the_report_of_a_measured_run_needs_no_torch(config, capsys, tmp_path):
+    assert main(["train", config]) == 0
+    code = (
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('torch', 'sb3_contrib', 'stable_baselines3'):\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "import kille_training.report as page\n"
+        "from kille_training.cli import main\n"
+        "page.MAP_DECISIONS = 8192\n"
+        "sys.exit(main(['report', 'runs/tiny']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "runs/tiny/report.html").is_file()
 
 
 def test_an_interrupted_run_says_how_to_go_on(config, capsys, monkeypatch):

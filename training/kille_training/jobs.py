@@ -1,9 +1,10 @@
 """The long jobs that the commands are made of, with their progress on standard error."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
-from kille_training.report import MAP_DECISIONS, write_report
+from kille_training.report import MAP_DECISIONS, unit_of, write_report
 from kille_training.runs import Run
 from kille_training.watch import Watch
 
@@ -28,26 +29,60 @@ def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) 
 
     Raises:
         ConfigError: A run lies there (without `go_on`), or one of other settings.
+        PolicyError: A player to measure against does not exist or does not fit the table.
         KeyboardInterrupt: It was interrupted; how to go on has been said.
     """
     from kille_training.train import progress_of, train
 
     if go_on and settings is not None and run.config.exists():
-        if plain(replace(run.settings(), made_with={})) != plain(replace(settings, made_with={})):
-            raise ConfigError(
-                f"{run.folder} holds a run of other settings; "
-                "remove it, or choose another place with --out"
-            )
+        check_same(run, settings)
         settings = None
-    total = (settings or run.settings()).learner.total
-    watch = Watch()
+    resolved = settings or run.settings()
+    table = resolved.table
+    for name in resolved.measure.against:  # says now, not after a while, that there is none
+        load_policy(name, table.game, table.num_players, table.resolve())
+    total = resolved.learner.total
+    watch = Watch(unit=unit_of(table.episode))
     try:
         with watch.job("training", total, progress_of(run)):
             train(run, settings, watch, warn=lambda text: click.echo(f"kille: {text}", err=True))
     except KeyboardInterrupt:
         command = "kille demo (with the same options)" if go_on else f"kille train {run.folder}"
-        click.echo(f"\nInterrupted. Nothing is lost; go on with: {command}", err=True)
+        if run.config.is_file():
+            click.echo(f"\nInterrupted. Nothing is lost; go on with: {command}", err=True)
+        else:
+            click.echo("\nInterrupted before the run began; nothing was written.", err=True)
         raise
+
+
+def check_same(run: Run, settings: TrainSettings) -> None:
+    """Refuses to go on with a run of other settings.
+
+    Raises:
+        ConfigError: The message names every key that differs.
+    """
+    theirs, mine = (
+        dict(_leaves(plain(replace(each, made_with={})))) for each in (run.settings(), settings)
+    )
+    wrong = [
+        f"{key} is {theirs.get(key)!r}, not {mine.get(key)!r}"
+        for key in sorted(theirs.keys() | mine.keys())
+        if theirs.get(key) != mine.get(key)
+    ]
+    if wrong:
+        raise ConfigError(
+            f"{run.folder} holds a run of other settings ({'; '.join(wrong)}); "
+            "remove it, or choose another place with --out"
+        )
+
+
+def _leaves(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Gives settings by their dotted keys."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def measure_run(run: Run) -> list[Row]:
@@ -56,12 +91,13 @@ def measure_run(run: Run) -> list[Row]:
     Raises:
         ConfigError: The run is not finished.
     """
-    from kille_training.train import progress_of
-
     settings = run.settings()
     evaluation = run.read_evaluation()
     if evaluation is not None:
         return rows_from_dicts(evaluation["rows"])
+    # Only here, for it needs torch, and showing what was found does not.
+    from kille_training.train import progress_of
+
     done, total = progress_of(run), settings.learner.total
     if done < total:
         raise ConfigError(

@@ -85,7 +85,7 @@ def payoff_renderable(rows: Sequence[Row], unit: str, num_players: int) -> RichT
     table.add_column(f"units a {unit}", justify="right")
     for name in position_names(num_players) if num_players <= 5 else ():
         table.add_column(name, justify="right")
-    table.add_column("deals", justify="right")
+    table.add_column("matches" if unit == "match" else "deals", justify="right")
     for row in rows:
         places = [f"{part.mean:+.3f}" for part in row.by_position] if num_players <= 5 else []
         table.add_row(row.against, row.play, str(row.estimate), *places, f"{row.estimate.groups:,}")

@@ -38,7 +38,7 @@ def demo(
 
     Interrupted, it goes on when it is called again; finished, it shows what it has found.
     """
-    from kille_training.jobs import measure_run, report_run, train_run
+    from kille_training.jobs import check_same, measure_run, report_run, train_run
     from kille_training.report import payoff_renderable, unit_of
     from kille_training.runs import Run
 
@@ -48,9 +48,13 @@ def demo(
         config or _default_config(), (*overrides, *episode), name="demo-match" if match else None
     )
     run = Run(out / settings.name)
-    train_run(run, settings, go_on=True)
-    rows = measure_run(run)
-    report_run(run)
+    if run.evaluation.is_file() and run.report.is_file():
+        check_same(run, settings)
+        rows = measure_run(run)
+    else:
+        train_run(run, settings, go_on=True)
+        rows = measure_run(run)
+        report_run(run)
     console.report(
         {"run": str(run.folder), "report": str(run.report), **(run.read_evaluation() or {})},
         [
