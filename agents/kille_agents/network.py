@@ -28,6 +28,17 @@ WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 1"
 ACTIVATIONS = ("tanh", "relu")
 CHUNK = 4096
+_KINDS: dict[str, type] = {
+    "game": str,
+    "game_version": int,
+    "num_players": int,
+    "rules": dict,
+    "observation_width": int,
+    "num_actions": int,
+    "activation": str,
+    "made": dict,
+}
+"""What `policy.json` must hold, beside the list of layers."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +257,11 @@ def _read_card(file: Path) -> tuple[PolicyCard, str]:
         names = {field.name for field in fields(PolicyCard)}
         if set(content) != names:
             raise KilleError(f"its keys are {sorted(content)}, expected {sorted(names)}")
+        for name, kind in _KINDS.items():
+            if not isinstance(content[name], kind) or isinstance(content[name], bool):
+                raise KilleError(f"{name} is {content[name]!r}")
+        if not all(type(units) is int and units > 0 for units in content["layers"]):
+            raise KilleError(f"layers is {list(content['layers'])!r}")
         return PolicyCard(**content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None

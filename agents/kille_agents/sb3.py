@@ -108,7 +108,14 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             "If you know where it comes from, say so with --trust (trust=True)"
         )
     algorithm = ALGORITHMS[_algorithm_of(path)]
-    policy = SB3Policy(algorithm.load(path, device="cpu"), path.stem)
+    try:
+        model = algorithm.load(path, device="cpu")
+    except Exception as error:  # a pickle that is not what it says may raise anything
+        raise PolicyError(
+            f"{path} cannot be loaded as a model of {algorithm.__name__}: "
+            f"{type(error).__name__}: {' '.join(str(error).split())}"
+        ) from error
+    policy = SB3Policy(model, path.stem)
     table = spec(game)
     needed = (width(table.observation(num_players)), table.num_actions)
     if (policy.width, policy.num_actions) != needed:
@@ -127,7 +134,8 @@ def _algorithm_of(path: Path) -> str:
             data = json.loads(archive.read("data"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise PolicyError(f"{path} is no model of Stable-Baselines3: {error}") from None
-    module = str(data.get("policy_class", {}).get("__module__", ""))
+    kind = data.get("policy_class") if isinstance(data, dict) else None
+    module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):
         return "MaskablePPO"
     for name, part in (("QRDQN", "qrdqn"), ("DQN", ".dqn."), ("TRPO", "trpo")):

@@ -144,6 +144,17 @@ def test_broken_files_are_refused(tmp_path, policy):
         "[]",
         json.dumps({"format": "kille-policy 1"}),
         text.replace("tanh", "gelu"),
+        *(
+            json.dumps({**json.loads(text), **changes})
+            for changes in (
+                {"rules": 5},
+                {"game": ["byteskille"]},
+                {"num_players": True},
+                {"layers": "ab"},
+                {"layers": [0]},
+                {"made": None},
+            )
+        ),
     ):
         (tmp_path / "policy.json").write_text(broken)
         with pytest.raises(PolicyError):

@@ -1,5 +1,8 @@
 """Models of Stable-Baselines3 and sb3-contrib as players, loaded on the user's word only."""
 
+import json
+import zipfile
+
 import gymnasium
 import numpy as np
 import pytest
@@ -80,6 +83,24 @@ def test_what_is_no_model_is_refused(tmp_path):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     with pytest.raises(PolicyError, match="RecurrentPPO, which is not supported"):
         SB3Policy(RecurrentPPO("MlpLstmPolicy", Shapes(), device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "holds a policy of an unknown kind"),
+        ({"policy_class": 3}, "holds a policy of an unknown kind"),
+        (
+            {"policy_class": {"__module__": "stable_baselines3.common.policies"}},
+            "cannot be loaded as a model of A2C",
+        ),
+    ],
+)
+def test_an_archive_that_is_only_half_a_model_is_refused(tmp_path, data, message):
+    with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
+        archive.writestr("data", json.dumps(data))
+    with pytest.raises(PolicyError, match=message):
+        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 
 
 def test_broken_weights_are_noticed(decisions):
