@@ -13,7 +13,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kille_env.adapters.aec import (
+from kille_env.adapters.opponents import PlayerLike
+from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
@@ -21,7 +22,6 @@ from kille_env.adapters.aec import (
     reset_options,
     rules_of_reset,
 )
-from kille_env.adapters.opponents import PlayerLike
 from kille_env.adapters.spaces import LegalDiscrete, observation_space
 from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules

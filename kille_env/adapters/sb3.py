@@ -46,8 +46,8 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-from kille_env.adapters.aec import reset_options
 from kille_env.adapters.opponents import PlayerLike, Uniform
+from kille_env.adapters.options import reset_options
 from kille_env.adapters.sb3_buffer import SeatRewards, SeatStep, SeatStreamBuffer
 from kille_env.adapters.spaces import feature_space
 from kille_env.adapters.streams import SeatTables

@@ -17,7 +17,7 @@ from kille_env.adapters.opponents import PlayerLike, Seating, pick
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
-from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+from kille_env.errors import CardError, KilleError, RulesError
 from kille_env.records import Logbook
 from kille_env.registry import load_game
 
@@ -205,7 +205,7 @@ class SeatTables:
         wrong = chosen & illegal_rows(self.batch.mask, actions)
         if wrong.any() and self.illegal == "raise":
             table = int(np.argmax(wrong))
-            self._refuse(table, int(actions[table]))
+            self.batch.refuse(table, int(actions[table]))
         self.reward[:] = 0.0
         self.terminated[:] = self.truncated[:] = False
         self.skipped[:] = 0
@@ -286,15 +286,6 @@ class SeatTables:
         earned = self.batch.reward
         self.pending += earned[self._rows, self.own]
         self.returns += earned
-
-    def _refuse(self, table: int, action: int) -> None:
-        names, mask = self.batch.spec.actions, self.batch.mask[table]
-        name = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
-        legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(mask))
-        raise IllegalActionError(
-            f"table {table}, seat {self.own[table]}: action {name} is not legal now. "
-            f'Legal: {legal}. The action mask says which; illegal="lose" ends the match instead'
-        )
 
 
 _KEPT = (

@@ -15,7 +15,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kille_env.adapters.aec import (
+from kille_env.adapters.opponents import PlayerLike
+from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
@@ -23,7 +24,6 @@ from kille_env.adapters.aec import (
     reset_options,
     rules_of_reset,
 )
-from kille_env.adapters.opponents import PlayerLike
 from kille_env.adapters.spaces import LegalMultiDiscrete, observation_space
 from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -244,7 +244,7 @@ class Batch:
                 for job in jobs:
                     job.result()
         if illegal >= 0:
-            self._refuse(illegal, int(actions[illegal]))
+            self.refuse(illegal, int(actions[illegal]))
 
     def deal(self, deck: Sequence[str] | None = None) -> None:
         """Deals one hand at every table that stands at a chance node, and nothing more.
@@ -268,7 +268,7 @@ class Batch:
         actions = self._check_actions(actions)
         illegal = first_illegal(self._seat, self._mask, actions, self._everyone)
         if illegal >= 0:
-            self._refuse(illegal, int(actions[illegal]))
+            self.refuse(illegal, int(actions[illegal]))
         self.game.apply(self._tables, self._rules, actions)
         self._show()
 
@@ -471,7 +471,8 @@ class Batch:
             )
         return np.ascontiguousarray(given, dtype=np.int64)
 
-    def _refuse(self, table: int, action: int) -> None:
+    def refuse(self, table: int, action: int) -> NoReturn:
+        """Raises the error about an illegal action: table, seat, action and what is legal."""
         names = self.spec.actions
         name = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask[table]))
