@@ -162,7 +162,9 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
 
 def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
     assert main(["demo", "--config", config, "--match", "--json"]) == 0
-    found = answer(capsys)
+    printed = capsys.readouterr()
+    assert "units a match against" in printed.err
+    found = json.loads(printed.out)
     assert found["run"] == "runs/demo-match"
     assert found["rules"]["episode"] == "match"
     assert main(["demo", "--config", config, "--match"]) == 0
