@@ -4,9 +4,7 @@ A game is registered by the text of its module's name; the module is imported wh
 first. Other packages register their own games with `register`.
 """
 
-import importlib
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kille_env.errors import UnknownGameError, did_you_mean
@@ -52,18 +50,17 @@ def list_games() -> tuple[str, ...]:
     return tuple(_modules)
 
 
-@cache
 def load_game(name: str) -> "Game":
     """Returns a game with its kernels (compiled or taken from the cache at their first call).
 
     Raises:
         UnknownGameError: No such game; the message suggests one.
     """
-    from kille_env.core.game import Game
+    from kille_env.core.game import game_of
 
     if name not in _modules:
         raise UnknownGameError(f"there is no game {name!r}. {did_you_mean(name, _modules)}")
-    return Game(importlib.import_module(_modules[name]))
+    return game_of(_modules[name])
 
 
 def spec(name: str) -> "GameSpec":

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kille_env.core.game import DEAL, OVER, Game, first_illegal
+from kille_env.core.game import DEAL, OVER, Game, first_illegal, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules, width
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
@@ -374,7 +374,7 @@ class Batch:
     def __getstate__(self) -> dict[str, Any]:
         """Pickles the tables, not the kernels."""
         return {
-            "game": self.spec.name,
+            "game": self.game.module.__name__,
             "settings": (
                 self.num_tables,
                 self.num_players,
@@ -390,9 +390,7 @@ class Batch:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Builds the batch again and plays on where it was."""
-        from kille_env.registry import load_game  # only unpickling needs the registry here
-
-        self.__init__(load_game(state["game"]), *state["settings"])  # type: ignore[misc]
+        self.__init__(game_of(state["game"]), *state["settings"])  # type: ignore[misc]
         self._tables[:] = np.frombuffer(state["tables"], dtype=self.spec.table)
         self._began = state["began"]
         for array, kept in zip(self._shown, state["shown"], strict=True):

@@ -4,8 +4,9 @@ A game is a module (or package) with a `SPEC` and the functions of `GameModule`.
 record: the fields that every game has (`table_dtype` adds them) and the game's own.
 """
 
+import importlib
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -318,3 +319,9 @@ class Game:
 
 
 kernel_seed = kernel(seed_tables)
+
+
+@cache
+def game_of(module: str) -> Game:
+    """Returns the game of a module by its name; the same one each time, so it is compiled once."""
+    return Game(importlib.import_module(module))

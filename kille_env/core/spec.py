@@ -271,15 +271,13 @@ class Rules:
         return int(self.record[name][0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles as plain values: the record is built again."""
-        return _resolve_again, (self.game, dict(self.values))
+        """Pickles the values and the record: a read-only view of a mapping cannot be."""
+        return _rules_again, (self.game, dict(self.values), self.record)
 
     def as_dict(self) -> dict[str, Value]:
         """Returns every switch with its value, as JSON can hold it."""
         return dict(self.values)
 
 
-def _resolve_again(game: str, values: dict[str, Value]) -> Rules:
-    from kille_env.registry import spec  # the registry knows specs; only unpickling needs it here
-
-    return spec(game).resolve(values)
+def _rules_again(game: str, values: dict[str, Value], record: np.ndarray) -> Rules:
+    return Rules(game, MappingProxyType(values), record)
