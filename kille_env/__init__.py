@@ -8,11 +8,11 @@ import importlib
 from typing import Any
 
 from kille_env import games  # noqa: F401  registers the built-in games
+from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
 from kille_env.registry import (
     list_games,
     load_game,
-    make,
     make_batch,
     on_register,
     register,

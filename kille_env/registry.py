@@ -1,4 +1,4 @@
-"""Which games there are, and how to make them.
+"""Which games there are, and tables of them.
 
 A game is registered by the text of its module's name; the module is imported when the game is used
 first. Other packages register their own games with `register`.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from kille_env.errors import UnknownGameError, did_you_mean
 
 if TYPE_CHECKING:
-    from kille_env.adapters.aec import KilleAEC
     from kille_env.core.batch import Batch
     from kille_env.core.game import Game
     from kille_env.core.spec import GameSpec, Rules
@@ -100,10 +99,3 @@ def make_batch(
     game = load_game(name)
     resolved = game.spec.resolve(rules, episode=episode)
     return Batch(game, num_tables, num_players, resolved, seed, threads, restart)
-
-
-def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
-    """Makes a game as a PettingZoo AEC environment; see `kille_env.adapters.aec.KilleAEC`."""
-    from kille_env.adapters.aec import KilleAEC
-
-    return KilleAEC(name, num_players, **options)
