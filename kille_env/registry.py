@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 _modules: dict[str, str] = {}
 _listeners: list[Callable[[str], None]] = []
 
-RulesLike = "Rules | Mapping[str, Any] | str | None"
-
 
 def register(name: str, module: str) -> None:
     """Registers a game.

@@ -37,8 +37,6 @@ KILLE_NAMES = (
     "gök",
     "kille",
 )
-BL, BP, KR = 0, 1, 2
-L1, L12 = 3, 14
 VH, KA, SV, HU, GO, KI = 15, 16, 17, 18, 19, 20
 
 

@@ -7,13 +7,14 @@ record: the fields that every game has (`table_dtype` adds them) and the game's 
 import importlib
 from collections.abc import Sequence
 from functools import cache, cached_property
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
 from kille_env.core import rng
-from kille_env.core.jit import bind, kernel
+from kille_env.core.jit import bind, kernel, package_root
 from kille_env.core.spec import GameSpec, Rules
 
 DEAL, OVER = 0, 1
@@ -307,15 +308,9 @@ class Game:
         self.full_state = bind(full_state_tables, name, functions)
 
     @cached_property
-    def root(self) -> Any:
+    def root(self) -> Path:
         """Folder or file whose sources decide about the kernel cache."""
-        from kille_env.core.jit import _package_root
-
-        return _package_root(
-            self.module.begin.py_func
-            if hasattr(self.module.begin, "py_func")
-            else self.module.begin
-        )
+        return package_root(self.module.begin)
 
 
 kernel_seed = kernel(seed_tables)

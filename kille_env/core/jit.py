@@ -49,8 +49,9 @@ def source_digest(root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _package_root(function: Callable[..., Any]) -> Path:
+def package_root(function: Any) -> Path:
     """Returns the folder of the top-level package that defines `function`, or else its file."""
+    function = getattr(function, "py_func", function)
     file = Path(function.__code__.co_filename)
     module = sys.modules.get(str(function.__globals__.get("__name__", "")).partition(".")[0])
     folder = getattr(module, "__path__", None)
@@ -117,7 +118,7 @@ def kernel(function: F, root: Path | None = None) -> F:
         root: Folder or file of the sources that it is compiled from, besides kille-env's; None is
             where it is defined.
     """
-    folder = cache_folder(root or _package_root(function))
+    folder = cache_folder(root or package_root(function))
     before = settings.CACHE_DIR
     # Numba reads the setting while it decorates; other packages' functions keep theirs.
     settings.CACHE_DIR = str(folder) if folder else ""
@@ -146,8 +147,8 @@ def bind(template: F, name: str, functions: dict[str, Any]) -> F:
     copy = types.FunctionType(template.__code__, globals_, f"{template.__name__}_{name}")
     copy.__qualname__ = copy.__name__
     copy.__module__ = template.__module__
-    own = _package_root(template)
-    roots = (_package_root(getattr(f, "py_func", f)) for f in functions.values())
+    own = package_root(template)
+    roots = (package_root(getattr(f, "py_func", f)) for f in functions.values())
     theirs = next((root for root in roots if root != own), own)  # a game of another package
     return kernel(copy, theirs)  # type: ignore[return-value]
 

@@ -9,7 +9,8 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Chopped players who hold a hidden gok are asked to call like any other holder.
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 
-The kernels are in `rules` (what happens) and `observe` (who sees what), the words in `words`.
+The record of a table is in `table`, what happens in `rules` and, from the showdown on, in `settle`;
+who sees what in `observe`, the words in `words`, and who is done with a match in `retired`.
 """
 
 from kille_env.core.deck import KILLE_PACK

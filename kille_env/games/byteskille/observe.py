@@ -32,30 +32,6 @@ from kille_env.games.byteskille.table import (
     is_shown,
 )
 
-# Offsets of the observation's parts; `observation_parts` below names the same ones, in the same
-# order.
-PHASE, CARD, CARD_HIGH, CARD_OPEN, CARD_DEALT, ASKED, SEEN = 0, 5, 26, 27, 28, 29, 30
-REDEALS_LEFT, BUYING, POT, PRICE, SEATS = 51, 68, 70, 86, 102
-(
-    IN_HAND,
-    IS_DEALER,
-    ON_TURN,
-    TO_COME,
-    HAS_STOOD,
-    HAS_SWAPPED,
-    HAS_GIVEN,
-    HAS_DRAWN,
-    UNTOUCHED,
-    IS_OPEN,
-    IS_CHOPPED,
-    KNOWN,
-    KNOWN_HIGH,
-    ENTRIES,
-    HAS_DECLINED,
-    STILL_IN,
-) = (index(part) for part in range(16))
-NOBODYS_TURN = 99  # past every position
-
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the observation."""
@@ -154,6 +130,68 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("gok_asked", 1, "the decision is a gok holder's, between turns"),
         Part("laid_aside", 21, "cards of each type that left the talon or a hand in this hand", 2),
     )
+
+
+# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
+# place among those parts behind the first of them.
+_BEGINS = {part.name: part.offset for part in observation_parts(1)}
+PHASE, CARD, CARD_HIGH, CARD_OPEN, CARD_DEALT, ASKED, SEEN, REDEALS_LEFT, BUYING, POT, PRICE = (
+    _BEGINS[name]
+    for name in (
+        "phase",
+        "card",
+        "card_high",
+        "card_open",
+        "card_dealt",
+        "asked",
+        "seen",
+        "redeals_left",
+        "buying",
+        "pot",
+        "price",
+    )
+)
+SEATS = _BEGINS["in_hand"]
+SEAT_PARTS = len(_BEGINS) - list(_BEGINS).index("in_hand")
+(
+    IN_HAND,
+    IS_DEALER,
+    ON_TURN,
+    TO_COME,
+    HAS_STOOD,
+    HAS_SWAPPED,
+    HAS_GIVEN,
+    HAS_DRAWN,
+    UNTOUCHED,
+    IS_OPEN,
+    IS_CHOPPED,
+    KNOWN,
+    KNOWN_HIGH,
+    ENTRIES,
+    HAS_DECLINED,
+    STILL_IN,
+) = (
+    index(_BEGINS[name] - SEATS)
+    for name in (
+        "in_hand",
+        "dealer",
+        "on_turn",
+        "to_come",
+        "stood",
+        "swapped",
+        "gave",
+        "drew",
+        "untouched",
+        "open",
+        "chopped",
+        "known",
+        "known_high",
+        "entries",
+        "declined",
+        "still_in",
+    )
+)
+NOBODYS_TURN = 99  # past every position
 
 
 @kernel
@@ -368,7 +406,7 @@ def full_state(table, rules, seat, out):
     The talon has no order before it is drawn from, so there is none to show.
     """
     num_players = int(table["num_players"])
-    size = SEATS + 16 * num_players
+    size = SEATS + SEAT_PARTS * num_players
     observe(table, rules, seat, out[:size])
     out[size:] = 0
     highs = size + 21 * num_players
