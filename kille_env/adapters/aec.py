@@ -39,7 +39,7 @@ from kille_env.records import Logbook, Record
 from kille_env.registry import load_game
 
 ELIMINATED = ("end", "immediate")
-RESET_OPTIONS = ("deck", "dealer", "rules", "num_players")
+RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
 
 
 def masks_of_all(tables, rules, out):
@@ -195,11 +195,12 @@ class KilleAEC(AECEnv[str, Any, int]):
             seed: Seed of this and the following matches; None goes on with the generator as it is,
                 so that matches differ.
             options: "deck": card codes in the order in which they leave the pack, for the first
-                hand; "dealer": seat of the first dealer; "rules": rules of this match (see
-                `rules_of_reset`); the next reset goes back to the environment's own.
+                hand; "dealer": seat of the first dealer; "start": how a match under way stands (see
+                `Batch.reset`); "rules": rules of this match (see `rules_of_reset`); the next reset
+                goes back to the environment's own.
 
         Raises:
-            RulesError: A dealer, rule or seed that does not exist, or another number of seats: the
+            RulesError: A dealer, rule, start or seed that cannot be, or another number of seats: the
                 observation has entries a seat, so that takes another environment.
             CardError: A deck that is not possible.
 
@@ -218,7 +219,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         before = self._batch.rules
         self._batch.use_rules(rules)
         try:
-            self._begin_match(seed, given.get("deck"), given.get("dealer"))
+            self._begin_match(seed, given.get("deck"), given.get("dealer"), given.get("start"))
         except KilleError:
             self._batch.use_rules(before)
             raise
@@ -238,11 +239,11 @@ class KilleAEC(AECEnv[str, Any, int]):
         if self.render_mode == "human":
             self.render()
 
-    def _begin_match(self, seed: int | None, deck: Any, dealer: Any) -> None:
+    def _begin_match(self, seed: int | None, deck: Any, dealer: Any, start: Any) -> None:
         """Begins a match; one that random cards decide before anybody acts is passed over."""
-        self._log.reset(seed, deck=deck, dealer=dealer)
+        self._log.reset(seed, deck=deck, dealer=dealer, start=start)
         while deck is None and self._batch.over[0]:
-            self._log.reset(dealer=dealer)
+            self._log.reset(dealer=dealer, start=start)
 
     def step(self, action: Any) -> None:
         """Plays an action of the selected agent, or takes an agent off the table that has ended.
@@ -340,7 +341,8 @@ class KilleAEC(AECEnv[str, Any, int]):
     def _illegal(self, agent: str, action: Any) -> IllegalActionError:
         names = self.game.spec.actions
         known = isinstance(action, (int, np.integer)) and 0 <= action < len(names)
-        legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask_now))
+        text = self._batch.action_text
+        legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now))
         return IllegalActionError(
             f"{agent}: action {action!r}{f' ({names[int(action)]})' if known else ''} is not legal "
             f'now. Legal: {legal}. info["action_mask"] says which'

@@ -28,7 +28,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.records import Record
 
-RESET_OPTIONS = ("deck", "dealer", "rules", "seat")
+RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")
 
 
 class KilleEnv(gymnasium.Env[Any, Any]):
@@ -116,7 +116,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         Args:
             seed: Seed of this and the following matches, the opponents' choices included; None goes
                 on with the generators as they are.
-            options: "deck", "dealer" and "rules" as in `KilleAEC.reset`; "seat" for this match.
+            options: "deck", "dealer", "start" and "rules" as in `KilleAEC.reset`; "seat" for this
+                match.
         """
         super().reset(seed=seed)
         given = reset_options(options, RESET_OPTIONS)
@@ -128,7 +129,11 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         tables.batch.use_rules(rules)
         try:
             tables.begin(
-                seed, deck=given.get("deck"), dealer=given.get("dealer"), seat=given.get("seat")
+                seed,
+                deck=given.get("deck"),
+                dealer=given.get("dealer"),
+                start=given.get("start"),
+                seat=given.get("seat"),
             )
         except KilleError:
             tables.batch.use_rules(before)

@@ -131,6 +131,7 @@ class SeatTables:
         which: np.ndarray | None = None,
         deck: Any = None,
         dealer: Any = None,
+        start: Any = None,
         seat: int | None = None,
     ) -> None:
         """Begins matches and plays each to the seat's first decision.
@@ -140,6 +141,7 @@ class SeatTables:
             which: [N] bool; None is all of them.
             deck: As in `Batch.reset`.
             dealer: As in `Batch.reset`.
+            start: As in `Batch.reset`.
             seat: The outside's seat in these matches; None is as the tables were made.
 
         Raises:
@@ -148,7 +150,7 @@ class SeatTables:
         """
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which.astype(np.bool_)
         seat = None if seat is None else int(self._check_seat(seat))
-        self._play.reset(seed, deck=deck, dealer=dealer, which=chosen)
+        self._play.reset(seed, deck=deck, dealer=dealer, start=start, which=chosen)
         self.skipped[chosen] = 0
         for _ in range(MOST_SKIPPED):
             self._sit_down(chosen, seat)

@@ -29,7 +29,7 @@ from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, RulesError
 
-RESET_OPTIONS = ("deck", "dealer", "rules", "seat", "reset_mask")
+RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
 
 
 class KilleVectorEnv(VectorEnv[Any, Any, Any]):
@@ -127,8 +127,8 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
 
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, None among them goes on; None goes on.
-            options: "reset_mask" [N] bool; "deck", "dealer" (one, or one a table), "rules" and
-                "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all tables.
+            options: "reset_mask" [N] bool; "deck", "dealer" (one, or one a table), "start", "rules"
+                and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all tables.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.get("reset_mask"))
@@ -149,6 +149,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
                 chosen,
                 deck=given.get("deck"),
                 dealer=given.get("dealer"),
+                start=given.get("start"),
                 seat=given.get("seat"),
             )
         except KilleError:

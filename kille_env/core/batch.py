@@ -3,7 +3,7 @@
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, NoReturn
@@ -155,6 +155,7 @@ class Batch:
         *,
         deck: Sequence[str] | Sequence[Sequence[str]] | None = None,
         dealer: int | Sequence[int] | np.ndarray | None = None,
+        start: Mapping[str, Any] | None = None,
         which: np.ndarray | None = None,
         deal: bool = True,
     ) -> None:
@@ -167,21 +168,26 @@ class Batch:
                 for all tables, or a list of lists, [N]. It may be shorter than the pack; the rest
                 is random.
             dealer: First dealer, one or [N]; None draws it.
+            start: How a match that is under way stands, in the words of the record notation, for
+                all tables: `{"pot": 6, "owed": [2, 2, 2]}`. None is the game's own beginning. It
+                holds for the match that begins now.
             which: [N] bool, the tables to begin; None is all of them.
             deal: Whether to deal; without, the tables stand at a chance node (see `deal`).
 
         Raises:
             CardError: A deck that is not possible.
-            RulesError: A dealer or seed that is not possible.
+            RulesError: A dealer, seed or start that is not possible.
         """
         chosen = self._everyone if which is None else self._chosen(which)
         dealers = self._dealers(dealer)
         decks = self._decks(deck)
+        self._check_start(start)
         if seed is not None:
             self.seed(seed, chosen)
         first = not self._began
         with announce_compilation(self.spec.name, self.game.root) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
+            self._set_up(start, chosen)
             self._stack(decks, chosen)
             if deal:
                 self.game.deal(self._tables, self._rules, chosen, False)
@@ -265,12 +271,20 @@ class Batch:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
         """
+        self.game.apply(self._tables, self._rules, self.check_legal(actions))
+        self._show()
+
+    def check_legal(self, actions: Any) -> np.ndarray:
+        """Returns actions as [N] int64 if they can be played now; nothing is played.
+
+        Raises:
+            IllegalActionError: They are no [N] whole numbers, or one is not legal.
+        """
         actions = self._check_actions(actions)
         illegal = first_illegal(self._seat, self._mask, actions, self._everyone)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
-        self.game.apply(self._tables, self._rules, actions)
-        self._show()
+        return actions
 
     @property
     def at_chance(self) -> np.ndarray:
@@ -306,7 +320,25 @@ class Batch:
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""
-        return [self.spec.actions[action] for action in np.flatnonzero(self._mask[table])]
+        return [self.action_text(action, table) for action in np.flatnonzero(self._mask[table])]
+
+    def action_text(self, action: int, table: int = 0) -> str:
+        """Returns the text of an action of the seat to act, with the cards that it means."""
+        return self.game.action_text(self._tables[table], int(action))
+
+    def find_action(self, text: str, table: int = 0) -> int:
+        """Returns the legal action with a text.
+
+        Raises:
+            IllegalActionError: No legal action of the seat to act is called that.
+        """
+        for action in np.flatnonzero(self._mask[table]):
+            if self.action_text(action, table) == text:
+                return int(action)
+        raise IllegalActionError(
+            f"table {table}, seat {self._seat[table]}: {text!r} is not legal now. "
+            f"Legal: {', '.join(self.legal_texts(table))}"
+        )
 
     def result(self, table: int = 0) -> dict[str, Any]:
         """Returns the result of the hand that has just ended, before the next one is dealt.
@@ -317,6 +349,14 @@ class Batch:
         if self._tables["phase"][table] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
         return self.game.module.result(self._tables[table], self.rules)
+
+    def drawn_cards(self, table: int = 0) -> np.ndarray:
+        """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
+        record = self._tables[table]
+        drawn, size = int(record["drawn"]), len(record["deck"])
+        if drawn <= size:
+            return record["deck"][:drawn].copy()
+        return np.concatenate([record["deck"], record["again"][: drawn - size]])
 
     def describe(self, table: int = 0, seat: int | None = None) -> str:
         """Returns a table in words, as a seat sees it or (None) with every card."""
@@ -441,7 +481,7 @@ class Batch:
             dealers[:] = given
         return dealers
 
-    def _decks(self, deck: Any) -> list[tuple[np.ndarray, int]] | None:
+    def _decks(self, deck: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
         """Checks decks before anything changes."""
         if deck is None:
             return None
@@ -452,15 +492,34 @@ class Batch:
         if many and len(deck) != self.num_tables:
             raise CardError(f"{len(deck)} decks for {self.num_tables} tables")
         lists = deck if many else [deck]
-        stacked = [(self.spec.pack.stack(codes), len(codes)) for codes in lists]
+        stacked = [(*self.spec.stack(codes), len(codes)) for codes in lists]
         return stacked if many else stacked * self.num_tables
 
-    def _stack(self, decks: list[tuple[np.ndarray, int]] | None, which: np.ndarray) -> None:
-        if decks is not None:
+    def _stack(
+        self, decks: list[tuple[np.ndarray, np.ndarray, int]] | None, which: np.ndarray
+    ) -> None:
+        if decks is None:
+            return
+        for table in np.flatnonzero(which):
+            deck, again, given = decks[table]
+            self._tables["deck"][table], self._tables["stacked"][table] = deck, given
+            if len(again):
+                self._tables["again"][table] = again
+
+    def _check_start(self, start: Mapping[str, Any] | None) -> None:
+        """Refuses an impossible start before anything changes, by trying it on a table apart."""
+        if start:
+            table = np.zeros(1, dtype=self.spec.table)
+            table["num_players"] = self.num_players
+            self.game.set_up(table[0], self.rules, start)
+
+    def _set_up(self, start: Mapping[str, Any] | None, which: np.ndarray) -> None:
+        if start:
             for table in np.flatnonzero(which):
-                self._tables["deck"][table], self._tables["stacked"][table] = decks[table]
+                self.game.set_up(self._tables[table], self.rules, start)
 
     def _check_actions(self, actions: Any) -> np.ndarray:
+        """Returns actions as [N] int64; whether they are legal is another matter."""
         given = np.asarray(actions)
         if given.dtype.kind not in "iu" or given.shape != self._seat.shape:
             raise IllegalActionError(
@@ -471,9 +530,11 @@ class Batch:
 
     def refuse(self, table: int, action: int) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal."""
-        names = self.spec.actions
-        name = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
-        legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._mask[table]))
+        known = 0 <= action < self.spec.num_actions
+        name = f"{action} ({self.spec.actions[action]})" if known else f"{action}"
+        legal = ", ".join(
+            f"{a} ({self.action_text(a, table)})" for a in np.flatnonzero(self._mask[table])
+        )
         raise IllegalActionError(
             f"table {table}, seat {self._seat[table]}: action {name} is not legal now. "
             f"Legal: {legal}"

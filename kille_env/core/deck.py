@@ -77,18 +77,33 @@ class Pack:
             return self.codes.index(code)
         raise CardError(f"{code!r} is not a card. {did_you_mean(code, self.codes)}")
 
-    def stack(self, codes: Sequence[str]) -> np.ndarray:
-        """Returns a whole pack, int8 [C], that begins with the given cards.
+    def stack(self, codes: Sequence[str], redrawn: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.
 
         The first of two equal codes is copy 0. The cards that are not named follow in rank order;
         whoever draws past the named ones draws at random among them (see `draw`).
 
+        Args:
+            codes: The cards in the order in which they leave the pack.
+            redrawn: How many cards may be drawn once more, after a reshuffle.
+
+        Returns:
+            The pack, int8 [C], and copy 0 of each card beyond it, int8 [redrawn], -1 behind them.
+
         Raises:
-            CardError: A code is unknown or stands there too often.
+            CardError: A code is unknown or stands there too often, or the list is too long.
         """
+        if len(codes) > self.size + redrawn:
+            more = f" and {redrawn} after reshuffles" if redrawn else ""
+            raise CardError(
+                f"the deck has {len(codes)} cards; expected at most {self.size} of the pack{more}"
+            )
+        again = np.full(redrawn, -1, dtype=np.int8)
+        for position, code in enumerate(codes[self.size :]):
+            again[position] = self.parse(code) * self.copies
         used: dict[int, int] = {}
         cards = []
-        for position, code in enumerate(codes):
+        for position, code in enumerate(codes[: self.size]):
             kind = self.parse(code)
             copy = used.get(kind, 0)
             if copy == self.copies:
@@ -101,7 +116,7 @@ class Pack:
             cards.append(kind * self.copies + copy)
         named = set(cards)
         cards += [card for card in range(self.size) if card not in named]
-        return np.array(cards, dtype=np.int8)
+        return np.array(cards, dtype=np.int8), again
 
 
 KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES)
@@ -129,3 +144,54 @@ def draw(table):
         deck[index(other)] = deck[index(position)]
         deck[index(position)] = card
     return np.int64(deck[index(position)])
+
+
+@kernel
+def reshuffle(table, cards):
+    """Shuffles a set of cards that were out of play into a new talon; the old one is used up.
+
+    Needs a table with cards drawn again (`table_dtype`). Where `stacked` names them, the named ones
+    come first; from a name on that is not among `cards` the order is random.
+    """
+    again = table["again"]
+    start, rest = np.int64(table["again_end"]), np.uint64(cards)
+    given = np.int64(table["stacked"]) - table["deck"].shape[0]
+    end = start
+    while end < given and rest != 0:
+        card = np.uint64(again[index(end)])
+        if (rest >> card) & np.uint64(1) == 0:
+            card ^= np.uint64(1)  # the other copy looks the same
+        if (rest >> card) & np.uint64(1) == 0:
+            table["stacked"] = table["deck"].shape[0] + end
+            break
+        again[index(end)] = card
+        rest &= ~(np.uint64(1) << card)
+        end += 1
+    for card in range(table["deck"].shape[0]):
+        if (rest >> np.uint64(card)) & np.uint64(1) != 0:
+            again[index(end)] = card
+            end += 1
+    table["again_end"] = end
+
+
+@kernel
+def draw_again(table):
+    """Returns the next card, like `draw`; once the pack is used up, one of those reshuffled."""
+    size = table["deck"].shape[0]
+    if table["drawn"] < size:
+        return draw(table)
+    again = table["again"]
+    position = np.int64(table["drawn"]) - size
+    if table["drawn"] >= table["stacked"]:
+        other = position + below(table, np.int64(table["again_end"]) - position)
+        card = again[index(other)]
+        again[index(other)] = again[index(position)]
+        again[index(position)] = card
+    table["drawn"] += 1
+    return np.int64(again[index(position)])
+
+
+@kernel
+def talon_left(table):
+    """How many cards can be drawn before a reshuffle; needs a table with cards drawn again."""
+    return table["deck"].shape[0] + np.int64(table["again_end"]) - np.int64(table["drawn"])

@@ -5,7 +5,7 @@ record: the fields that every game has (`table_dtype` adds them) and the game's 
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ import numpy as np
 from kille_env.core import rng
 from kille_env.core.jit import bind, kernel, package_root
 from kille_env.core.spec import GameSpec, Rules
+from kille_env.errors import RulesError
 
 DEAL, OVER = 0, 1
 """The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
@@ -27,9 +28,18 @@ class GameModule(Protocol):
     `table` is a record of `SPEC.table`, `rules` one of `SPEC.rules_dtype`; `out` arrays are filled
     completely. All but `result` and `describe` are kernels.
 
-    A game may offer more, and does better with it: `RESULT_KEYS`, the keys of `result`, by which
-    records are checked; `narrate(before, after, rules, names, seat)`, which tells a step in words;
-    `retired(table, rules)`, the seats that can neither act nor earn any more in this match.
+    A game may offer more, in Python, and does better with it:
+
+        RESULT_KEYS: The keys of `result`, by which records are checked.
+        narrate(before, after, rules, names, seat): Tells a step in words.
+        retired(table, rules): The seats that can neither act nor earn any more in this match.
+        action_text(table, action): The text of an action of the seat to act, where it depends on
+            his hand ("discard L3 L5"); else the text in `SPEC.actions` is used.
+        knows_action(text): Whether a text can be an action's, where there is an `action_text`.
+        set_up(table, rules, start): Puts a match that has just begun where it is told to start,
+            or raises `RulesError` and changes nothing.
+        chance(table, rules): What chance has decided in a match besides cards, by name, as the
+            record of the match has it; `set_up` takes the same names.
     """
 
     SPEC: GameSpec
@@ -64,8 +74,16 @@ class GameModule(Protocol):
         ...
 
 
-def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
+def table_dtype(
+    max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]], redrawn: int = 0
+) -> np.dtype:
     """Returns the record dtype of a table: what every game has, then the game's own fields.
+
+    Args:
+        max_players: Most seats.
+        pack_size: Cards in the pack.
+        fields: The game's own fields.
+        redrawn: How many cards at most can be drawn once more in a deal, after a reshuffle.
 
     Common fields:
         seed, match_key, rng: the generator's words (see `core.rng`)
@@ -75,6 +93,7 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         phase, seat: the phase and the seat to act, -1 if none
         num_players, dealer, truncated
         drawn, stacked, deck: cards drawn, how many of the first were given, the pack
+        again, again_end: only with `redrawn`: the cards that were shuffled in again, and how many
     """
     common = [
         ("seed", np.uint64),
@@ -92,6 +111,8 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         ("stacked", np.int8),
         ("deck", np.int8, (pack_size,)),
     ]
+    if redrawn:
+        common += [("again", np.int8, (redrawn,)), ("again_end", np.int8)]
     return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
 
 
@@ -306,6 +327,35 @@ class Game:
         self.mask = bind(mask_tables, name, functions)
         self.information_state = bind(information_state_tables, name, functions)
         self.full_state = bind(full_state_tables, name, functions)
+
+    def action_text(self, table: np.record, action: int) -> str:
+        """Returns the text of an action of the seat to act."""
+        tell = getattr(self.module, "action_text", None)
+        return tell(table, action) if tell else self.spec.actions[action]
+
+    def knows_action(self, text: Any) -> bool:
+        """Returns whether a text can be an action's."""
+        knows = getattr(self.module, "knows_action", None)
+        return knows(text) if knows else text in self.spec.actions
+
+    def set_up(self, table: np.record, rules: Rules, start: Mapping[str, Any]) -> None:
+        """Puts a match that has just begun where it is told to start.
+
+        Raises:
+            RulesError: It cannot start like that; nothing has changed.
+        """
+        prepare = getattr(self.module, "set_up", None)
+        if prepare:
+            prepare(table, rules, start)
+        elif start:
+            raise RulesError(
+                f"start is {start!r}; {self.spec.name} has one beginning, expected {{}}"
+            )
+
+    def chance(self, table: np.record, rules: Rules) -> dict[str, Any]:
+        """Returns what chance has decided in a match besides cards, by name."""
+        tell = getattr(self.module, "chance", None)
+        return tell(table, rules) if tell else {}
 
     @cached_property
     def root(self) -> Path:

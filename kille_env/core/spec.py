@@ -4,7 +4,7 @@ Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` a
 features.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -29,6 +29,7 @@ class Switch:
         default: Its value by preset, or one value for all of them.
         values: The choices; empty for a whole number.
         minimum: Least whole number.
+        maximum: Largest whole number.
         even: Whether the whole number must be even.
         nullable: Whether None ("as the game ends by itself") is a value too.
         decision: Its number in the register of decisions of the game's page.
@@ -42,8 +43,7 @@ class Switch:
     even: bool = False
     nullable: bool = False
     decision: str = ""
-
-    MAXIMUM = 1_000_000_000
+    maximum: int = 1_000_000_000
 
     def value_for(self, preset: str) -> Value:
         """Returns the value that a preset gives it."""
@@ -64,7 +64,7 @@ class Switch:
             raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
         if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
             number = int(value)
-            if self.minimum <= number <= self.MAXIMUM and not (self.even and number % 2):
+            if self.minimum <= number <= self.maximum and not (self.even and number % 2):
                 return number
         raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
 
@@ -74,9 +74,9 @@ class Switch:
             words = [str(v).lower() if isinstance(v, bool) else repr(v) for v in self.values]
             return " or ".join(words)
         kind = "an even whole number" if self.even else "a whole number"
-        return f"{kind} from {self.minimum + (self.minimum % 2 if self.even else 0)}" + (
-            " or null" if self.nullable else ""
-        )
+        least = self.minimum + (self.minimum % 2 if self.even else 0)
+        most = f" to {self.maximum}" if self.maximum < Switch.maximum else ""
+        return f"{kind} from {least}{most}" + (" or null" if self.nullable else "")
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,15 @@ class GameSpec:
     def num_actions(self) -> int:
         """Size of the action space."""
         return len(self.actions)
+
+    def stack(self, codes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns a pack that begins with the given cards, and those given beyond a whole pack.
+
+        Raises:
+            CardError: As `Pack.stack`.
+        """
+        again = (self.table.fields or {}).get("again")
+        return self.pack.stack(codes, again[0].shape[0] if again else 0)
 
     @cached_property
     def rules_dtype(self) -> np.dtype:

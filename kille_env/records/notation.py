@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+import numpy as np
+
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, RecordError, RulesError, did_you_mean
@@ -29,9 +31,12 @@ KEYS = (
     "first_dealer",
     "start",
     "deals",
+    "remainder_to",
     "returns",
     "truncated",
 )
+CHANCE = ("remainder_to",)
+"""Keys that say what chance has decided besides cards."""
 REQUIRED = ("format", "game", "num_players", "first_dealer", "deals")
 DEAL_KEYS = ("deck", "actions", "result")
 
@@ -207,11 +212,7 @@ def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
     except RulesError as error:
         refuse(where, str(error))
     _check_seat(record["first_dealer"], num_players, "'first_dealer'", where)
-    if record.get("start") not in (None, {}):
-        refuse(
-            where,
-            f"'start' is {record['start']!r}; {game.spec.name} has one beginning, expected {{}}",
-        )
+    _check_start(record, game, rules, num_players, where)
     _check_names(record, num_players, where)
     _check_outcome(record, num_players, where)
     _check_is(record["deals"], list, "'deals'", "a list of deals", where)
@@ -241,6 +242,28 @@ def _check_is(thing: Any, kind: type, name: str, expected: str, where: str) -> N
 def _check_seat(seat: Any, num_players: int, name: str, where: str) -> None:
     if type(seat) is not int or not 0 <= seat < num_players:
         refuse(where, f"{name} is {seat!r}; expected a seat from 0 to {num_players - 1}")
+
+
+def _check_start(
+    record: Mapping[str, Any], game: Game, rules: Rules, num_players: int, where: str
+) -> None:
+    start = record.get("start")
+    if not isinstance(start, (dict, Mapping, type(None))):
+        refuse(where, f"'start' is {_kind(start)}; expected an object")
+    table = np.zeros(1, dtype=game.spec.table)
+    table["num_players"] = num_players
+    try:
+        if any(key in CHANCE for key in start or {}):
+            raise RulesError(f"{' and '.join(CHANCE)} stand beside 'start', not in it")
+        game.set_up(table[0], rules, start or {})
+        game.set_up(table[0], rules, told_chance(record))
+    except RulesError as error:
+        refuse(where, str(error))
+
+
+def told_chance(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a record says that chance has decided besides cards, by name."""
+    return {key: record[key] for key in CHANCE if record.get(key) is not None}
 
 
 def _check_names(record: Mapping[str, Any], num_players: int, where: str) -> None:
@@ -277,7 +300,7 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
     ):
         refuse(where, f"'deck' is {deal['deck']!r}; expected a list of card codes")
     try:
-        game.spec.pack.stack(deal["deck"])
+        game.spec.stack(deal["deck"])
     except CardError as error:
         raise CardError(join(where, str(error), ": ")) from None
     _check_is(deal["actions"], list, "'actions'", "a list of [seat, text]", where)
@@ -286,7 +309,7 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
         if not isinstance(action, (list, tuple)) or len(action) != 2:
             refuse(here, f"the action is {action!r}; expected [seat, text]")
         _check_seat(action[0], num_players, "the seat", here)
-        if action[1] not in game.spec.actions:
+        if not game.knows_action(action[1]):
             hint = did_you_mean(action[1], game.spec.actions)
             refuse(here, f"{game.spec.name} has no action {action[1]!r}. {hint}")
     if deal.get("result") is not None:

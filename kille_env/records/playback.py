@@ -10,7 +10,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.game import OVER, Game
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, IllegalActionError
-from kille_env.records.notation import check_record, check_result, join, refuse
+from kille_env.records.notation import check_record, check_result, join, refuse, told_chance
 from kille_env.records.recorder import Watch, returns
 
 
@@ -105,12 +105,12 @@ class _Replayer:
         self.where = getattr(record, "source", "")
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
         self.table = self.batch.tables[0]
-        self.numbers = {text: number for number, text in enumerate(game.spec.actions)}
         self.out = Replay(record, rules)
 
     def run(self) -> Replay:
         batch, out = self.batch, self.out
-        batch.reset(dealer=self.record["first_dealer"], deal=False)
+        start = {**(self.record.get("start") or {}), **told_chance(self.record)}
+        batch.reset(dealer=self.record["first_dealer"], start=start, deal=False)
         deals = self.record["deals"]
         for number, deal in enumerate(deals):
             where = join(self.where, f"deal {number}")
@@ -141,7 +141,8 @@ class _Replayer:
                 )
             out.steps.append(self._step(number, text))
             self._check_legal(out.steps[-1], seat, here)
-            self._move(lambda text=text: batch.apply([self.numbers[text]]), deal, here)
+            action = batch.find_action(text)
+            self._move(lambda action=action: batch.apply([action]), deal, here)
         if batch.seat[0] >= 0:
             out.steps.append(self._step(number, None))
         else:
@@ -170,6 +171,13 @@ class _Replayer:
         if self.table["drawn"] > len(deal["deck"]):
             cards = f"{len(deal['deck'])} cards; expected at least {int(self.table['drawn'])}"
             raise CardError(join(where, f"the deck ends after {cards}", ": "))
+        size = self.batch.spec.pack.size
+        if self.table["drawn"] > size:  # a reshuffled talon holds what was played, not a whole pack
+            drawn = [self.batch.spec.pack.code(card) for card in self.batch.drawn_cards()]
+            for position in range(size, len(drawn)):
+                if drawn[position] != deal["deck"][position]:
+                    card = f"card {position} of the deck is {deal['deck'][position]}"
+                    raise CardError(join(where, f"{card}, which is not in the new talon", ": "))
         if self.watch:
             self.watch(before, self.table.copy())
 

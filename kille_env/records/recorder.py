@@ -47,6 +47,7 @@ class Recorder:
         self._codes = np.repeat(np.array(batch.spec.pack.codes), batch.spec.pack.copies)
         self._seeds: list[int | None] = [None] * batch.num_tables
         self._dealers = [0] * batch.num_tables
+        self._starts: list[dict[str, Any]] = [{} for _ in range(batch.num_tables)]
         self._deals: list[list[dict[str, Any]]] = [[] for _ in range(batch.num_tables)]
 
     def reset(
@@ -61,13 +62,14 @@ class Recorder:
         batch.reset(seed, which=which, **{**options, "deal": False})
         chosen = range(batch.num_tables) if which is None else np.flatnonzero(which).tolist()
         # A seed goes into the record if it alone says which cards a single table would see.
-        stacked = options.get("deck") is not None or options.get("dealer") is not None
+        stacked = any(options.get(name) is not None for name in ("deck", "dealer", "start"))
         alone: list[int] | None = None
         if seed is not None and not stacked and (np.ndim(seed) > 0 or batch.num_tables == 1):
             alone = np.atleast_1d(seed).tolist()
         for table in chosen:
             self._seeds[table] = None if alone is None else alone[table]
             self._dealers[table] = int(batch.tables["dealer"][table])
+            self._starts[table] = dict(options.get("start") or {})
             self._deals[table] = []
         self._deal()
 
@@ -79,12 +81,11 @@ class Recorder:
         """
         batch = self.batch
         live = np.flatnonzero(batch.seat >= 0).tolist()
-        seats, numbers = batch.seat.tolist(), np.asarray(actions).tolist()
+        seats, numbers = batch.seat.tolist(), batch.check_legal(actions).tolist()
+        texts = [batch.action_text(numbers[table], table) for table in live]
         self._move(lambda: batch.apply(actions))
-        for table in live:
-            self._deals[table][-1]["actions"].append(
-                [seats[table], batch.spec.actions[numbers[table]]]
-            )
+        for table, text in zip(live, texts, strict=True):
+            self._deals[table][-1]["actions"].append([seats[table], text])
         self._close(live)
         self._deal()
 
@@ -108,21 +109,25 @@ class Recorder:
             names=self.names,
             seed=self._seeds[table],
             first_dealer=self._dealers[table],
-            start={},
+            start=self._starts[table],
             deals=deals,
+            **batch.game.chance(batch.tables[table], batch.rules),
             returns=returns(batch, table) if over else None,
             truncated=bool(batch.tables["truncated"][table]) if over else None,
         )
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back."""
-        return self.batch.save(), copy.deepcopy((self._seeds, self._dealers, self._deals))
+        return self.batch.save(), copy.deepcopy(self._written())
 
     def return_to(self, mark: Any) -> None:
         """Goes back: the tables stand as they stood, and what came after is forgotten."""
         saved, written = mark
         self.batch.restore(saved)
-        self._seeds, self._dealers, self._deals = copy.deepcopy(written)
+        self._seeds, self._dealers, self._starts, self._deals = copy.deepcopy(written)
+
+    def _written(self) -> tuple[Any, ...]:
+        return self._seeds, self._dealers, self._starts, self._deals
 
     def _move(self, move: Callable[[], None]) -> None:
         if self._watch is None:
@@ -153,8 +158,7 @@ class Recorder:
                 }
 
     def _deck(self, table: int) -> list[str]:
-        drawn = int(self.batch.tables["drawn"][table])
-        return self._codes[self.batch.tables["deck"][table, :drawn]].tolist()
+        return self._codes[self.batch.drawn_cards(table)].tolist()
 
 
 class Logbook:

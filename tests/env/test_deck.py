@@ -37,13 +37,13 @@ def test_other_codes_are_refused(code):
 
 
 def test_the_first_of_two_equal_codes_is_copy_0():
-    assert KILLE_PACK.stack(["KI", "L5", "KI"])[:3].tolist() == [40, 14, 41]
+    assert KILLE_PACK.stack(["KI", "L5", "KI"])[0][:3].tolist() == [40, 14, 41]
 
 
 def test_a_stacked_pack_is_a_whole_pack():
-    pack = KILLE_PACK.stack(["GO", "BL", "GO"])
+    pack, _ = KILLE_PACK.stack(["GO", "BL", "GO"])
     assert sorted(pack.tolist()) == list(range(42))
-    assert KILLE_PACK.stack([]).tolist() == list(range(42))
+    assert KILLE_PACK.stack([])[0].tolist() == list(range(42))
 
 
 def test_a_third_card_of_a_type_is_refused_by_its_position():
@@ -56,7 +56,7 @@ def test_a_third_card_of_a_type_is_refused_by_its_position():
 def drawn(stacked, word=1):
     """All 42 cards drawn from a pack that begins with some codes."""
     table = np.zeros(1, dtype=SPEC.table)
-    table["deck"][0], table["stacked"][0] = KILLE_PACK.stack(stacked), len(stacked)
+    table["deck"][0], table["stacked"][0] = KILLE_PACK.stack(stacked)[0], len(stacked)
     table["rng"][0] = word
     take_pack(table[0])
     return [int(draw(table[0])) for _ in range(42)]

@@ -193,7 +193,7 @@ class _Session:
         if word != UNDO:
             self.moments.append((self.recorder.mark(), copy.deepcopy(self.rng), len(self.done)))
             self.human.say()
-            self._step(self.batch.spec.actions.index(word))
+            self._step(self.batch.find_action(word))
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
