@@ -200,8 +200,8 @@ class KilleAEC(AECEnv[str, Any, int]):
                 goes back to the environment's own.
 
         Raises:
-            RulesError: A dealer, rule, start or seed that cannot be, or another number of seats: the
-                observation has entries a seat, so that takes another environment.
+            RulesError: A dealer, rule, start or seed that cannot be, or another number of seats:
+                the observation has entries a seat, so that takes another environment.
             CardError: A deck that is not possible.
 
         A match that random cards decide before anybody acts is passed over. With a deck that does

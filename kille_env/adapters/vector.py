@@ -128,7 +128,8 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, None among them goes on; None goes on.
             options: "reset_mask" [N] bool; "deck", "dealer" (one, or one a table), "start", "rules"
-                and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all tables.
+                and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all
+                tables.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.get("reset_mask"))

@@ -249,7 +249,7 @@ def _check_start(
 ) -> None:
     start = record.get("start")
     if not isinstance(start, (dict, Mapping, type(None))):
-        refuse(where, f"'start' is {_kind(start)}; expected an object")
+        refuse(where, f"'start' is {_kind(start)}; expected {{}}, or how a match under way stands")
     table = np.zeros(1, dtype=game.spec.table)
     table["num_players"] = num_players
     try:

@@ -5,7 +5,9 @@ meaning stands in its layout below, from which the page of the game is made.
 """
 
 from kille_env.core.deck import KI
+from kille_env.core.features import binary, capped, digits, seat_set
 from kille_env.core.jit import index, kernel
+from kille_env.core.seats import bit, has, relative
 from kille_env.core.spec import Part, lay_out
 from kille_env.games.byteskille.settle import (
     price,
@@ -24,9 +26,7 @@ from kille_env.games.byteskille.table import (
     SWAPPED,
     TURN,
     UNDONE,
-    bit,
     card_type,
-    has,
     in_cards,
     is_high,
     is_shown,
@@ -201,26 +201,6 @@ def known(table, seat, card):
 
 
 @kernel
-def _capped(number, size):
-    """A number, or the largest that `size` bits hold."""
-    return min(int(number), (1 << size) - 1)
-
-
-@kernel
-def _binary(number, size, out, offset):
-    """Writes a number in binary, lowest bit first."""
-    for i in range(size):
-        out[index(offset + i)] = (number >> i) & 1
-
-
-@kernel
-def _digits(number, size, out, offset):
-    """Writes a number in base 256, lowest digit first."""
-    for i in range(size):
-        out[offset + i] = (number >> (8 * i)) & 255
-
-
-@kernel
 def _phase(table, seat, out):
     """Writes the phase as a seat may know it: a gok question shows to the one who is asked only."""
     phase = table["phase"]
@@ -229,13 +209,6 @@ def _phase(table, seat, out):
     if phase == GOK and table["seat"] != seat:
         phase = TURN
     out[PHASE + phase - TURN] = 1
-
-
-@kernel
-def _relative(seat, viewer, num_players):
-    """How far left of the viewer a seat is."""
-    distance = seat - viewer
-    return distance + num_players if distance < 0 else distance
 
 
 # observe
@@ -258,17 +231,17 @@ def observe(table, rules, seat, out):
     out[BUYING] = table["first_done"]
     out[BUYING + 1] = table["second_done"]
     # The three counters lie side by side and are written as one number.
-    counters = _capped(rules["max_redeals"] - table["redeals"], 5)
-    counters |= _capped(rules["max_deals"] - table["deals"], 8) << 5
-    counters |= _capped(rules["pots"] - table["pots_won"], 4) << 13
-    _binary(counters, 17, out, REDEALS_LEFT)
+    counters = capped(rules["max_redeals"] - table["redeals"], 5)
+    counters |= capped(rules["max_deals"] - table["deals"], 8) << 5
+    counters |= capped(rules["pots"] - table["pots_won"], 4) << 13
+    binary(counters, 17, out, REDEALS_LEFT)
     if table["pot"] > 0:
         # A whole division would cost a tenth of a step. This one is exact: below 2**16 a quotient
         # by a stake of at most 10**9 that is not whole lies farther from the next whole number
         # than it errs.
-        _binary(_capped(2.0 * table["pot"] / rules["stake"], 16), 16, out, POT)
+        binary(capped(2.0 * table["pot"] / rules["stake"], 16), 16, out, POT)
     if has(table["to_buy"], seat):
-        _binary(_capped(2 * price(table, rules, seat) // rules["stake"], 16), 16, out, PRICE)
+        binary(capped(2 * price(table, rules, seat) // rules["stake"], 16), 16, out, PRICE)
     for number in range(table["num_laid_aside"]):
         aside = int(table["laid_aside"][number])
         out[SEEN + card_type(aside)] += known(table, seat, aside)
@@ -276,7 +249,7 @@ def observe(table, rules, seat, out):
     if rules["episode"] == 0:
         buying = table["phase"] == BUYIN
         for other in range(num_players):
-            at = index(SEATS + _relative(other, seat, num_players))
+            at = index(SEATS + relative(other, seat, num_players))
             out[at + ENTRIES * index(num_players)] = table["entries"][index(other)]
             out[at + HAS_DECLINED * index(num_players)] = has(table["declined"], other)
             out[at + STILL_IN * index(num_players)] = buying & has(table["in_pot"], other)
@@ -291,7 +264,7 @@ def _observe_players(table, viewer, num_players, out):
     """
     turn = int(table["turn"]) if TURN <= table["phase"] < BUYIN else NOBODYS_TURN
     chopped, shown, last = table["chopped"], table["shown"], int(table["num_players_dealt"])
-    dealer = index(SEATS + _relative(int(table["dealer"]), viewer, num_players))
+    dealer = index(SEATS + relative(int(table["dealer"]), viewer, num_players))
     size = index(num_players)
     for position in range(last):
         seat = index(table["order"][index(position)])
@@ -302,7 +275,7 @@ def _observe_players(table, viewer, num_players, out):
         knows = lies_open | has(table["known_by"][card], viewer)
         kind = index(card_type(card))
         high = knows & (kind == KI) & is_high(table, card)
-        at = index(SEATS + _relative(int(seat), viewer, num_players))
+        at = index(SEATS + relative(int(seat), viewer, num_players))
         out[at + IN_HAND * size] = 1
         out[at + ON_TURN * size] = position == turn
         out[at + TO_COME * size] = position > turn
@@ -333,10 +306,10 @@ def information_state(table, rules, seat, out):
     if table["phase"] == GOK or table["phase"] == TURN:
         public_seat = int(table["order"][table["turn"]])
     if public_seat >= 0:
-        out[at + _relative(public_seat, seat, num_players)] = 1
+        out[at + relative(public_seat, seat, num_players)] = 1
     at += num_players
-    at = _set(table["players"], seat, num_players, out, at)
-    at = _set(bit(table["dealer"]), seat, num_players, out, at)
+    at = seat_set(table["players"], seat, num_players, out, at)
+    at = seat_set(bit(table["dealer"]), seat, num_players, out, at)
     out[at] = card_type(table["dealt"][seat]) + 1 if table["dealt"][seat] >= 0 else 0
     at += 1
     for number in range(table["num_events"]):
@@ -346,32 +319,24 @@ def information_state(table, rules, seat, out):
         for position in range(table["num_players_dealt"]):
             other = int(table["order"][position])
             card = table["hand"][other]
-            out[at + _relative(other, seat, num_players)] = card_type(card) + 1
+            out[at + relative(other, seat, num_players)] = card_type(card) + 1
     at += num_players
-    at = _set(table["in_pot"], seat, num_players, out, at)
-    at = _set(table["to_buy"], seat, num_players, out, at)
+    at = seat_set(table["in_pot"], seat, num_players, out, at)
+    at = seat_set(table["to_buy"], seat, num_players, out, at)
     for other in range(num_players):
-        out[at + _relative(other, seat, num_players)] = table["entries"][other]
+        out[at + relative(other, seat, num_players)] = table["entries"][other]
     at += num_players
-    at = _set(table["declined"], seat, num_players, out, at)
-    at = _set(table["first_buyers"], seat, num_players, out, at)
-    at = _set(table["prepaid"], seat, num_players, out, at)
+    at = seat_set(table["declined"], seat, num_players, out, at)
+    at = seat_set(table["first_buyers"], seat, num_players, out, at)
+    at = seat_set(table["prepaid"], seat, num_players, out, at)
     out[at] = table["first_done"]
     out[at + 1] = table["second_done"]
-    _digits(int(table["pot"]), 6, out, at + 2)
+    digits(int(table["pot"]), 6, out, at + 2)
     if has(table["to_buy"], seat):
-        _digits(int(price(table, rules, seat)), 6, out, at + 8)
-    _digits(int(table["redeals"]), 4, out, at + 14)
-    _digits(int(table["deals"]), 4, out, at + 18)
-    _digits(int(table["pots_won"]), 4, out, at + 22)
-
-
-@kernel
-def _set(seats, viewer, num_players, out, at):
-    """Writes a set of seats as one feature a seat; returns where the next part begins."""
-    for seat in range(num_players):
-        out[at + _relative(seat, viewer, num_players)] = has(seats, seat)
-    return at + num_players
+        digits(int(price(table, rules, seat)), 6, out, at + 8)
+    digits(int(table["redeals"]), 4, out, at + 14)
+    digits(int(table["deals"]), 4, out, at + 18)
+    digits(int(table["pots_won"]), 4, out, at + 22)
 
 
 @kernel
@@ -379,19 +344,19 @@ def _event(table, event, viewer, num_players, out, at):
     """Writes an event as a seat has seen it; a card that he cannot know is 0."""
     kind = int(event[0])
     out[at] = kind
-    out[at + 1] = _relative(int(event[1]), viewer, num_players) + 1
+    out[at + 1] = relative(int(event[1]), viewer, num_players) + 1
     whom = int(event[2])
     if kind == EV_CALL or kind == EV_ANSWER:
         out[at + 2] = whom
     elif whom >= 0:
-        out[at + 2] = _relative(whom, viewer, num_players) + 1
+        out[at + 2] = relative(whom, viewer, num_players) + 1
     for column in range(3, 5):
         card = int(event[column])
         if card >= 0 and known(table, viewer, card):
             out[at + column] = card_type(card) + 1
     extra = int(event[5])
     if kind == EV_SVIN or kind == EV_TALON_SVIN:
-        out[at + 5] = _relative(extra, viewer, num_players) + 1
+        out[at + 5] = relative(extra, viewer, num_players) + 1
     elif extra >= 0:
         out[at + 5] = extra & UNDONE != 0
 
@@ -413,11 +378,11 @@ def full_state(table, rules, seat, out):
     for position in range(table["num_players_dealt"]):
         other = int(table["order"][position])
         card = int(table["hand"][other])
-        relative = _relative(other, seat, num_players)
-        out[size + 21 * relative + card_type(card)] = 1
-        out[highs + relative] = card_type(card) == KI and is_high(table, card)
+        distance = relative(other, seat, num_players)
+        out[size + 21 * distance + card_type(card)] = 1
+        out[highs + distance] = card_type(card) == KI and is_high(table, card)
     if table["seat"] >= 0:
-        out[highs + num_players + _relative(int(table["seat"]), seat, num_players)] = 1
+        out[highs + num_players + relative(int(table["seat"]), seat, num_players)] = 1
     out[highs + 2 * num_players] = table["phase"] == GOK
     for number in range(table["num_laid_aside"]):
         out[highs + 2 * num_players + 1 + card_type(table["laid_aside"][number])] += 1

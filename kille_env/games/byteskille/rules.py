@@ -20,6 +20,7 @@ from kille_env.core.jit import (
     index,
     kernel,
 )
+from kille_env.core.seats import bit, everybody, has, next_seat
 from kille_env.games.byteskille.settle import (
     buy_or_decline,
     deal_again,
@@ -73,12 +74,8 @@ from kille_env.games.byteskille.table import (
     WAIT,
     WIKI,
     YES,
-    bit,
     card_type,
-    everybody,
-    has,
     is_shown,
-    next_seat,
 )
 
 # begin, deal

@@ -14,6 +14,7 @@ from kille_env.core.jit import (
     index,
     kernel,
 )
+from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
 from kille_env.games.byteskille.table import (
     AFTER_EACH,
     ANTE_DEAL,
@@ -31,14 +32,8 @@ from kille_env.games.byteskille.table import (
     SVENSK,
     WIKI2,
     WIKI3,
-    bit,
     card_type,
-    count,
-    everybody,
-    has,
     is_high,
-    next_seat,
-    seat_left_of,
 )
 
 

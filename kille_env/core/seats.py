@@ -1,0 +1,57 @@
+"""Seats as kernels see them: sets of seats as bits, and who sits where at a round table."""
+
+import numpy as np
+
+from kille_env.core.jit import kernel
+
+
+@kernel
+def bit(seat):
+    """The set of one seat."""
+    return np.uint32(np.uint32(1) << np.uint32(seat))
+
+
+@kernel
+def has(seats, seat):
+    """Whether a seat is in a set."""
+    return (np.uint32(seats) >> np.uint32(seat)) & np.uint32(1) != 0
+
+
+@kernel
+def count(seats):
+    """How many seats are in a set."""
+    rest = np.uint32(seats)
+    number = 0
+    while rest != 0:
+        rest = np.uint32(rest & (rest - np.uint32(1)))
+        number += 1
+    return number
+
+
+@kernel
+def everybody(table):
+    """The set of all seats of the table."""
+    return np.uint32((np.uint32(1) << np.uint32(table["num_players"])) - np.uint32(1))
+
+
+@kernel
+def next_seat(table, seat):
+    """The seat on the left; a comparison, for a division costs more than the rest of it."""
+    following = np.int64(seat) + 1
+    return 0 if following == table["num_players"] else following
+
+
+@kernel
+def seat_left_of(table, seat, seats):
+    """The nearest seat of a set clockwise from `seat`; the set is not empty."""
+    following = next_seat(table, seat)
+    while not has(seats, following):
+        following = next_seat(table, following)
+    return following
+
+
+@kernel
+def relative(seat, viewer, num_players):
+    """How far left of the viewer a seat is."""
+    distance = seat - viewer
+    return distance + num_players if distance < 0 else distance
