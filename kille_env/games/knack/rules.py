@@ -1,0 +1,373 @@
+"""What happens at a table of Knack, as kernels: joining, the three tricks, bets and payment."""
+
+import numpy as np
+
+from kille_env.core.deck import draw, take_pack
+from kille_env.core.game import DEAL, OVER, new_deal, new_match
+from kille_env.core.jit import index, kernel
+from kille_env.core.rng import below
+from kille_env.core.seats import bit, has, next_seat, seat_left_of
+from kille_env.games.knack.table import (
+    ACE,
+    DRAW,
+    FACE_DOWN,
+    FOLD,
+    IN_PLAY,
+    JACK,
+    JOIN,
+    KING,
+    KNOCK,
+    LED,
+    MAX_SIZES,
+    PLAY,
+    PLAY_DOWN,
+    RANK_OF,
+    RANKS,
+    SINGLE_DEAL,
+    SUIT_OF,
+    TRICKS,
+    TRUMP,
+    card_bit,
+    of_suit,
+    running_bet,
+)
+
+# begin, deal
+
+
+@kernel
+def begin(table, rules, dealer):
+    """Begins a party: there are no bets yet."""
+    new_match(table, dealer)
+    table["next_dealer"] = table["dealer"]
+    table["num_sizes"] = 0
+    table["bet_sizes"][:] = 0
+    table["bet_counts"][:] = 0
+    table["remainder_to"] = -1
+    table["remainder"] = 0
+    table["shared"] = 0
+    table["left_on_table"] = 0
+    _clear_deal(table)
+    table["hand"][:] = 0
+    table["cards"][:] = -1
+
+
+@kernel
+def _clear_deal(table):
+    table["shown"] = 0
+    table["joined"] = 0
+    table["folded"] = 0
+    table["played_for"] = 0
+    table["num_joined"] = 0
+    table["turn_up"] = -1
+    table["trump"] = -1
+    table["trick"] = 0
+    table["trick_size"] = 0
+    table["led"] = -1
+    table["strength"] = -1
+    table["holder"] = -1
+    table["face_down"] = -1
+    table["leaders"][:] = -1
+    table["winners"][:] = -1
+    table["tricks"][:] = 0
+    table["void"][:] = 0
+    table["played"][:] = -1
+
+
+@kernel
+def deal(table, rules):
+    """Deals "först ett varv med två kort och sedan ett varv med ett kort", and turns up trumps."""
+    table["dealer"] = table["next_dealer"]
+    new_deal(table)
+    _clear_deal(table)
+    take_pack(table)
+    num_players = int(table["num_players"])
+    seat = np.int64(table["dealer"])
+    for _ in range(num_players):
+        seat = next_seat(table, seat)
+        first, second = draw(table), draw(table)
+        table["cards"][index(seat), 0] = first
+        table["cards"][index(seat), 1] = second
+        table["hand"][index(seat)] = card_bit(first) | card_bit(second)
+    for _ in range(num_players):
+        seat = next_seat(table, seat)
+        third = draw(table)
+        table["cards"][index(seat), 2] = third
+        table["hand"][index(seat)] |= card_bit(third)
+    card = draw(table)
+    table["turn_up"] = card
+    table["trump"] = SUIT_OF[index(card)]
+    table["shown"] = card_bit(card)
+    table["phase"] = JOIN
+    table["seat"] = next_seat(table, table["dealer"])
+
+
+# legal_actions
+
+
+@kernel
+def playable(table, rules, seat):
+    """The cards that a seat may play if it is its turn: what is led, and how a trick is followed.
+
+    Choices instead of branches: what somebody holds cannot be predicted.
+    """
+    nothing = np.uint64(0)
+    hand = np.uint64(table["hand"][index(seat)])
+    trump = np.int64(table["trump"])
+    trumps = of_suit(hand, trump)
+    following = of_suit(hand, max(np.int64(table["led"]), 0))
+    unable = trumps if rules["must_trump"] else nothing
+    following = following if following != nothing else unable
+    # "Om förhand har trumfesset eller om det uppvända kortet är ett ess och förhand har
+    # trumfkungen, måste detta kort omedelbart spelas ut."
+    highest = RANKS * trump + ACE
+    highest = highest - 1 if table["turn_up"] == highest else highest
+    trick = np.int64(table["trick"])
+    duty = (hand & card_bit(highest)) if trick == 0 else nothing
+    # Three or more: a trump to the first and second trick. Two: to the second, from the jack up.
+    many = table["num_joined"] >= 3
+    high = trumps & (np.uint64(0x1FF >> JACK << JACK) << np.uint64(RANKS * trump))
+    high = high if trick == 1 else nothing
+    trump_duty = (trumps if trick < 2 else nothing) if many else high
+    leading = duty if duty != nothing else trump_duty
+    chosen = leading if table["trick_size"] == 0 else following
+    return chosen if chosen != nothing else hand
+
+
+@kernel
+def leads_face_down(table, seat):
+    """Whether a seat that leads now must do so face down: the second trick, and no trump.
+
+    "Om spelaren inte har trumf, måste hen spela ett valfritt kort i en annan färg med baksidan
+    upp."
+    """
+    no_trumps = of_suit(table["hand"][index(seat)], np.int64(table["trump"])) == 0
+    second_lead = (table["trick"] == 1) & (table["trick_size"] == 0)
+    return second_lead & (table["num_joined"] >= 3) & no_trumps
+
+
+@kernel
+def legal_actions(table, rules, seat, out):
+    """Marks what the seat to act may do."""
+    acts = seat == table["seat"]
+    joins = acts & (table["phase"] == JOIN)
+    plays = acts & (table["phase"] == IN_PLAY)
+    cards = playable(table, rules, seat) if plays else np.uint64(0)
+    down = leads_face_down(table, seat)
+    face_up = np.uint64(0) if down else cards
+    face_down = cards if down else np.uint64(0)
+    first = np.uint64(max(np.int64(table["cards"][index(seat), 0]), 0))
+    second = np.uint64(max(np.int64(table["cards"][index(seat), 1]), 0))
+    third = np.uint64(max(np.int64(table["cards"][index(seat), 2]), 0))
+    one = np.uint64(1)
+    out[:] = 0
+    out[KNOCK] = joins
+    out[FOLD] = joins
+    out[index(PLAY + first)] = (face_up >> first) & one
+    out[index(PLAY + second)] = (face_up >> second) & one
+    out[index(PLAY + third)] = (face_up >> third) & one
+    out[index(PLAY_DOWN + first)] = (face_down >> first) & one
+    out[index(PLAY_DOWN + second)] = (face_down >> second) & one
+    out[index(PLAY_DOWN + third)] = (face_down >> third) & one
+
+
+# apply
+
+
+@kernel
+def apply(table, rules, action):
+    """Plays a legal action of the seat to act."""
+    seat = np.int64(table["seat"])
+    if action <= FOLD:
+        _join_or_fold(table, rules, seat, action)
+    elif action < PLAY_DOWN:
+        _play(table, rules, seat, action - PLAY, False)
+    else:
+        _play(table, rules, seat, action - PLAY_DOWN, True)
+
+
+@kernel
+def _join_or_fold(table, rules, seat, action):
+    knocks = action == KNOCK
+    table["joined"] |= bit(seat) if knocks else np.uint32(0)
+    table["folded"] |= np.uint32(0) if knocks else bit(seat)
+    table["num_joined"] += knocks
+    dealer = np.int64(table["dealer"])
+    following = next_seat(table, seat)
+    if seat == dealer:
+        if table["num_joined"] == 1:
+            _win_without_play(table, rules, seat_left_of(table, dealer, table["joined"]))
+        else:
+            table["phase"] = IN_PLAY
+            _lead(table, seat_left_of(table, dealer, table["joined"]))
+    elif following == dealer and table["joined"] == 0:
+        _win_without_play(table, rules, dealer)
+    else:
+        table["seat"] = following
+
+
+@kernel
+def _win_without_play(table, rules, winner):
+    """ "När en spelare vinner utan spel, räknas det som om hen har tagit alla tre sticken." """
+    table["winners"][:] = winner
+    table["tricks"][winner] = TRICKS
+    settle(table, rules)
+
+
+@kernel
+def _lead(table, seat):
+    table["leaders"][index(table["trick"])] = seat
+    table["trick_size"] = 0
+    table["led"] = -1
+    table["strength"] = -1
+    table["holder"] = -1
+    table["seat"] = seat
+
+
+@kernel
+def strength_of(card, led, trump):
+    """How a card stands in a trick to which a suit was led."""
+    suit, rank = SUIT_OF[index(card)], RANK_OF[index(card)]
+    in_suit = LED + rank if suit == led else 0
+    return TRUMP + rank if suit == trump else in_suit
+
+
+@kernel
+def _play(table, rules, seat, card, face_down):
+    trick, trump = index(table["trick"]), np.int64(table["trump"])
+    suit = trump if face_down else SUIT_OF[index(card)]
+    leads = table["trick_size"] == 0
+    led = suit if leads else np.int64(table["led"])
+    table["led"] = led
+    table["hand"][index(seat)] &= ~card_bit(card)
+    table["played"][trick, index(seat)] = card
+    strength = FACE_DOWN if face_down else strength_of(card, led, trump)
+    if face_down:
+        table["face_down"] = card
+    else:
+        table["shown"] |= card_bit(card)
+    table["void"][index(seat)] |= _lacks(table, rules, face_down, leads, SUIT_OF[index(card)], led)
+    if strength > table["strength"]:
+        table["strength"] = strength
+        table["holder"] = seat
+    table["trick_size"] += 1
+    if table["trick_size"] < table["num_joined"]:
+        table["seat"] = seat_left_of(table, seat, table["joined"])
+    else:
+        _take_trick(table, rules)
+
+
+@kernel
+def _lacks(table, rules, face_down, leads, suit, led):
+    """The suits, as bits, that somebody lacks, since the rules forbade this card otherwise."""
+    trump = np.int64(table["trump"])
+    trump_duty = (table["num_joined"] >= 3) & (table["trick"] < 2)
+    must_trump = rules["must_trump"] != 0
+    no_trump = (suit != trump) & (trump_duty if leads else must_trump & (suit != led))
+    return ((suit != led) & (not leads)) << max(led, 0) | (no_trump | face_down) << trump
+
+
+@kernel
+def _take_trick(table, rules):
+    winner = np.int64(table["holder"])
+    table["winners"][index(table["trick"])] = winner
+    table["tricks"][index(winner)] += 1
+    table["trick"] += 1
+    if table["trick"] < TRICKS:
+        _lead(table, winner)
+    else:
+        settle(table, rules)
+
+
+# settle
+
+
+@kernel
+def settle(table, rules):
+    """Pays for the tricks, sets the bets, and goes on to the next deal or ends the party.
+
+    A running bet of `size` stakes of three units is worth `size` units a trick, beside the unit
+    from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
+    """
+    size = running_bet(table)
+    unit = np.int64(rules["unit"])
+    worth = unit * (1 + size)
+    failed = np.int64(0)
+    for seat in range(int(table["num_players"])):
+        tricks = np.int64(table["tricks"][index(seat)])
+        fails = has(table["joined"], seat) & (tricks == 0)
+        failed += fails
+        table["reward"][index(seat)] += tricks * worth - (TRICKS * worth if fails else 0)
+    table["reward"][index(table["dealer"])] -= TRICKS * unit
+    table["played_for"] = size
+    _take_running_bet(table)
+    _add_bets(table, size + 1, failed)
+    table["next_dealer"] = next_seat(table, table["dealer"])
+    table["seat"] = -1
+    deals = np.int64(rules["deals"])
+    deals = deals if deals > 0 else np.int64(table["num_players"])
+    if rules["episode"] == SINGLE_DEAL or table["deals"] >= deals:
+        _share_bets(table, rules)
+        table["phase"] = OVER
+    else:
+        table["phase"] = DEAL
+
+
+@kernel
+def _take_running_bet(table):
+    """Takes one of the smallest bets away: the three tricks have paid it out."""
+    if table["num_sizes"] == 0:
+        return
+    table["bet_counts"][0] -= 1
+    if table["bet_counts"][0] == 0:
+        for pile in range(MAX_SIZES - 1):
+            table["bet_sizes"][pile] = table["bet_sizes"][pile + 1]
+            table["bet_counts"][pile] = table["bet_counts"][pile + 1]
+        table["bet_sizes"][MAX_SIZES - 1] = 0
+        table["bet_counts"][MAX_SIZES - 1] = 0
+        table["num_sizes"] -= 1
+
+
+@kernel
+def _add_bets(table, size, number):
+    """Lays bets of a size to the others: "måste de olika betarna hållas åtskilda"."""
+    if number == 0:
+        return
+    sizes, counts = table["bet_sizes"], table["bet_counts"]
+    place = 0
+    while place < table["num_sizes"] and sizes[place] < size:
+        place += 1
+    if place == table["num_sizes"] or sizes[place] != size:
+        for pile in range(MAX_SIZES - 1, place, -1):
+            sizes[pile] = sizes[pile - 1]
+            counts[pile] = counts[pile - 1]
+        sizes[place] = size
+        counts[place] = 0
+        table["num_sizes"] += 1
+    counts[place] += number
+
+
+@kernel
+def _share_bets(table, rules):
+    """Shares what lies on the table at the end: "delas lika mellan spelarna" (D-N05)."""
+    total = np.int64(0)
+    for pile in range(int(table["num_sizes"])):
+        total += np.int64(table["bet_sizes"][pile]) * np.int64(table["bet_counts"][pile])
+    total *= TRICKS * np.int64(rules["unit"])
+    if total == 0:
+        return
+    num_players = np.int64(table["num_players"])
+    share = total // num_players
+    rest = total - share * num_players
+    table["shared"] = total
+    for seat in range(num_players):
+        table["reward"][index(seat)] += share
+    if rest == 0:
+        return
+    if rules["remainder"] == DRAW:
+        if table["remainder_to"] < 0:
+            table["remainder_to"] = below(table, num_players)
+        table["reward"][index(table["remainder_to"])] += rest
+        table["remainder"] = rest
+    else:
+        table["left_on_table"] = rest

@@ -1,0 +1,112 @@
+"""A table of Knack: its pack, its record, its constants, and small questions about it.
+
+A card is `9 * suit + rank`: suits clubs, diamonds, hearts, spades, ranks from the six (0) to the
+ace (8). A set of cards is a word with bit `card` for each card, so that following suit is one mask;
+a set of seats is a word with bit `seat`. The bets on the table are kept as piles of equal size:
+`bet_sizes` in stakes of three units, ascending, and `bet_counts`, how many there are of each. A new
+bet is one stake larger than the smallest, so that two sizes are alive besides those of a start.
+"""
+
+import numpy as np
+
+from kille_env.core.deck import Pack
+from kille_env.core.game import table_dtype
+from kille_env.core.jit import kernel
+
+MAX_PLAYERS = 11  # 3 * 11 + 1 cards of 36
+TRICKS = 3
+RANKS = 9
+SUITS = "CDHS"
+SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
+RANK_NAMES = ("six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace")
+JACK, KING, ACE = 5, 7, 8
+
+KNACK_PACK = Pack(
+    tuple(rank + suit for suit in SUITS for rank in "6789TJQKA"),
+    1,
+    tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in RANK_NAMES),
+)
+
+ACTIONS = (
+    "knock",
+    "fold",
+    *(f"play {code}" for code in KNACK_PACK.codes),
+    *(f"play *{code}" for code in KNACK_PACK.codes),
+)
+KNOCK, FOLD, PLAY = range(3)
+PLAY_DOWN = PLAY + KNACK_PACK.size
+
+PHASES = ("deal", "over", "join", "play")
+JOIN, IN_PLAY = range(2, 4)
+
+# What the numbers in the rules record mean.
+SINGLE_DEAL = 1
+DRAW = 0
+
+START_SIZES = 14  # different bets that a match can start with
+MAX_SIZES = START_SIZES + 2
+
+# A card is as strong as its rank and these; a card of no use has strength 0.
+LED, FACE_DOWN, TRUMP = 10, 19, 20
+
+SUIT_OF = np.array([card // RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
+RANK_OF = np.array([card % RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KNACK_PACK.size,
+    [
+        ("shown", np.uint64),  # cards that were played open, and the card turned up
+        ("hand", np.uint64, (MAX_PLAYERS,)),  # by seat: set of cards; folded hands stay
+        ("bet_sizes", np.int64, (MAX_SIZES,)),
+        ("bet_counts", np.int64, (MAX_SIZES,)),
+        ("shared", np.int64),  # bets that were shared at the end of the party
+        ("left_on_table", np.int64),  # what could not be divided, and nobody drew
+        ("joined", np.uint32),
+        ("folded", np.uint32),
+        ("played_for", np.int64),  # size of the running bet that this deal was played for
+        ("num_sizes", np.int8),
+        ("remainder_to", np.int8),  # who takes an indivisible remainder; -1 is drawn when needed
+        ("remainder", np.int8),  # what he took
+        ("next_dealer", np.int8),
+        ("num_joined", np.int8),
+        ("turn_up", np.int8),
+        ("trump", np.int8),
+        ("trick", np.int8),  # number of the trick, from 0
+        ("trick_size", np.int8),  # cards in it
+        ("led", np.int8),  # suit that is to be followed
+        ("strength", np.int8),  # of the card that wins the trick so far
+        ("holder", np.int8),  # who has played it
+        ("face_down", np.int8),  # the card that was led face down, -1 none
+        ("leaders", np.int8, (TRICKS,)),
+        ("winners", np.int8, (TRICKS,)),
+        ("tricks", np.int8, (MAX_PLAYERS,)),  # by seat
+        ("void", np.int8, (MAX_PLAYERS,)),  # by seat: suits that he publicly lacks, as bits
+        ("cards", np.int8, (MAX_PLAYERS, 3)),  # by seat: the cards that he was dealt
+        ("played", np.int8, (TRICKS, MAX_PLAYERS)),  # -1 none
+    ],
+)
+
+
+@kernel
+def card_bit(card):
+    """The set of one card."""
+    return np.uint64(1) << np.uint64(card)
+
+
+@kernel
+def in_cards(cards, card):
+    """Whether a card is in a set of cards."""
+    return (np.uint64(cards) >> np.uint64(card)) & np.uint64(1) != 0
+
+
+@kernel
+def of_suit(cards, suit):
+    """The cards of a suit in a set of cards."""
+    return np.uint64(cards) & (np.uint64(0x1FF) << np.uint64(RANKS * np.int64(suit)))
+
+
+@kernel
+def running_bet(table):
+    """Size of the running bet, the smallest on the table: "lägst värderade"; 0 without bets."""
+    return np.int64(table["bet_sizes"][0]) if table["num_sizes"] > 0 else np.int64(0)

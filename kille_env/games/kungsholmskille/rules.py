@@ -1,0 +1,354 @@
+"""Kungsholmskille's rules as kernels: begin, deal, legal_actions, apply, settle."""
+
+import numpy as np
+
+from kille_env.core.deck import draw, take_pack
+from kille_env.core.game import DEAL, OVER, new_deal, new_match
+from kille_env.core.jit import index, kernel
+from kille_env.core.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.games.kungsholmskille.table import (
+    ANTE,
+    BUD,
+    BUD1,
+    BUD2,
+    BUD_ROUND,
+    CLAIMED,
+    DISCARD,
+    DISCARDS,
+    EXCHANGE,
+    FOLD,
+    FOLDING,
+    KNOCK,
+    LOWEST,
+    MOST_DISCARDS,
+    NO_END,
+    PLAY,
+    PLAYING,
+    SHOW,
+    SHOWING,
+    SHOWN,
+    SILENT,
+    SINGLE_DEAL,
+    STAY,
+    TRICKS,
+    WALK_OVER,
+    YIELDED,
+)
+from kille_env.games.tricks import (
+    HAND,
+    TYPES,
+    card_bit,
+    card_of_type,
+    clear_tricks,
+    heading,
+    lead_from,
+    lowest_card,
+    lowest_of,
+    next_to_play,
+    play_card,
+    throw_away,
+    write_discards,
+    write_types,
+)
+
+NUM_DISCARDS = len(DISCARDS)
+
+# begin, deal
+
+
+@kernel
+def begin(table, rules, dealer):
+    """Begins a match: everybody owes the first ante."""
+    new_match(table, dealer)
+    table["next_dealer"] = table["dealer"]
+    table["pot"] = 0
+    table["left_on_table"] = 0
+    table["owed"][:] = 0
+    for seat in range(table["num_players"]):
+        table["owed"][seat] = ANTE
+    _clear_deal(table)
+
+
+@kernel
+def _clear_deal(table):
+    clear_tricks(table)
+    table["in_play"] = 0
+    table["knocker"] = -1
+    table["forehand"] = -1
+    table["said1"][:] = SILENT
+    table["stayed"][:] = SILENT
+    table["said2"][:] = SILENT
+    table["showed"][:] = SILENT
+    table["end"] = NO_END
+    table["shower"] = -1
+    table["winner"] = -1
+    table["chips"][:] = 0
+
+
+@kernel
+def deal(table, rules):
+    """Takes the antes, deals five cards each, one by one, and gives forehand the word."""
+    table["dealer"] = table["next_dealer"]
+    new_deal(table)
+    _clear_deal(table)
+    for seat in range(table["num_players"]):
+        _pay_into_pot(table, seat, table["owed"][seat])
+        table["owed"][seat] = 0
+    table["in_play"] = everybody(table)
+    table["forehand"] = next_seat(table, table["dealer"])
+    take_pack(table)
+    seat = np.int64(table["forehand"])
+    for _ in range(HAND * np.int64(table["num_players"])):
+        table["hand"][index(seat)] |= card_bit(draw(table))
+        seat = next_seat(table, seat)
+    table["dealt"][:] = table["hand"]
+    table["phase"] = BUD1
+    table["seat"] = table["forehand"]
+
+
+@kernel
+def _pay_into_pot(table, seat, amount):
+    table["reward"][seat] -= amount
+    table["chips"][seat] -= amount
+    table["pot"] += amount
+
+
+# legal_actions
+
+
+@kernel
+def legal_actions(table, rules, seat, out):
+    """Marks what the seat to act may do."""
+    phase, acts = table["phase"], seat == table["seat"]
+    speaks = acts & ((phase == BUD1) | (phase == BUD2))
+    shows = acts & (phase == SHOWING)
+    folds = acts & (phase == FOLDING)
+    may_fold = (seat != table["forehand"]) | (rules["forehand_may_fold"] != 0)
+    hand = np.uint64(table["hand"][index(seat)])
+    playable = _playable(table, rules, hand) if acts & (phase == PLAYING) else np.uint64(0)
+    exchanges = acts & (phase == EXCHANGE)
+    out[BUD] = speaks | shows
+    out[KNOCK] = speaks
+    out[STAY] = folds
+    out[FOLD] = folds & may_fold
+    out[SHOW] = shows
+    if exchanges:
+        write_discards(hand, MOST_DISCARDS, out, DISCARD, NUM_DISCARDS)
+    else:
+        out[DISCARD : DISCARD + NUM_DISCARDS] = 0
+    write_types(playable, out, PLAY)
+
+
+@kernel
+def _playable(table, rules, hand):
+    """The cards that may be played.
+
+    "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka över
+    med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta valör"
+    (D-K03).
+    """
+    leads = table["highest"] < 0
+    able = heading(hand, np.int64(table["highest"]))
+    if able == 0:
+        return lowest_of(hand)
+    return lowest_of(able) if (rules["forced_beat"] == LOWEST) & (not leads) else able
+
+
+# apply
+
+
+@kernel
+def apply(table, rules, action):
+    """Plays a legal action of the seat to act."""
+    seat, phase = np.int64(table["seat"]), table["phase"]
+    if phase == PLAYING:
+        _play(table, seat, action - PLAY)
+    elif phase == BUD1:
+        _speak(table, rules, seat, action)
+    elif phase == FOLDING:
+        _stay_or_fold(table, rules, seat, action)
+    elif phase == EXCHANGE:
+        _exchange(table, seat, action - DISCARD)
+    elif phase == BUD2:
+        _speak_again(table, rules, seat, action)
+    else:
+        _show_or_not(table, rules, seat, action)
+
+
+@kernel
+def _speak(table, rules, seat, action):
+    """Bud or knock, before the exchange."""
+    table["said1"][seat] = CLAIMED if action == KNOCK else YIELDED
+    following = next_seat(table, seat)
+    table["seat"] = following
+    if action == KNOCK:
+        table["knocker"] = seat
+        table["phase"] = FOLDING
+    elif following == table["forehand"]:
+        _end_in_bud_round(table, rules)
+
+
+@kernel
+def _stay_or_fold(table, rules, seat, action):
+    """The others decide "fram till spelaren till höger om den som begärde spel" (D-K09)."""
+    table["stayed"][seat] = YIELDED if action == FOLD else CLAIMED
+    if action == FOLD:
+        table["in_play"] &= ~bit(seat)
+    following = next_seat(table, seat)
+    table["seat"] = following
+    if following == table["knocker"]:
+        if table["in_play"] == bit(following):
+            _end_in_walk_over(table, rules)
+            return
+        # "[Rollen] som förhand [tas] över av närmaste kvarvarande spelare i riktning åt vänster"
+        table["forehand"] = seat_left_of(table, table["dealer"], table["in_play"])
+        table["seat"] = table["forehand"]
+        table["phase"] = EXCHANGE
+
+
+@kernel
+def _exchange(table, seat, discard):
+    for _ in range(throw_away(table, seat, discard)):
+        table["drawn_cards"][seat] |= card_bit(draw(table))
+    table["hand"][seat] |= table["drawn_cards"][seat]
+    table["seat"] = seat_left_of(table, seat, table["in_play"])
+    if table["seat"] == table["forehand"]:
+        table["phase"] = BUD2
+
+
+@kernel
+def _speak_again(table, rules, seat, action):
+    """Bud or knock, after the exchange; "så fort någon knackar, går man vidare"."""
+    table["said2"][seat] = CLAIMED if action == KNOCK else YIELDED
+    following = seat_left_of(table, seat, table["in_play"])
+    table["seat"] = following
+    if action == KNOCK:
+        table["seat"] = table["forehand"]
+        table["phase"] = PLAYING
+        lead_from(table, table["forehand"])
+    elif following == table["forehand"]:
+        _end_in_bud_round(table, rules)
+
+
+@kernel
+def _play(table, seat, kind):
+    play_card(table, seat, card_of_type(table["hand"][index(seat)], kind), True)
+    following = next_to_play(table, seat)
+    if following < 0:
+        following = np.int64(table["holder"])
+        if table["trick"] == TRICKS:
+            table["phase"] = SHOWING
+        else:
+            lead_from(table, following)
+    table["seat"] = following
+
+
+@kernel
+def _show_or_not(table, rules, seat, action):
+    """Bud or show, from the winner of the fourth trick."""
+    table["showed"][seat] = CLAIMED if action == SHOW else YIELDED
+    following = seat_left_of(table, seat, table["in_play"])
+    table["seat"] = following
+    if action == SHOW:
+        table["shower"] = seat
+        _end_in_showing(table, rules)
+    elif following == table["won"][TRICKS - 1]:
+        _end_in_bud_round(table, rules)
+
+
+# settle
+
+
+@kernel
+def _end_in_bud_round(table, rules):
+    """All have said bud: the pot stays, folders pay for the next deal, or else everybody."""
+    folders = everybody(table) & ~np.uint32(table["in_play"])
+    for seat in range(table["num_players"]):
+        table["owed"][seat] = (folders == 0) | has(folders, seat)
+    table["end"] = BUD_ROUND
+    settle(table, rules)
+
+
+@kernel
+def _end_in_walk_over(table, rules):
+    """All but the knocker have folded: he takes the pot, and all put in one."""
+    for seat in range(table["num_players"]):
+        table["owed"][seat] = 1
+    table["end"] = WALK_OVER
+    table["winner"] = table["knocker"]
+    settle(table, rules)
+
+
+@kernel
+def _end_in_showing(table, rules):
+    """The one who has shown wins with the strictly lowest card; else the lowest of the others.
+
+    "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
+    [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
+    """
+    shower, first = np.int64(table["shower"]), np.int64(table["won"][TRICKS - 1])
+    lowest, holder, seat, number = TYPES, first, first, 0
+    while True:
+        rank = lowest_card(table["hand"][index(seat)]) >> 1
+        table["face_up"] |= table["hand"][index(seat)]
+        number += 1
+        if (seat != shower) & (rank <= lowest):
+            lowest, holder = rank, seat
+        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
+        if seat == first:
+            break
+    right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
+    winner = shower if right else holder
+    if not right:  # "ett belopp lika stort som hela innehållet i potten"
+        _pay_out(table, shower, -table["pot"])
+        _pay_out(table, winner, table["pot"])
+    table["winner"] = winner
+    _owe_after_showing(table, number == 2)
+    table["end"] = SHOWN
+    settle(table, rules)
+
+
+@kernel
+def _owe_after_showing(table, two):
+    """Losers put in two; with two in the showing as if a bud round had followed (D-K07, D-K08)."""
+    for seat in range(table["num_players"]):
+        loses = has(table["in_play"], seat) & (seat != table["winner"])
+        table["owed"][seat] = 2 * loses + two
+
+
+@kernel
+def _pay_out(table, seat, amount):
+    table["reward"][seat] += amount
+    table["chips"][seat] += amount
+
+
+@kernel
+def settle(table, rules):
+    """Pays a pot that is won, moves the deal on, and ends the match if it is at its end."""
+    table["shown_pot"] = table["pot"]
+    won = table["winner"] >= 0
+    if won:
+        _pay_out(table, np.int64(table["winner"]), table["pot"])
+        table["pot"] = 0
+    table["next_dealer"] = next_seat(table, table["dealer"])
+    table["seat"] = -1
+    table["phase"] = DEAL
+    deals = 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
+    if won & (deals < 0) or table["deals"] == deals:
+        _end_match(table, False)
+    elif table["deals"] >= rules["max_deals"]:
+        _end_match(table, True)
+
+
+@kernel
+def _end_match(table, truncated):
+    """Splits what is left in the pot (D-K04)."""
+    if table["pot"] > 0:
+        num_players = np.int64(table["num_players"])
+        share = np.int64(table["pot"]) // num_players
+        for seat in range(num_players):
+            table["reward"][seat] += share
+        table["left_on_table"] = table["pot"] - share * num_players
+        table["pot"] = 0
+    table["phase"] = OVER
+    table["truncated"] = truncated

@@ -1,0 +1,305 @@
+"""Tricks with Kille cards: what Kungsholmskille, Krypkille and Femkortskille have in common.
+
+A player who can must head the highest card of the trick; an equal card counts as heading, and of
+two equal highest cards the later one wins. Whoever can not "creeps" under it with his lowest card
+(or, as a game may have it, any card). The winner leads. All cards stay face up in front of their
+players. Before the tricks a hand may be improved by discards.
+
+A set of cards is a word with bit `2 * type + copy` for each card, so that the cards that may be
+played are found with a shift, and the lowest card is the lowest bit.
+"""
+
+from itertools import combinations
+
+import numpy as np
+
+from kille_env.core.deck import KILLE_PACK
+from kille_env.core.jit import index, kernel
+from kille_env.core.seats import seat_left_of
+
+TYPES = len(KILLE_PACK.codes)
+HAND = 5
+NOT_YET = -1
+NO_RANK = -1  # nothing has been played to the trick
+PLAYS = tuple(f"play {code}" for code in KILLE_PACK.codes)
+
+_SUBSETS = [slots for n in range(HAND + 1) for slots in combinations(range(HAND), n)]
+SLOTS = np.array([sum(1 << slot for slot in slots) for slots in _SUBSETS], dtype=np.int64)
+"""Discards as sets of slots: bit i is the i-th lowest card. Fewer cards come first."""
+SIZES = np.array([len(slots) for slots in _SUBSETS], dtype=np.int64)
+_PLACE = np.zeros(53, dtype=np.int64)  # where a single bit stands: 2 is a primitive root of 53
+for _card in range(KILLE_PACK.size):
+    _PLACE[(1 << _card) % 53] = _card
+_FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
+_ALL = np.uint64((1 << KILLE_PACK.size) - 1)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
+def discards(most: int) -> tuple[str, ...]:
+    """Returns the names of the discards of up to `most` cards; "#1" is the lowest card in hand."""
+    sets = [slots for slots in _SUBSETS if len(slots) <= most]
+    return tuple(" ".join(["discard", *(f"#{slot + 1}" for slot in slots)]) for slots in sets)
+
+
+def trick_fields(max_players: int, tricks: int) -> list[tuple]:
+    """Returns the fields of a table at which tricks are played.
+
+    Args:
+        max_players: Most seats.
+        tricks: Tricks in a deal.
+    """
+    return [
+        ("hand", np.uint64, (max_players,)),  # by seat: set of cards
+        ("dealt", np.uint64, (max_players,)),  # by seat: the cards that he was dealt
+        ("discarded", np.uint64, (max_players,)),  # by seat: the cards that he threw away
+        ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that he got for them
+        ("face_up", np.uint64),  # cards that everybody can see
+        ("in_play", np.uint32),  # who plays for the tricks
+        ("trick", np.int8),  # number of the trick, from 0
+        ("highest", np.int8),  # highest rank of the trick
+        ("holder", np.int8),  # who has played it
+        ("lead", np.int8, (tricks,)),  # who led to each trick
+        ("won", np.int8, (tricks,)),  # who won it
+        ("played", np.int8, (tricks, max_players)),  # the card that each played to it
+        ("at_least", np.int8, (max_players,)),  # what everybody knows: nobody's card is lower ...
+        ("below", np.int8, (max_players,)),  # ... and all are lower than this type
+        ("exchanged", np.int8, (max_players,)),  # how many cards he has thrown away
+    ]
+
+
+# Sets of cards
+
+
+@kernel
+def card_bit(card):
+    """The set of one card."""
+    return _ONE << np.uint64(card)
+
+
+@kernel
+def lowest_card(cards):
+    """The lowest card of a set that is not empty."""
+    cards = np.uint64(cards)
+    return _PLACE[index((cards & (~cards + _ONE)) % np.uint64(53))]
+
+
+@kernel
+def without_lowest(cards):
+    """A set that is not empty without its lowest card."""
+    cards = np.uint64(cards)
+    return cards & (cards - _ONE)
+
+
+@kernel
+def how_many(cards):
+    """How many cards are in a set."""
+    number = 0
+    rest = np.uint64(cards)
+    while rest != 0:
+        rest = without_lowest(rest)
+        number += 1
+    return number
+
+
+@kernel
+def heading(cards, rank):
+    """The cards of a set that head a rank: as high or higher; all of them for `NO_RANK`."""
+    return np.uint64(cards) & (_ALL << np.uint64(2 * max(rank, 0)))
+
+
+@kernel
+def lowest_of(cards):
+    """The lowest card of a set, and its double where that is in the set."""
+    cards = np.uint64(cards)
+    low = cards & (~cards + _ONE)
+    return cards & (low | ((low & _FIRST_COPIES) << _ONE))
+
+
+@kernel
+def card_of_type(cards, kind):
+    """A card of a type from a set that holds one; the copies look alike."""
+    first = np.uint64(2 * kind)
+    return np.int64(first + (_ONE - ((np.uint64(cards) >> first) & _ONE)))
+
+
+@kernel
+def write_types(cards, out, at):
+    """Marks the types of a set, 21 features."""
+    cards = np.uint64(cards)
+    for kind in range(TYPES):
+        out[index(at + kind)] = (cards >> np.uint64(2 * kind)) & _THREE != 0
+
+
+@kernel
+def write_counts(cards, out, at):
+    """Writes how many cards of each type are in a set, 21 features from 0 to 2."""
+    cards = np.uint64(cards)
+    for kind in range(TYPES):
+        pair = cards >> np.uint64(2 * kind)
+        out[index(at + kind)] = (pair & _ONE) + ((pair >> _ONE) & _ONE)
+
+
+@kernel
+def write_slots(cards, out, at):
+    """Writes a hand as one-hot types, 21 features a card from the lowest up."""
+    rest = np.uint64(cards)
+    while rest != 0:
+        out[index(at + (lowest_card(rest) >> 1))] = 1
+        rest = without_lowest(rest)
+        at += TYPES
+
+
+@kernel
+def write_codes(cards, out, at):
+    """Writes a set of cards as numbers from the lowest up: 1 blaren to 21 kille."""
+    rest = np.uint64(cards)
+    while rest != 0:
+        out[at] = (lowest_card(rest) >> 1) + 1
+        rest = without_lowest(rest)
+        at += 1
+
+
+# Dealing and discarding
+
+
+@kernel
+def clear_tricks(table):
+    """Forgets the last deal's tricks."""
+    table["trick"] = 0
+    table["highest"] = NO_RANK
+    table["holder"] = -1
+    table["lead"][:] = -1
+    table["won"][:] = -1
+    table["played"][:] = -1
+    table["face_up"] = 0
+    table["hand"][:] = 0
+    table["dealt"][:] = 0
+    table["discarded"][:] = 0
+    table["drawn_cards"][:] = 0
+    table["at_least"][:] = 0
+    table["below"][:] = TYPES
+    table["exchanged"][:] = NOT_YET
+
+
+@kernel
+def write_discards(hand, most, out, at, size):
+    """Marks which of the first `size` discards are possible; equal cards make one action, not two.
+
+    Args:
+        hand: The cards in hand, five.
+        most: How many may be discarded.
+        out: Mask.
+        at: Where the discards begin in it.
+        size: How many discards the game has.
+    """
+    doubles, slot, before, rest = 0, 0, -1, np.uint64(hand)
+    while rest != 0:
+        kind = lowest_card(rest) >> 1
+        doubles |= (kind == before) << slot
+        before = kind
+        rest = without_lowest(rest)
+        slot += 1
+    for number in range(size):
+        slots = SLOTS[index(number)]
+        # Of two equal cards the lower slot goes first.
+        out[index(at + number)] = (SIZES[index(number)] <= most) & (
+            slots & doubles & ~(slots << 1) == 0
+        )
+
+
+@kernel
+def chosen_cards(hand, number):
+    """The cards of a hand that a discard throws away."""
+    chosen, slots, rest = np.uint64(0), SLOTS[index(number)], np.uint64(hand)
+    while slots != 0:
+        if slots & 1:
+            chosen |= rest & (~rest + _ONE)
+        rest = without_lowest(rest)
+        slots >>= 1
+    return chosen
+
+
+@kernel
+def throw_away(table, seat, number):
+    """Takes a discard out of a hand; returns how many cards that were."""
+    chosen = chosen_cards(table["hand"][seat], number)
+    table["hand"][seat] &= ~chosen
+    table["discarded"][seat] = chosen
+    table["exchanged"][seat] = SIZES[index(number)]
+    return SIZES[index(number)]
+
+
+# Playing
+
+
+@kernel
+def lead_from(table, seat):
+    """Somebody leads to the next trick."""
+    table["highest"] = NO_RANK
+    table["lead"][index(table["trick"])] = seat
+
+
+@kernel
+def play_card(table, seat, card, creeps):
+    """Lays a card to the trick, and notes what everybody learns from it.
+
+    Args:
+        table: The table.
+        seat: Who plays.
+        card: His card.
+        creeps: Whether a card that does not head must be his lowest, so that it says something.
+    """
+    rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
+    table["hand"][index(seat)] &= ~card_bit(card)
+    table["face_up"] |= card_bit(card)
+    table["played"][index(table["trick"]), index(seat)] = card
+    if rank >= highest:
+        table["highest"] = rank
+        table["holder"] = seat
+    elif creeps:
+        table["at_least"][index(seat)] = rank
+        table["below"][index(seat)] = min(highest, np.int64(table["below"][index(seat)]))
+
+
+@kernel
+def next_to_play(table, seat):
+    """The next player of the trick, or -1 if it is complete; then the trick is booked as won."""
+    trick = index(table["trick"])
+    following = seat_left_of(table, seat, table["in_play"])
+    if following == table["lead"][trick]:
+        table["won"][trick] = table["holder"]
+        table["trick"] += 1
+        return np.int64(-1)
+    return np.int64(following)
+
+
+# Words
+
+
+def codes_of(cards: int) -> list[str]:
+    """Returns the codes of a set of cards, the lowest first."""
+    return [KILLE_PACK.code(card) for card in range(KILLE_PACK.size) if int(cards) >> card & 1]
+
+
+def names_of(cards: int) -> str:
+    """Returns the names of a set of cards, the lowest first: "lilja 3, lilja 5, kille"."""
+    named = [KILLE_PACK.name(c) for c in range(KILLE_PACK.size) if int(cards) >> c & 1]
+    return ", ".join(named)
+
+
+def discard_text(hand: int, number: int) -> str:
+    """Returns the text of a discard from a hand: "discard L3 L5"."""
+    codes = codes_of(hand)
+    chosen = [code for slot, code in enumerate(codes) if int(SLOTS[number]) >> slot & 1]
+    return " ".join(["discard", *chosen])
+
+
+def is_discard(text: object, most: int) -> bool:
+    """Returns whether a text names a discard of up to `most` cards, the lowest first."""
+    if not isinstance(text, str):
+        return False
+    verb, *codes = text.split(" ")
+    if verb != "discard" or len(codes) > most or not set(codes) <= set(KILLE_PACK.codes):
+        return False
+    ranks = [KILLE_PACK.codes.index(code) for code in codes]
+    return ranks == sorted(ranks) and all(ranks.count(rank) <= 2 for rank in ranks)
