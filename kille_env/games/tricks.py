@@ -51,8 +51,7 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
     return [
         ("hand", np.uint64, (max_players,)),  # by seat: set of cards
         ("dealt", np.uint64, (max_players,)),  # by seat: the cards that he was dealt
-        ("discarded", np.uint64, (max_players,)),  # by seat: the cards that he threw away
-        ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that he got for them
+        ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that he got later
         ("face_up", np.uint64),  # cards that everybody can see
         ("in_play", np.uint32),  # who plays for the tricks
         ("trick", np.int8),  # number of the trick, from 0
@@ -63,6 +62,17 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
         ("played", np.int8, (tricks, max_players)),  # the card that each played to it
         ("at_least", np.int8, (max_players,)),  # what everybody knows: nobody's card is lower ...
         ("below", np.int8, (max_players,)),  # ... and all are lower than this type
+    ]
+
+
+def discard_fields(max_players: int) -> list[tuple]:
+    """Returns the further fields of a table at which cards are exchanged before the tricks.
+
+    Args:
+        max_players: Most seats.
+    """
+    return [
+        ("discarded", np.uint64, (max_players,)),  # by seat: the cards that he threw away
         ("exchanged", np.int8, (max_players,)),  # how many cards he has thrown away
     ]
 
@@ -174,10 +184,15 @@ def clear_tricks(table):
     table["face_up"] = 0
     table["hand"][:] = 0
     table["dealt"][:] = 0
-    table["discarded"][:] = 0
     table["drawn_cards"][:] = 0
     table["at_least"][:] = 0
     table["below"][:] = TYPES
+
+
+@kernel
+def clear_discards(table):
+    """Forgets the last deal's exchange."""
+    table["discarded"][:] = 0
     table["exchanged"][:] = NOT_YET
 
 
@@ -243,11 +258,13 @@ def lead_from(table, seat):
 def play_card(table, seat, card, creeps):
     """Lays a card to the trick, and notes what everybody learns from it.
 
+    Who does not head the trick can not: all of his cards are below its highest.
+
     Args:
         table: The table.
         seat: Who plays.
         card: His card.
-        creeps: Whether a card that does not head must be his lowest, so that it says something.
+        creeps: Whether a card that does not head must be his lowest.
     """
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
     table["hand"][index(seat)] &= ~card_bit(card)
@@ -256,8 +273,9 @@ def play_card(table, seat, card, creeps):
     if rank >= highest:
         table["highest"] = rank
         table["holder"] = seat
-    elif creeps:
-        table["at_least"][index(seat)] = rank
+    else:
+        if creeps:
+            table["at_least"][index(seat)] = rank
         table["below"][index(seat)] = min(highest, np.int64(table["below"][index(seat)]))
 
 

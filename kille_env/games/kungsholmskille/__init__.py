@@ -8,7 +8,7 @@ them:
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what is shared with other trick games is in `kille_env.games.tricks`.
+in `words`; what other trick games share is in `kille_env.games.tricks` and `kille_env.games.pots`.
 """
 
 from kille_env.core.deck import KILLE_PACK
@@ -21,7 +21,7 @@ from kille_env.games.kungsholmskille.observe import (
     observation_parts,
     observe,
 )
-from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions, settle
+from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.table import ACTIONS, ANTE, MAX_PLAYERS, PHASES, TABLE
 from kille_env.games.kungsholmskille.words import (
     RESULT_KEYS,
@@ -32,6 +32,7 @@ from kille_env.games.kungsholmskille.words import (
     result,
     set_up,
 )
+from kille_env.games.pots import settle
 
 __all__ = [
     "RESULT_KEYS",

@@ -15,10 +15,10 @@ from kille_env.games.kungsholmskille.table import (
     CLAIMED,
     MOST_DISCARDS,
     PLAYING,
-    SINGLE_DEAL,
     TRICKS,
     YIELDED,
 )
+from kille_env.games.pots import deals_left
 from kille_env.games.tricks import (
     HAND,
     TYPES,
@@ -135,14 +135,6 @@ SEAT_FEATURES = width(observation_parts(1)) - SEATS
 def seen(table, seat):
     """The cards that a seat has seen in this deal: all that it has held, and open ones."""
     return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])
-
-
-@kernel
-def deals_left(table, rules):
-    """Deals until the match ends or is cut off."""
-    last = rules["max_deals"]
-    deals = 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
-    return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])
 
 
 # observe

@@ -1,9 +1,9 @@
-"""Kungsholmskille's rules as kernels: begin, deal, legal_actions, apply, settle."""
+"""Kungsholmskille's rules as kernels: begin, deal, legal_actions, apply, and how deals end."""
 
 import numpy as np
 
 from kille_env.core.deck import draw, take_pack
-from kille_env.core.game import DEAL, OVER, new_deal, new_match
+from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, everybody, has, next_seat, seat_left_of
 from kille_env.games.kungsholmskille.table import (
@@ -28,17 +28,18 @@ from kille_env.games.kungsholmskille.table import (
     SHOWING,
     SHOWN,
     SILENT,
-    SINGLE_DEAL,
     STAY,
     TRICKS,
     WALK_OVER,
     YIELDED,
 )
+from kille_env.games.pots import begin_pot, pay_into_pot, pay_out, settle
 from kille_env.games.tricks import (
     HAND,
     TYPES,
     card_bit,
     card_of_type,
+    clear_discards,
     clear_tricks,
     heading,
     lead_from,
@@ -60,9 +61,7 @@ NUM_DISCARDS = len(DISCARDS)
 def begin(table, rules, dealer):
     """Begins a match: everybody owes the first ante."""
     new_match(table, dealer)
-    table["next_dealer"] = table["dealer"]
-    table["pot"] = 0
-    table["left_on_table"] = 0
+    begin_pot(table)
     table["owed"][:] = 0
     for seat in range(table["num_players"]):
         table["owed"][seat] = ANTE
@@ -72,6 +71,7 @@ def begin(table, rules, dealer):
 @kernel
 def _clear_deal(table):
     clear_tricks(table)
+    clear_discards(table)
     table["in_play"] = 0
     table["knocker"] = -1
     table["forehand"] = -1
@@ -92,7 +92,7 @@ def deal(table, rules):
     new_deal(table)
     _clear_deal(table)
     for seat in range(table["num_players"]):
-        _pay_into_pot(table, seat, table["owed"][seat])
+        pay_into_pot(table, seat, table["owed"][seat])
         table["owed"][seat] = 0
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
@@ -104,13 +104,6 @@ def deal(table, rules):
     table["dealt"][:] = table["hand"]
     table["phase"] = BUD1
     table["seat"] = table["forehand"]
-
-
-@kernel
-def _pay_into_pot(table, seat, amount):
-    table["reward"][seat] -= amount
-    table["chips"][seat] -= amount
-    table["pot"] += amount
 
 
 # legal_actions
@@ -256,7 +249,7 @@ def _show_or_not(table, rules, seat, action):
         _end_in_bud_round(table, rules)
 
 
-# settle
+# How deals end
 
 
 @kernel
@@ -300,8 +293,8 @@ def _end_in_showing(table, rules):
     right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
     winner = shower if right else holder
     if not right:  # "ett belopp lika stort som hela innehållet i potten"
-        _pay_out(table, shower, -table["pot"])
-        _pay_out(table, winner, table["pot"])
+        pay_out(table, shower, -table["pot"])
+        pay_out(table, winner, table["pot"])
     table["winner"] = winner
     _owe_after_showing(table, number == 2)
     table["end"] = SHOWN
@@ -314,41 +307,3 @@ def _owe_after_showing(table, two):
     for seat in range(table["num_players"]):
         loses = has(table["in_play"], seat) & (seat != table["winner"])
         table["owed"][seat] = 2 * loses + two
-
-
-@kernel
-def _pay_out(table, seat, amount):
-    table["reward"][seat] += amount
-    table["chips"][seat] += amount
-
-
-@kernel
-def settle(table, rules):
-    """Pays a pot that is won, moves the deal on, and ends the match if it is at its end."""
-    table["shown_pot"] = table["pot"]
-    won = table["winner"] >= 0
-    if won:
-        _pay_out(table, np.int64(table["winner"]), table["pot"])
-        table["pot"] = 0
-    table["next_dealer"] = next_seat(table, table["dealer"])
-    table["seat"] = -1
-    table["phase"] = DEAL
-    deals = 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
-    if won & (deals < 0) or table["deals"] == deals:
-        _end_match(table, False)
-    elif table["deals"] >= rules["max_deals"]:
-        _end_match(table, True)
-
-
-@kernel
-def _end_match(table, truncated):
-    """Splits what is left in the pot (D-K04)."""
-    if table["pot"] > 0:
-        num_players = np.int64(table["num_players"])
-        share = np.int64(table["pot"]) // num_players
-        for seat in range(num_players):
-            table["reward"][seat] += share
-        table["left_on_table"] = table["pot"] - share * num_players
-        table["pot"] = 0
-    table["phase"] = OVER
-    table["truncated"] = truncated

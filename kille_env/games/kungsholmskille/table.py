@@ -4,7 +4,8 @@ import numpy as np
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import table_dtype
-from kille_env.games.tricks import PLAYS, discards, trick_fields
+from kille_env.games.pots import pot_fields
+from kille_env.games.tricks import PLAYS, discard_fields, discards, trick_fields
 
 MAX_PLAYERS = 6
 TRICKS = 4
@@ -22,9 +23,7 @@ BUD1, FOLDING, EXCHANGE, BUD2, PLAYING, SHOWING = range(2, 8)
 SILENT, YIELDED, CLAIMED = range(3)  # what a seat has said in a round: nothing, bud/fold, the other
 NO_END, SHOWN, BUD_ROUND, WALK_OVER = range(4)
 
-# What the numbers in the rules record mean, in the order of the switches' values.
-SINGLE_DEAL = 1
-LOWEST = 1
+LOWEST = 1  # the rules record's `forced_beat`
 
 ANTE = 2  # "Före första given, sätter varje spelare en insats på två kronor i potten"
 
@@ -32,12 +31,8 @@ TABLE = table_dtype(
     MAX_PLAYERS,
     KILLE_PACK.size,
     [
-        ("pot", np.int64),
-        ("shown_pot", np.int64),  # the pot that a deal has decided about, or carries on
-        ("left_on_table", np.int64),  # what a split could not divide
+        *pot_fields(MAX_PLAYERS),
         ("owed", np.int64, (MAX_PLAYERS,)),  # by seat: what he pays when the next deal is dealt
-        ("chips", np.int64, (MAX_PLAYERS,)),  # by seat: what he has won or lost in this deal
-        ("next_dealer", np.int8),
         ("forehand", np.int8),  # nearest player still in on the dealer's left
         ("knocker", np.int8),  # who asked for play before the folding
         ("said1", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or knock, before the exchange
@@ -46,7 +41,7 @@ TABLE = table_dtype(
         ("showed", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or show, at the showing
         ("end", np.int8),  # how the deal has ended
         ("shower", np.int8),  # who showed first
-        ("winner", np.int8),  # who won the pot
         *trick_fields(MAX_PLAYERS, TRICKS),
+        *discard_fields(MAX_PLAYERS),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
-from kille_env.core.text import columns, counted, labels, listed, signed, units
+from kille_env.core.text import columns, counted, labels, listed, units
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.games.kungsholmskille.table import (
     ACTIONS,
@@ -23,6 +23,7 @@ from kille_env.games.kungsholmskille.table import (
     SHOWN,
     YIELDED,
 )
+from kille_env.games.pots import tell_last
 from kille_env.games.tricks import codes_of, discard_text, is_discard, names_of
 
 RESULT_KEYS = (
@@ -289,21 +290,8 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
     else:
         lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
     if after["phase"] == OVER:
-        return lines + _tell_last(after, who)
+        return lines + tell_last(after, who)
     owed = [f"{who[s]} {int(after['owed'][s])}" for s in seats if after["owed"][s]]
     if owed:
         lines.append(f"For the next deal: {listed(owed)}.")
     return lines
-
-
-def _tell_last(table: Any, who: list[str]) -> list[str]:
-    lines = []
-    if table["truncated"]:
-        lines.append(f"The match is cut off after {counted(int(table['deals']), 'deal', 'deals')}.")
-    if table["winner"] < 0 and table["shown_pot"]:
-        share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
-        rest = int(table["left_on_table"])
-        over = f"; {units(rest)} stay on the table" if rest else ""
-        lines.append(f"Everybody takes {units(share)} of the pot{over}.")
-    told = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
-    return [*lines, f"This deal, before any sharing: {told}."]
