@@ -191,6 +191,7 @@ class Match:
         self.in_pot = list(range(self.num_players))
         self.fresh_pot = True  # the ante of the pot is still to be paid
         self.reentries = [0] * self.num_players
+        self.first_buyers: set[int] = set()
         self.declined: set[int] = set()
         self.first_over = self.second_over = False  # the occasions of `svensk` and `wiki2`
         self.prices: dict[int, int] = {}  # of the open occasion, in the order of the decisions
@@ -507,6 +508,8 @@ class Match:
         if action == "buy":
             self._pay(seat, self.prices[seat])
             self.reentries[seat] += 1
+            if self.first_over and not self.second_over:
+                self.first_buyers.add(seat)
             self.in_pot = sorted([*self.in_pot, seat])
             if not self.rules["reentry_plus_ante"]:
                 self.ante_in_price.add(seat)
@@ -592,6 +595,7 @@ class Match:
             ("deals", self.deals, self.granted, self.dealer, self.truncated),
             ("in_pot", *self.in_pot),
             ("reentries", *self.reentries),
+            ("bought_first", *sorted(self.first_buyers)),
             ("declined", *sorted(self.declined)),
             ("occasions_over", self.first_over, self.second_over),
             ("prices", *self.prices.items()),
