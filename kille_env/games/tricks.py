@@ -10,6 +10,7 @@ played are found with a shift, and the lowest card is the lowest bit.
 """
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -303,6 +304,19 @@ def names_of(cards: int) -> str:
     """Returns the names of a set of cards, the lowest first: "lilja 3, lilja 5, kille"."""
     named = [KILLE_PACK.name(c) for c in range(KILLE_PACK.size) if int(cards) >> c & 1]
     return ", ".join(named)
+
+
+def tell_trick(table: Any, who: list[str], number: int) -> str:
+    """Returns a trick in words, in the order in which it was played."""
+    leader, size = int(table["lead"][number]), int(table["num_players"])
+    order = [(leader + step) % size for step in range(size)]
+    cards = [
+        f"{who[seat]} {KILLE_PACK.name(table['played'][number, seat])}"
+        for seat in order
+        if table["played"][number, seat] >= 0
+    ]
+    winner = f"; {who[int(table['won'][number])]} wins" if table["won"][number] >= 0 else ""
+    return f"Trick {number + 1}: {', '.join(cards)}{winner}."
 
 
 def discard_text(hand: int, number: int) -> str:

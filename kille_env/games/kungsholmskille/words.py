@@ -24,7 +24,7 @@ from kille_env.games.kungsholmskille.table import (
     YIELDED,
 )
 from kille_env.games.pots import tell_last
-from kille_env.games.tricks import codes_of, discard_text, is_discard, names_of
+from kille_env.games.tricks import codes_of, discard_text, is_discard, names_of, tell_trick
 
 RESULT_KEYS = (
     "kind",
@@ -141,9 +141,9 @@ def describe(
     ]
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     told = int(table["trick"]) if history else 0
-    lines += [_tell_trick(table, who, number) for number in range(told)]
+    lines += [tell_trick(table, who, number) for number in range(told)]
     if table["phase"] == PLAYING and table["highest"] >= 0:
-        lines.append(_tell_trick(table, who, int(table["trick"])))
+        lines.append(tell_trick(table, who, int(table["trick"])))
     return "\n".join([*lines, _to_decide(table, who)])
 
 
@@ -169,19 +169,6 @@ def _deeds(table: Any, seat: int) -> list[str]:
     told += [words[int(said)] for said in (table["said2"][seat],) if said]
     told += [{YIELDED: "bud", CLAIMED: "showed"}[int(s)] for s in (table["showed"][seat],) if s]
     return told
-
-
-def _tell_trick(table: Any, who: list[str], number: int) -> str:
-    """A trick in the order in which it was played."""
-    leader, size = int(table["lead"][number]), int(table["num_players"])
-    order = [(leader + step) % size for step in range(size)]
-    cards = [
-        f"{who[seat]} {KILLE_PACK.name(table['played'][number, seat])}"
-        for seat in order
-        if table["played"][number, seat] >= 0
-    ]
-    winner = f"; {who[int(table['won'][number])]} wins" if table["won"][number] >= 0 else ""
-    return f"Trick {number + 1}: {', '.join(cards)}{winner}."
 
 
 def _to_decide(table: Any, who: list[str]) -> str:
