@@ -4,3 +4,4 @@ from kille_env.registry import register
 
 register("byteskille", "kille_env.games.byteskille")
 register("kungsholmskille", "kille_env.games.kungsholmskille")
+register("femkortskille", "kille_env.games.femkortskille")

@@ -1,0 +1,197 @@
+"""Femkortskille's rules as kernels: begin, deal, legal_actions, apply, and how deals end."""
+
+import numpy as np
+
+from kille_env.core.deck import draw, take_pack
+from kille_env.core.game import new_deal, new_match
+from kille_env.core.jit import index, kernel
+from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.games.femkortskille.table import (
+    ALL_CHECKED,
+    CHECK,
+    CHECKED,
+    DEALT,
+    DRAWN,
+    FOLD,
+    FOLDED,
+    KNOCK,
+    KNOCKED,
+    LOWEST,
+    NO_END,
+    PLAY,
+    PLAYED,
+    PLAYING,
+    SILENT,
+    SPEAKING,
+    TRICKS,
+    WALK_OVER,
+)
+from kille_env.games.pots import begin_pot, pay_into_pot, pay_out, settle
+from kille_env.games.tricks import (
+    card_bit,
+    card_of_type,
+    clear_tricks,
+    heading,
+    lead_from,
+    lowest_of,
+    next_to_play,
+    play_card,
+    write_types,
+)
+
+# begin, deal
+
+
+@kernel
+def begin(table, rules, dealer):
+    """Begins a match."""
+    new_match(table, dealer)
+    begin_pot(table)
+    _clear_deal(table)
+
+
+@kernel
+def _clear_deal(table):
+    clear_tricks(table)
+    table["in_play"] = 0
+    table["knockers"] = 0
+    table["forehand"] = -1
+    table["said1"][:] = SILENT
+    table["said2"][:] = SILENT
+    table["end"] = NO_END
+    table["winner"] = -1
+    table["chips"][:] = 0
+
+
+@kernel
+def deal(table, rules):
+    """Takes the antes, deals three cards each, one by one, and gives forehand the word."""
+    table["dealer"] = table["next_dealer"]
+    new_deal(table)
+    _clear_deal(table)
+    for seat in range(table["num_players"]):
+        pay_into_pot(table, seat, rules["ante"])
+    table["in_play"] = everybody(table)
+    table["forehand"] = next_seat(table, table["dealer"])
+    take_pack(table)
+    seat = np.int64(table["forehand"])
+    for _ in range(DEALT * np.int64(table["num_players"])):
+        table["hand"][index(seat)] |= card_bit(draw(table))
+        seat = next_seat(table, seat)
+    table["dealt"][:] = table["hand"]
+    table["phase"] = SPEAKING
+    table["seat"] = table["forehand"]
+
+
+# legal_actions
+
+
+@kernel
+def legal_actions(table, rules, seat, out):
+    """Marks what the seat to act may do."""
+    phase, acts = table["phase"], seat == table["seat"]
+    speaks = acts & (phase == SPEAKING)
+    knocked = table["knockers"] != 0
+    hand = np.uint64(table["hand"][index(seat)])
+    playable = _playable(table, rules, hand) if acts & (phase == PLAYING) else np.uint64(0)
+    out[KNOCK] = speaks
+    out[CHECK] = speaks & (not knocked)
+    out[FOLD] = speaks
+    write_types(playable, out, PLAY)
+
+
+@kernel
+def _playable(table, rules, hand):
+    """The cards that may be played: those that head the trick, or else any (D-F07, D-F08)."""
+    able = heading(hand, np.int64(table["highest"]))
+    if able != 0:
+        return able
+    return lowest_of(hand) if rules["follow"] == LOWEST else hand
+
+
+# apply
+
+
+@kernel
+def apply(table, rules, action):
+    """Plays a legal action of the seat to act."""
+    seat = np.int64(table["seat"])
+    if table["phase"] == PLAYING:
+        _play(table, rules, seat, action - PLAY)
+    else:
+        _speak(table, rules, seat, action)
+
+
+@kernel
+def _speak(table, rules, seat, action):
+    """Knock, fold or check; who has checked speaks again once somebody has knocked (D-F03)."""
+    first = table["said1"][seat] == SILENT
+    word = KNOCKED if action == KNOCK else FOLDED if action == FOLD else CHECKED
+    if first:
+        table["said1"][seat] = word
+    else:
+        table["said2"][seat] = word
+    table["knockers"] |= bit(seat) if action == KNOCK else np.uint32(0)
+    table["in_play"] &= ~(bit(seat) if action == FOLD else np.uint32(0))
+    if first & (seat != table["dealer"]):
+        table["seat"] = next_seat(table, seat)
+        return
+    undecided = np.uint32(table["in_play"] & ~table["knockers"])
+    if table["knockers"] == 0:
+        table["end"] = ALL_CHECKED
+        settle(table, rules)
+    elif undecided != 0:
+        table["seat"] = seat_left_of(table, table["dealer"], undecided)
+    else:
+        _begin_play(table, rules)
+
+
+@kernel
+def _begin_play(table, rules):
+    """One knocker takes the pot; more of them get their last cards, and the eldest one leads."""
+    eldest = seat_left_of(table, table["dealer"], table["in_play"])
+    if table["in_play"] == bit(eldest):
+        table["end"] = WALK_OVER
+        table["winner"] = eldest
+        settle(table, rules)
+        return
+    seat = eldest
+    while True:
+        for _ in range(DRAWN):
+            table["drawn_cards"][index(seat)] |= card_bit(draw(table))
+        table["hand"][index(seat)] |= table["drawn_cards"][index(seat)]
+        seat = seat_left_of(table, seat, table["in_play"])
+        if seat == eldest:
+            break
+    table["phase"] = PLAYING
+    table["seat"] = eldest
+    lead_from(table, eldest)
+
+
+@kernel
+def _play(table, rules, seat, kind):
+    card = card_of_type(table["hand"][index(seat)], kind)
+    play_card(table, seat, card, rules["follow"] == LOWEST)
+    following = next_to_play(table, seat)
+    if following < 0:
+        following = np.int64(table["holder"])
+        if table["trick"] == TRICKS:
+            _end_in_play(table, rules)
+            return
+        lead_from(table, following)
+    table["seat"] = following
+
+
+# How deals end
+
+
+@kernel
+def _end_in_play(table, rules):
+    """The winner of the last trick takes the pot, and as much again from every other knocker."""
+    winner, pot = np.int64(table["holder"]), table["pot"]
+    for seat in range(table["num_players"]):
+        pay_out(table, seat, -pot * has(table["knockers"], seat))
+    pay_out(table, winner, pot * count(table["knockers"]))
+    table["end"] = PLAYED
+    table["winner"] = winner
+    settle(table, rules)
