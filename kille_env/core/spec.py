@@ -138,7 +138,8 @@ class GameSpec:
         information_state: Layout of the information state for a number of seats.
         full_state: Layout of the full-information state for a number of seats.
         reward_range: Least and largest reward of a step, for resolved rules and a number of seats.
-        zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table.
+        zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table (a
+            field `left_on_table` of it, where a split can leave something).
         max_decisions: Upper bound on the decisions of one deal, for a number of seats.
     """
 

@@ -4,4 +4,5 @@ from kille_env.registry import register
 
 register("byteskille", "kille_env.games.byteskille")
 register("kungsholmskille", "kille_env.games.kungsholmskille")
+register("knack", "kille_env.games.knack")
 register("femkortskille", "kille_env.games.femkortskille")

@@ -15,7 +15,6 @@ from kille_env.games.knack.table import (
     IN_PLAY,
     JACK,
     JOIN,
-    KING,
     KNOCK,
     LED,
     MAX_SIZES,
@@ -208,7 +207,7 @@ def _join_or_fold(table, rules, seat, action):
 
 @kernel
 def _win_without_play(table, rules, winner):
-    """ "När en spelare vinner utan spel, räknas det som om hen har tagit alla tre sticken." """
+    """Gives a winner "utan spel" the tricks: "som om hen har tagit alla tre sticken"."""
     table["winners"][:] = winner
     table["tricks"][winner] = TRICKS
     settle(table, rules)
@@ -246,7 +245,7 @@ def _play(table, rules, seat, card, face_down):
         table["face_down"] = card
     else:
         table["shown"] |= card_bit(card)
-    table["void"][index(seat)] |= _lacks(table, rules, face_down, leads, SUIT_OF[index(card)], led)
+    table["void"][index(seat)] |= _lacks(table, rules, leads, SUIT_OF[index(card)], led)
     if strength > table["strength"]:
         table["strength"] = strength
         table["holder"] = seat
@@ -258,13 +257,13 @@ def _play(table, rules, seat, card, face_down):
 
 
 @kernel
-def _lacks(table, rules, face_down, leads, suit, led):
+def _lacks(table, rules, leads, suit, led):
     """The suits, as bits, that somebody lacks, since the rules forbade this card otherwise."""
     trump = np.int64(table["trump"])
     trump_duty = (table["num_joined"] >= 3) & (table["trick"] < 2)
     must_trump = rules["must_trump"] != 0
     no_trump = (suit != trump) & (trump_duty if leads else must_trump & (suit != led))
-    return ((suit != led) & (not leads)) << max(led, 0) | (no_trump | face_down) << trump
+    return ((suit != led) & (not leads)) << led | no_trump << trump
 
 
 @kernel

@@ -1,0 +1,115 @@
+"""Knack, also trekort: three cards, three tricks, and a bet from whoever joins and takes none.
+
+Source: the Swedish article on Knack after Öberg, *Nyaste Spelbok* (1858), Lindskog, *Ny och
+fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spille-Bog* (1786). Where
+it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N11 are
+explained on the game's page.
+
+The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, and the
+words in `words`.
+"""
+
+from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.knack.observe import (
+    full_state,
+    full_state_parts,
+    information_state,
+    information_state_parts,
+    observation_parts,
+    observe,
+)
+from kille_env.games.knack.rules import apply, begin, deal, legal_actions, settle
+from kille_env.games.knack.table import (
+    ACTIONS,
+    KNACK_PACK,
+    MAX_PLAYERS,
+    PHASES,
+    TABLE,
+    TRICKS,
+)
+from kille_env.games.knack.words import RESULT_KEYS, chance, describe, narrate, result, set_up
+
+__all__ = [
+    "RESULT_KEYS",
+    "SPEC",
+    "apply",
+    "begin",
+    "chance",
+    "deal",
+    "describe",
+    "full_state",
+    "information_state",
+    "legal_actions",
+    "narrate",
+    "observe",
+    "result",
+    "set_up",
+    "settle",
+]
+
+SWITCHES = (
+    Switch("unit", "what the dealer pays for a trick; a bet is three of it", 1, minimum=1),
+    Switch(
+        "deals",
+        "deals in a party; null is one for each player to deal",
+        None,
+        minimum=1,
+        nullable=True,
+        decision="D-N04",
+    ),
+    Switch(
+        "must_trump",
+        "who lacks the suit led must play a trump",
+        False,
+        (False, True),
+        decision="D-N02",
+    ),
+    Switch(
+        "remainder",
+        "what can not be divided at the end of a party is drawn for, or left on the table",
+        "draw",
+        ("draw", "left"),
+        decision="D-N05",
+    ),
+)
+
+
+def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
+    """Bounds of a step's reward in a party that starts without bets.
+
+    In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
+    larger than it; at most all but one set a bet. The last step shares what lies there then.
+    """
+    single = rules["episode"] == "deal"
+    deals = 1 if single else rules.number("deals")
+    deals = deals if deals > 0 else num_players
+    stake = float(TRICKS * rules.number("unit"))
+    bets = stake * (num_players - 1) * deals * (deals + 1) / 2
+    return -stake * (deals + 1), stake * deals + bets / num_players + num_players
+
+
+def _max_decisions(rules: Rules, num_players: int) -> int:
+    """Bound on the decisions of a deal: everybody joins and plays three cards."""
+    return (1 + TRICKS) * num_players
+
+
+SPEC = GameSpec(
+    name="knack",
+    title="Knack",
+    version=0,
+    pack=KNACK_PACK,
+    min_players=2,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    actions=ACTIONS,
+    phases=PHASES,
+    presets=("standard",),
+    switches=SWITCHES,
+    table=TABLE,
+    observation=observation_parts,
+    information_state=information_state_parts,
+    full_state=full_state_parts,
+    reward_range=_reward_range,
+    zero_sum=True,
+    max_decisions=_max_decisions,
+)
