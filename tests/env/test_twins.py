@@ -69,7 +69,7 @@ class Pair:
         twin = importlib.import_module(f"reference.{game}").Match
         more = {"start": start} if start else {}
         told = dict(start or {})
-        if game == "knack":
+        if game == "knack" and rules["remainder"] == "draw" and remainder_to is not None:
             more["remainder_to"] = told["remainder_to"] = remainder_to
         if game == "krypkille":
             more["redraw"] = self.redraw
@@ -172,7 +172,8 @@ def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_pla
     rng = random.Random(num_players)
     for preset in spec.presets:
         for episode in ("deal", "match"):
-            rules = spec.resolve(preset, episode=episode, max_deals=3)
+            cap = "max_deals" if "max_deals" in spec.rules_dtype.names else "deals"
+            rules = spec.resolve({"preset": preset, "episode": episode, cap: 3})
             state_of, view_of, looks = {}, {}, 0
             # A few cards trade places and most choices are habits, so that positions meet often.
             base, habits = shuffled(spec.pack, rng), [rng.random() for _ in range(500)]
