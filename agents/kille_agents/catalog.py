@@ -4,14 +4,34 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_agents.base import Policy
+from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 
+RULES_OF_THUMB: dict[str, Callable[[int, Rules], Policy]] = {
+    "byteskille": ThresholdPolicy,
+    "kungsholmskille": KungsholmskilleRuleOfThumb,
+}
+"""Each game's own rule of thumb."""
+
+
+def rule_of_thumb(num_players: int, rules: Rules) -> Policy:
+    """Returns the rule-of-thumb player of a game.
+
+    Raises:
+        PolicyError: Nobody has written one for this game.
+    """
+    if rules.game not in RULES_OF_THUMB:
+        raise PolicyError(f"{rules.game} has no rule-of-thumb player; uniform plays it")
+    return RULES_OF_THUMB[rules.game](num_players, rules)
+
+
 BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
+    "rule_of_thumb": rule_of_thumb,
     "threshold": ThresholdPolicy,
 }
 """Players that need no training, by name; each is made for a number of seats and rules."""

@@ -50,7 +50,8 @@ class Human:
 
         Args:
             question: What is asked for, before the prompt.
-            choices: The possible answers. A line may hold the word, its beginning or its number.
+            choices: The possible answers. A line may hold the text, its beginning, its cards alone
+                or its number, in small letters or capitals.
             meanings: What the choices mean, for the help.
 
         Returns:
@@ -79,10 +80,11 @@ class Human:
 
     def _help(self, choices: Sequence[str], meanings: dict[str, str]) -> None:
         for number, word in enumerate(choices, start=1):
-            self.say(f"  {number}  {word:8} {meanings.get(word, '')}")
+            meaning = meanings.get(word) or meanings.get(word.partition(" ")[0], "")
+            self.say(f"  {number}  {word:8} {meaning}")
         for word, meaning in COMMANDS.items():
             self.say(f"  {word[0] if word != HELP else '?'}  {word:8} {meaning}")
-        self.say("The number, the word or its beginning will do.")
+        self.say("The number, the text, its beginning or its cards alone will do.")
 
 
 def understand(line: str, choices: Sequence[str]) -> str | None:
@@ -93,10 +95,16 @@ def understand(line: str, choices: Sequence[str]) -> str | None:
     if word.isdecimal():
         return choices[int(word) - 1] if 1 <= int(word) <= len(choices) else None
     known = [*choices, *(command for command in COMMANDS if command not in choices)]
-    if word in known:
-        return word
-    meant = [one for one in known if word and one.startswith(word)]
-    return meant[0] if len(meant) == 1 else None
+    # "play L5" is also meant by "l5", "discard" by itself only by the whole word.
+    for means in (
+        lambda one: one.lower() == word,
+        lambda one: one.lower().partition(" ")[2] == word,
+        lambda one: one.lower().startswith(word),
+    ):
+        meant = [one for one in known if word and means(one)]
+        if len(meant) == 1:
+            return meant[0]
+    return None
 
 
 def _read_line() -> str:

@@ -147,7 +147,7 @@ class MeasureSettings:
             player change and not the cards.
     """
 
-    against: tuple[str, ...] = ("uniform", "threshold")
+    against: tuple[str, ...] = ("uniform", "rule_of_thumb")
     every: int = 250_000
     deals: int = 2_000
     final_deals: int = 20_000

@@ -39,9 +39,10 @@ from kille_env.games.byteskille.table import (
     PHASES,
     TABLE,
 )
-from kille_env.games.byteskille.words import RESULT_KEYS, describe, narrate, result
+from kille_env.games.byteskille.words import MEANINGS, RESULT_KEYS, describe, narrate, result
 
 __all__ = [
+    "MEANINGS",
     "RESULT_KEYS",
     "SPEC",
     "apply",

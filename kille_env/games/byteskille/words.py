@@ -45,6 +45,18 @@ from kille_env.games.byteskille.table import (
     YES,
 )
 
+MEANINGS = {
+    "stand": "keep your card",
+    "swap": "swap with the player to your left; as dealer with the talon",
+    "call": "lay your gök on the table: the round is over",
+    "wait": "keep your gök hidden and let the others go on",
+    "ask": "ask the dealer for better cards",
+    "yes": "“Accepteras!”: the cards are dealt again",
+    "no": "“Omöjligt!”: play goes on with these cards",
+    "defer": "“Det beror på!”: the third player decides",
+    "buy": "pay and be in again",
+    "decline": "stay out",
+}
 RESULT_KEYS = (
     "turns",
     "reveals",

@@ -24,6 +24,7 @@ from kille_env.games.kungsholmskille.observe import (
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.table import ACTIONS, ANTE, MAX_PLAYERS, PHASES, TABLE
 from kille_env.games.kungsholmskille.words import (
+    MEANINGS,
     RESULT_KEYS,
     action_text,
     describe,
@@ -35,6 +36,7 @@ from kille_env.games.kungsholmskille.words import (
 from kille_env.games.pots import settle
 
 __all__ = [
+    "MEANINGS",
     "RESULT_KEYS",
     "SPEC",
     "action_text",

@@ -22,7 +22,7 @@ from kille_env.games.pots import deals_left
 from kille_env.games.tricks import (
     HAND,
     TYPES,
-    lowest_card,
+    open_card,
     write_codes,
     write_counts,
     write_slots,
@@ -242,18 +242,11 @@ def information_state(table, rules, seat, out):
     for other in range(num_players):
         here = at + relative(other, seat, num_players)
         out[here] = table["showed"][other]
-        out[here + num_players] = _open_card(table, other)
+        out[here + num_players] = open_card(table, other)
         digits(np.int64(table["owed"][other]), 4, out, at + 2 * num_players + 4 * (here - at))
     at += 6 * num_players
     digits(np.int64(table["pot"]), 6, out, at)
     digits(np.int64(table["deals"]), 4, out, at + 6)
-
-
-@kernel
-def _open_card(table, seat):
-    """The last card of a seat, if it lies open: 1 blaren to 21 kille, else 0."""
-    shown = np.uint64(table["hand"][seat]) & np.uint64(table["face_up"])
-    return (lowest_card(shown) >> 1) + 1 if shown != 0 else np.int64(0)
 
 
 # full_state

@@ -26,6 +26,15 @@ from kille_env.games.kungsholmskille.table import (
 from kille_env.games.pots import tell_last
 from kille_env.games.tricks import codes_of, discard_text, is_discard, names_of, tell_trick
 
+MEANINGS = {
+    "bud": "rather have new cards; at the showing: keep the last card hidden",
+    "knock": "ask for play",
+    "stay": "play on",
+    "fold": "throw the cards in",
+    "discard": "exchange these cards; alone: keep all",
+    "play": "play this card to the trick",
+    "show": "turn the last card up: the lowest wins, and the wrong one pays",
+}
 RESULT_KEYS = (
     "kind",
     "shower",

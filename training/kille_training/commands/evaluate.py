@@ -10,7 +10,7 @@ from kille_training import console
 @click.command(epilog="Example: kille evaluate runs/demo --against threshold --deals 50000")
 @click.argument("policy")
 @click.option(
-    "--against", multiple=True, default=("uniform", "threshold"), show_default=True,
+    "--against", multiple=True, default=("uniform", "rule_of_thumb"), show_default=True,
     help="Who sits in the other seats: a name or a path. Give it as often as needed.",
 )  # fmt: skip
 @click.option(

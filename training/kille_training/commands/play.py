@@ -21,20 +21,7 @@ from kille_training.lineup import LineUp, line_up
 
 YOU = "You"
 AGAIN, ENOUGH = "again", "enough"
-MEANINGS = {
-    "stand": "keep your card",
-    "swap": "swap with the player to your left; as dealer with the talon",
-    "call": "lay your gök on the table: the round is over",
-    "wait": "keep your gök hidden and let the others go on",
-    "ask": "ask the dealer for better cards",
-    "yes": "“Accepteras!”: the cards are dealt again",
-    "no": "“Omöjligt!”: play goes on with these cards",
-    "defer": "“Det beror på!”: the third player decides",
-    "buy": "pay and be in again",
-    "decline": "stay out",
-    AGAIN: "another match",
-    ENOUGH: "leave the table",
-}
+AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 
 
 @click.command(
@@ -44,7 +31,7 @@ MEANINGS = {
 @click.option("--players", type=int, help="Seats, yours included; the game's default if not given.")
 @click.option(
     "--opponents",
-    default="threshold",
+    default="rule_of_thumb",
     show_default=True,
     help="Names, run folders or policy files: one for all, or one for each with commas.",
 )
@@ -197,7 +184,8 @@ class _Session:
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
-        word = self.human.choose(question, choices, MEANINGS)
+        meanings = getattr(self.batch.game.module, "MEANINGS", {})
+        word = self.human.choose(question, choices, {**meanings, **AFTER_MATCH})
         if word == UNDO and not self.moments:
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
