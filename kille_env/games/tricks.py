@@ -32,7 +32,10 @@ _PLACE = np.zeros(53, dtype=np.int64)  # where a single bit stands: 2 is a primi
 for _card in range(KILLE_PACK.size):
     _PLACE[(1 << _card) % 53] = _card
 _FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
-_ALL = np.uint64((1 << KILLE_PACK.size) - 1)
+WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
+_PAIRS, _FOURS, _EIGHTS = (
+    np.uint64(word) for word in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
+)
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
@@ -103,19 +106,27 @@ def without_lowest(cards):
 
 @kernel
 def how_many(cards):
-    """How many cards are in a set."""
-    number = 0
-    rest = np.uint64(cards)
-    while rest != 0:
-        rest = without_lowest(rest)
-        number += 1
-    return number
+    """How many cards are in a set, by adding up ever larger groups of bits."""
+    groups = np.uint64(cards)
+    groups = (groups & _PAIRS) + ((groups >> _ONE) & _PAIRS)
+    groups = (groups & _FOURS) + ((groups >> _TWO) & _FOURS)
+    groups = (groups + (groups >> np.uint64(4))) & _EIGHTS
+    groups += groups >> np.uint64(8)
+    groups += groups >> np.uint64(16)
+    groups += groups >> np.uint64(32)
+    return np.int64(groups & np.uint64(127))
+
+
+@kernel
+def cards_below(kind):
+    """All cards that are lower than a type."""
+    return (_ONE << np.uint64(2 * kind)) - _ONE
 
 
 @kernel
 def heading(cards, rank):
     """The cards of a set that head a rank: as high or higher; all of them for `NO_RANK`."""
-    return np.uint64(cards) & (_ALL << np.uint64(2 * max(rank, 0)))
+    return np.uint64(cards) & (WHOLE_PACK << np.uint64(2 * max(rank, 0)))
 
 
 @kernel
@@ -278,6 +289,13 @@ def play_card(table, seat, card, creeps):
         if creeps:
             table["at_least"][index(seat)] = rank
         table["below"][index(seat)] = min(highest, np.int64(table["below"][index(seat)]))
+
+
+@kernel
+def open_card(table, seat):
+    """The last card of a seat, if it lies open: 1 blaren to 21 kille, else 0."""
+    shown = np.uint64(table["hand"][seat]) & np.uint64(table["face_up"])
+    return (lowest_card(shown) >> 1) + 1 if shown != 0 else np.int64(0)
 
 
 @kernel

@@ -385,7 +385,7 @@ def check_packs(name: str, players: int, rules: Rules, decisions: int, seed: int
         while not drawn.over[0] and drawn.tables["deals"][0] == hand == 1:
             action = choose(drawn.mask, rng.random(1))
             drawn.apply(action)
-            cards = drawn.tables["deck"][0][: drawn.tables["drawn"][0]].tolist()
+            cards = drawn.drawn_cards().tolist()
             if not drawn.at_chance[0]:
                 seen.append(_shown(drawn))
             actions.append(action)

@@ -1,0 +1,316 @@
+"""Krypkille's rules as kernels: begin, deal, legal_actions, apply, settle."""
+
+import numpy as np
+
+from kille_env.core.deck import draw, draw_again, reshuffle, take_pack, talon_left
+from kille_env.core.game import DEAL, OVER, new_deal, new_match
+from kille_env.core.jit import index, kernel
+from kille_env.core.seats import bit, count, has, seat_left_of
+from kille_env.games.krypkille.table import (
+    CAP,
+    DECLARE,
+    DENOMINATION,
+    DISCARD,
+    DISCARDING,
+    DISCARDS,
+    FIRST_WORTH,
+    GUESSING,
+    KILLE,
+    LEADING,
+    PASS,
+    PLAY,
+    SINGLE_DEAL,
+    TRICKS,
+)
+from kille_env.games.tricks import (
+    HAND,
+    TYPES,
+    card_bit,
+    card_of_type,
+    cards_below,
+    clear_discards,
+    clear_tricks,
+    heading,
+    lead_from,
+    lowest_card,
+    next_to_play,
+    play_card,
+    throw_away,
+    write_discards,
+    write_types,
+)
+
+NUM_DISCARDS = len(DISCARDS)
+
+# begin, deal
+
+
+@kernel
+def begin(table, rules, dealer):
+    """Begins a match: nobody has any points."""
+    new_match(table, dealer)
+    table["next_dealer"] = table["dealer"]
+    table["scores"][:] = 0
+    table["winners"] = 0
+    table["again"][:] = 0
+    _clear_deal(table)
+
+
+@kernel
+def _clear_deal(table):
+    clear_tricks(table)
+    clear_discards(table)
+    table["in_play"] = 0
+    table["points"][:] = 0
+    table["declarer"] = -1
+    table["passed"] = 0
+    table["again_end"] = 0
+    table["shuffled_in"] = 0
+    table["excluded"][:] = 0
+
+
+@kernel
+def still_in(table, rules):
+    """Who is in: "A player reaching a score of 50 or over is out"."""
+    seats = np.uint32(0)
+    for seat in range(np.int64(table["num_players"])):
+        seats |= bit(seat) if table["scores"][index(seat)] < rules["limit"] else np.uint32(0)
+    return seats
+
+
+@kernel
+def deal(table, rules):
+    """Deals five cards each, one by one, and asks the first player for his discards (D-R07)."""
+    new_deal(table)
+    _clear_deal(table)
+    players = still_in(table, rules)
+    dealer = np.int64(table["next_dealer"])
+    if not has(players, dealer):  # a match that starts with him out
+        dealer = seat_left_of(table, dealer, players)
+    table["dealer"] = dealer
+    table["in_play"] = players
+    take_pack(table)
+    forehand = np.int64(seat_left_of(table, dealer, players))
+    seat = forehand
+    for _ in range(HAND * count(players)):
+        table["hand"][index(seat)] |= card_bit(draw(table))
+        seat = np.int64(seat_left_of(table, seat, players))
+    table["dealt"][:] = table["hand"]
+    table["phase"] = DISCARDING
+    table["seat"] = forehand
+
+
+# legal_actions
+
+
+@kernel
+def legal_actions(table, rules, seat, out):
+    """Marks what the seat to act may do; a leader may play anything."""
+    phase, acts = table["phase"], seat == table["seat"]
+    hand = np.uint64(table["hand"][index(seat)])
+    guesses = acts & (phase == GUESSING)
+    discards = acts & (phase == DISCARDING)
+    out[DECLARE] = guesses
+    out[PASS] = guesses
+    if discards:
+        most = np.int64(rules["max_discards"])
+        if rules["talon_shortage"] == CAP:
+            most = min(most, talon_left(table))
+        write_discards(hand, most, out, DISCARD, NUM_DISCARDS)
+    else:
+        out[DISCARD : DISCARD + NUM_DISCARDS] = 0
+    write_types(hand if acts & (phase == LEADING) else np.uint64(0), out, PLAY)
+
+
+# apply
+
+
+@kernel
+def apply(table, rules, action):
+    """Plays a legal action of the seat to act."""
+    seat, phase = np.int64(table["seat"]), table["phase"]
+    if phase == LEADING:
+        _play_trick(table, seat, action - PLAY)
+    elif phase == GUESSING:
+        _guess(table, rules, seat, action)
+    else:
+        _discard(table, seat, action - DISCARD)
+
+
+@kernel
+def _discard(table, seat, number):
+    """Discards in turn, replaced at once; then the player on the dealer's left leads (D-R02)."""
+    for _ in range(throw_away(table, seat, number)):
+        if talon_left(table) == 0:
+            _shuffle_discards(table, seat)
+        table["drawn_cards"][seat] |= card_bit(draw_again(table))
+    table["hand"][seat] |= table["drawn_cards"][seat]
+    forehand = seat_left_of(table, table["dealer"], table["in_play"])
+    following = seat_left_of(table, seat, table["in_play"])
+    table["seat"] = following
+    if following == forehand:
+        table["phase"] = LEADING
+        lead_from(table, forehand)
+
+
+@kernel
+def _shuffle_discards(table, seat):
+    """What others have discarded so far, and nobody has drawn again, is the new talon (D-R03)."""
+    cards = np.uint64(0)
+    for other in range(table["num_players"]):
+        if other != seat:
+            cards |= table["discarded"][other]
+    cards &= ~np.uint64(table["shuffled_in"])
+    reshuffle(table, cards)
+    table["shuffled_in"] |= cards
+
+
+@kernel
+def _play_trick(table, leader, kind):
+    """A whole round: "only the lead has a proper choice to make" (D-R06)."""
+    seat, card = leader, card_of_type(table["hand"][index(leader)], kind)
+    while True:
+        play_card(table, seat, card, True)
+        seat = next_to_play(table, seat)
+        if seat < 0:
+            break
+        card = _forced_card(table, seat)
+    winner = np.int64(table["holder"])
+    table["seat"] = winner
+    if table["trick"] == TRICKS:
+        table["phase"] = GUESSING
+    else:
+        lead_from(table, winner)
+
+
+@kernel
+def _forced_card(table, seat):
+    """The card that a follower plays; everybody learns which cards he can not have.
+
+    "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
+    lowest card of the hand."
+    """
+    hand, highest = np.uint64(table["hand"][index(seat)]), np.int64(table["highest"])
+    able = heading(hand, highest)
+    heads = able != 0
+    card = lowest_card(able if heads else hand)
+    lower, under = cards_below(card >> 1), cards_below(highest)
+    table["excluded"][index(seat)] |= lower & ~under if heads else lower | ~under
+    return card
+
+
+@kernel
+def _guess(table, rules, seat, action):
+    """Declare or pass, "until one player has declared, or all players have passed"."""
+    if action == DECLARE:
+        table["declarer"] = seat
+        settle(table, rules)
+        return
+    table["passed"] |= bit(seat)
+    following = seat_left_of(table, seat, table["in_play"])
+    table["seat"] = following
+    if following == table["won"][TRICKS - 1]:
+        settle(table, rules)
+
+
+# settle
+
+
+@kernel
+def settle(table, rules):
+    """Shows the last cards, writes the points down, and ends the match if it is at its end."""
+    _write_points(table, rules)
+    for seat in range(table["num_players"]):
+        table["face_up"] |= table["hand"][index(seat)]
+        table["scores"][index(seat)] += table["points"][index(seat)]
+    table["seat"] = -1
+    table["next_dealer"] = -1
+    table["phase"] = OVER
+    players = still_in(table, rules)
+    if rules["episode"] == SINGLE_DEAL:
+        for seat in range(table["num_players"]):
+            table["reward"][index(seat)] -= table["points"][index(seat)]
+    elif count(players) < 2:
+        # "The last remaining is the winner."
+        table["winners"] = players if players != 0 else _lowest_total(table)
+        _share(table, table["winners"])
+    elif table["deals"] >= rules["max_deals"]:
+        table["truncated"] = True
+        _share(table, players)
+    else:
+        table["next_dealer"] = seat_left_of(table, table["dealer"], players)
+        table["phase"] = DEAL
+
+
+@kernel
+def _write_points(table, rules):
+    """Reads the table of outcomes, every number of which is a switch (D-R01)."""
+    players, declarer = np.uint32(table["in_play"]), np.int64(table["declarer"])
+    holders = _holders_of_lowest(table, players)
+    if declarer < 0:
+        _charge(table, rules, holders, rules["allpass_lowest"], False)
+        _charge(table, rules, players & ~holders, rules["allpass_others"], False)
+        return
+    others = players & ~bit(declarer)
+    # An equal card elsewhere makes a declarer wrong (D-R05).
+    alone = (holders == bit(declarer)) | (rules["tie_beats_declarer"] == 0)
+    if has(holders, declarer) & alone:
+        _charge(table, rules, bit(declarer), rules["right_declarer"], False)
+        worth = rules["right_others"] == DENOMINATION
+        _charge(table, rules, others, 0, worth)
+    else:
+        worth = rules["wrong_declarer_base"] == DENOMINATION
+        extra = rules["wrong_declarer_extra"]
+        _charge(table, rules, bit(declarer), extra, worth)
+        _charge(table, rules, others & holders, rules["wrong_lowest"], False)
+        worth = rules["wrong_others"] == DENOMINATION
+        _charge(table, rules, others & ~holders, 0, worth)
+
+
+@kernel
+def _holders_of_lowest(table, players):
+    """Who has the lowest last card, by rank: one seat, or the two that hold equal ones."""
+    lowest, holders = TYPES, np.uint32(0)
+    for seat in range(np.int64(table["num_players"])):
+        if has(players, seat):
+            rank = lowest_card(table["hand"][index(seat)]) >> 1
+            if rank < lowest:
+                lowest, holders = rank, np.uint32(0)
+            if rank == lowest:
+                holders |= bit(seat)
+    return holders
+
+
+@kernel
+def _charge(table, rules, seats, points, worth):
+    """Charges some seats points, and the denomination of their last cards as well (`worth`)."""
+    for seat in range(table["num_players"]):
+        if has(seats, seat):
+            rank = lowest_card(table["hand"][index(seat)]) >> 1
+            own = max(0, rank - FIRST_WORTH)
+            if rank == KILLE:
+                own = rules["kille_denomination"]
+            table["points"][index(seat)] = points + (own if worth else 0)
+
+
+@kernel
+def _lowest_total(table):
+    """Who has the lowest total of those who were in until now (D-R04)."""
+    lowest, seats = np.int64(0), np.uint32(0)
+    for seat in range(np.int64(table["num_players"])):
+        if has(table["in_play"], seat):
+            score = np.int64(table["scores"][index(seat)])
+            if seats == 0 or score < lowest:
+                lowest, seats = score, np.uint32(0)
+            if score == lowest:
+                seats |= bit(seat)
+    return seats
+
+
+@kernel
+def _share(table, seats):
+    """These seats share the 1 of the match."""
+    share = 1.0 / count(seats)
+    for seat in range(table["num_players"]):
+        if has(seats, seat):
+            table["reward"][index(seat)] += share

@@ -1,0 +1,44 @@
+"""A table of Krypkille: its record and its constants."""
+
+import numpy as np
+
+from kille_env.core.deck import KILLE_PACK
+from kille_env.core.game import table_dtype
+from kille_env.games.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
+
+MAX_PLAYERS = 6
+TRICKS = 4
+DISCARDS = discards(HAND)
+
+ACTIONS = ("declare", "pass", *DISCARDS, *PLAYS)
+DECLARE, PASS, DISCARD = range(3)
+PLAY = DISCARD + len(DISCARDS)
+
+PHASES = ("deal", "over", "discard", "lead", "guess")
+DISCARDING, LEADING, GUESSING = range(2, 5)
+
+# What the numbers in the rules record mean, in the order of the switches' values.
+SINGLE_DEAL = 1
+CAP = 1
+DENOMINATION = 0
+
+KILLE = TYPES - 1
+FIRST_WORTH = 2  # "Blaren 0, Blompottan 0, Kransen 0, 1 1": lilja 1 is two ranks above its number
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        ("scores", np.int64, (MAX_PLAYERS,)),  # by seat: "the cumulative score of each player"
+        ("points", np.int64, (MAX_PLAYERS,)),  # by seat: what this deal has added to it
+        ("next_dealer", np.int8),  # -1 when the match is over
+        ("winners", np.uint32),  # who has won the match
+        ("declarer", np.int8),
+        ("passed", np.uint32),  # who has passed
+        ("shuffled_in", np.uint64),  # discards that have become talon again
+        ("excluded", np.uint64, (MAX_PLAYERS,)),  # by seat: cards that everybody knows he lacks
+        *trick_fields(MAX_PLAYERS, TRICKS),
+        *discard_fields(MAX_PLAYERS),
+    ],
+    redrawn=HAND * MAX_PLAYERS,
+)
