@@ -1,0 +1,211 @@
+"""A table of a trick game whose cards and decisions are named, so that a test reads like the rule.
+
+    table = play("femkortskille", "L1 L5 L9 | L2 L6 KI", "0 knock, 1 knock, 0 L9", talon="GO HU")
+    assert table.seat == 1 and table.legal == "play KI"
+
+The compiled kernel plays; the slow twin plays the same and must agree after every decision, so that
+a sentence of the rules is held against both. Hands are named by seat from seat 0. The first dealer
+is the last seat unless said otherwise, so that seat 0 is forehand. A card that is played goes by
+its code alone.
+"""
+
+import importlib
+from typing import Any
+
+import kille_env
+
+
+class NoMoreCards(Exception):
+    """The twin is to deal a hand whose cards the test has not named yet."""
+
+
+class Table:
+    """One table: `deal` cards, `act`, look.
+
+    Attributes:
+        record: The kernel's record of the table.
+        batch: The batch of this one table.
+        results: The results of the deals that are over.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        players: int,
+        dealer: int | None = None,
+        start: dict[str, Any] | None = None,
+        **rules: Any,
+    ) -> None:
+        self.game, self.spec = game, kille_env.spec(game)
+        self.rules, self.start = self.spec.resolve(rules), start or {}
+        self.players, self.first_dealer = players, players - 1 if dealer is None else dealer
+        self.batch = kille_env.make_batch(game, 1, players, rules=self.rules, seed=0, restart=False)
+        self.batch.reset(dealer=self.first_dealer, start=self.start, deal=False)
+        self.record = self.batch._tables[0]
+        self.decks: list[list[str]] = []
+        self.actions: list[str] = []
+        self.results: list[dict[str, Any]] = []
+
+    def deal(self, hands: str, talon: str = "") -> "Table":
+        """Deals one hand.
+
+        Args:
+            hands: The players' cards, seat 0 first: "L1 L5 L9 | L2 L6 KI".
+            talon: The first cards of the talon.
+        """
+        assert self.batch.at_chance[0], "no hand is to be dealt now"
+        dealt = [cards.split() for cards in hands.split("|")]
+        assert len(dealt) == self.players, f"{hands} is not for {self.players} seats"
+        first = int(self.record["next_dealer"]) + 1
+        clockwise = [dealt[(first + step) % self.players] for step in range(self.players)]
+        deck = [card for cards in zip(*clockwise, strict=True) for card in cards] + talon.split()
+        for code in self.spec.pack.codes:
+            deck += [code] * (self.spec.pack.copies - deck.count(code))
+        self.decks.append(deck)
+        self.batch.deal(deck)
+        self._compare()
+        return self
+
+    def act(self, script: str) -> "Table":
+        """Plays decisions like "0 knock, 1 fold, 0 L5": the seat that is to act, what it does."""
+        for line in filter(None, (part.strip() for part in script.split(","))):
+            seat, text = line.split(" ", 1)
+            assert self.seat == int(seat), f"{line!r}, but seat {self.seat} is to act"
+            text = f"play {text}" if text in self.spec.pack.codes else text
+            assert text in self.batch.legal_texts(), f"{line!r}, but legal are {self.legal}"
+            self.batch.apply([self.batch.find_action(text)])
+            self.actions.append(text)
+            if self.seat is None:
+                self.results.append(self.batch.result())
+            self._compare()
+        return self
+
+    @property
+    def seat(self) -> int | None:
+        """The seat to act, None between deals and at the end."""
+        return int(self.record["seat"]) if self.record["seat"] >= 0 else None
+
+    @property
+    def phase(self) -> str:
+        """What is to be decided."""
+        return self.spec.phases[self.record["phase"]]
+
+    @property
+    def legal(self) -> str:
+        """What the seat to act may do; of cards to play only the codes."""
+        return ", ".join(text.removeprefix("play ") for text in self.batch.legal_texts())
+
+    @property
+    def hands(self) -> str:
+        """The cards in hands, seat 0 first, each hand from the lowest card up."""
+        return " | ".join(map(self.hand, range(self.players)))
+
+    def hand(self, seat: int) -> str:
+        """The cards in a hand, from the lowest up."""
+        cards = [card for card in range(42) if int(self.record["hand"][seat]) >> card & 1]
+        return " ".join(map(self.spec.pack.code, cards))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The result of the deal that was the last to end."""
+        return self.results[-1]
+
+    @property
+    def pot(self) -> int:
+        """Units in the pot."""
+        return int(self.record["pot"])
+
+    @property
+    def dealer(self) -> int:
+        """Who has dealt."""
+        return int(self.record["dealer"])
+
+    @property
+    def returns(self) -> list[float]:
+        """What each seat has won or lost in the match so far."""
+        return self.record["reward"][: self.players].tolist()
+
+    def part(self, name: str, seat: int) -> list[int]:
+        """Returns a part of a seat's observation."""
+        part = next(p for p in self.spec.observation(self.players) if p.name == name)
+        return self.batch.observe(seat)[0][part.slice].tolist()
+
+    def information(self, name: str, seat: int) -> list[int]:
+        """Returns a part of a seat's information state."""
+        part = next(p for p in self.spec.information_state(self.players) if p.name == name)
+        return self.batch.information_state(seat)[0][part.slice].tolist()
+
+    def views(self, seat: int) -> tuple[bytes | str, ...]:
+        """Returns all that a seat is given to see: numbers, mask and words."""
+        return (
+            self.batch.observe(seat).tobytes(),
+            self.batch.information_state(seat).tobytes(),
+            self.batch.legal_actions(seat).tobytes(),
+            self.batch.describe(0, seat),
+        )
+
+    def told(self, script: str, seat: int | None = None) -> list[str]:
+        """Plays decisions and returns the words about the last one, as a seat is told them."""
+        *first, last = script.split(", ")
+        self.act(", ".join(first))
+        before = self.record.copy()
+        self.act(last)
+        module = importlib.import_module(f"kille_env.games.{self.game}")
+        return module.narrate(before, self.record.copy(), self.rules, None, seat)
+
+    def _compare(self) -> None:
+        """Plays the whole match again on the twin and compares where both stand."""
+        twin = self._twin()
+        assert twin.results == self.results
+        if self.batch.at_chance[0]:
+            return
+        assert (twin.over, twin.truncated) == (self.phase == "over", bool(self.record["truncated"]))
+        assert [float(value) for value in twin.returns] == self.returns
+        assert twin.left_on_table == self.record["left_on_table"]
+        assert (twin.pot, twin.dealer) == (self.pot, self.dealer)
+        if not twin.over:
+            assert (twin.seat, twin.phase) == (self.seat, self.phase)
+            assert twin.legal() == self.batch.legal_texts()
+            held = [sorted(twin.hand.get(seat, ())) for seat in range(self.players)]
+            shown = [sorted(self.hand(seat).split()) for seat in range(self.players)]
+            assert all(held[seat] == shown[seat] for seat in range(self.players) if held[seat])
+
+    def _twin(self) -> Any:
+        """Returns the twin where it stands; with a deal to come, before its cards."""
+        match = importlib.import_module(f"reference.{self.game}").Match
+        decks, twin = iter(self.decks), match.__new__(match)
+
+        def next_deck() -> list[str]:
+            try:
+                return list(next(decks))
+            except StopIteration:
+                raise NoMoreCards from None
+
+        try:
+            rules, first = self.rules.as_dict(), self.first_dealer
+            twin.__init__(self.players, rules, first, next_deck, start=self.start)
+            for text in self.actions:
+                twin.play(text)
+        except NoMoreCards:
+            assert self.batch.at_chance[0], "the twin deals, the kernel does not"
+        return twin
+
+
+def play(
+    game: str,
+    hands: str,
+    script: str = "",
+    talon: str = "",
+    *,
+    dealer: int | None = None,
+    start: dict[str, Any] | None = None,
+    **rules: Any,
+) -> Table:
+    """Returns a table after the first deal's cards and decisions; see `Table`."""
+    table = Table(game, hands.count("|") + 1, dealer, start, **rules)
+    return table.deal(hands, talon).act(script)
+
+
+def differ(one: Table, other: Table) -> set[int]:
+    """Returns the seats that see a difference between two tables."""
+    return {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
