@@ -69,17 +69,26 @@ def _evaluate(formula: str, seats: int) -> int:
 
 @pytest.mark.parametrize("game", kille_env.list_games())
 def test_actions_on_the_page_are_the_specs(game: str) -> None:
+    """A row is an action, or the first and the last of several: "| 3-23 | `play BL` ... |"."""
     text = (ROOT / "docs" / "games" / f"{game}.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, flags=re.MULTILINE)
-    assert rows == [(str(i), name) for i, name in enumerate(kille_env.spec(game).actions)]
+    actions, told = kille_env.spec(game).actions, 0
+    for first, last, names in re.findall(r"^\| (\d+)(?:–(\d+))? \| (`.*?`) \|", text, re.MULTILINE):
+        end = int(last or first)
+        assert int(first) == told
+        assert re.findall("`(.*?)`", names) == [actions[i] for i in sorted({told, end})]
+        told = end + 1
+    assert told == len(actions)
 
 
-def test_every_decision_is_explained_with_its_switch() -> None:
-    text = (ROOT / "docs" / "games" / "byteskille.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| (D-E\d\d) \|.*\| (.*?) \|$", text, flags=re.MULTILINE))
-    assert list(rows) == [f"D-E{number:02}" for number in range(1, 27)]
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_every_decision_is_explained_with_its_switch(game: str) -> None:
+    text = (ROOT / "docs" / "games" / f"{game}.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (D-[A-Z]\d\d) \|.*\| (.*?) \|$", text, flags=re.MULTILINE))
+    assert rows
+    letter = next(iter(rows))[:3]
+    assert list(rows) == [f"{letter}{number + 1:02}" for number in range(len(rows))]
     named: dict[str, set[str]] = {number: set() for number in rows}
-    for switch in kille_env.spec("byteskille").switches:
+    for switch in kille_env.spec(game).switches:
         for number in switch.decision.split():
             named[number].add(switch.name)
     for number, names in named.items():
@@ -121,10 +130,11 @@ def test_python_in_the_readme_runs() -> None:
 
 
 @pytest.mark.compiled
-def test_python_on_the_games_page_runs() -> None:
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_python_on_the_games_page_runs(game: str) -> None:
     names: dict[str, object] = {}
-    for snippet in _snippets(ROOT / "docs" / "games" / "byteskille.md", "python"):
-        exec(compile(snippet, "byteskille.md", "exec"), names)
+    for snippet in _snippets(ROOT / "docs" / "games" / f"{game}.md", "python"):
+        exec(compile(snippet, f"{game}.md", "exec"), names)
 
 
 @pytest.mark.compiled
