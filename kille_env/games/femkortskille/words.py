@@ -167,8 +167,8 @@ def _tell_end(after: Any, who: list[str]) -> list[str]:
         lines = [f"Nobody has knocked: the pot of {pot} stays."]
     elif after["end"] == PLAYED:
         losers = [who[s] for s in range(len(who)) if KNOCKED in _said(after, s) and s != winner]
-        pay = "pays" if len(losers) == 1 else "pay"
-        lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay} as much again."]
+        pay = "pays as much again" if len(losers) == 1 else "pay as much again each"
+        lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
     else:
         lines = [f"{who[winner]} wins the pot of {pot} without play."]
     return lines + (tell_last(after, who) if after["phase"] == OVER else [])
