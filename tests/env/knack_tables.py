@@ -1,0 +1,123 @@
+"""A table of Knack whose cards and decisions are named, so that a test reads like the rule.
+
+    table = play("AH 7C 8C | 6D 7D 8D", "0 knock, 1 knock", turn_up="6H")
+    assert table.legal == "AH"
+
+Hands are named by seat from seat 0. The first dealer is the last seat unless said otherwise, so
+that seat 0 is forehand. A card that is played goes by its code alone, "*7C" is led face down. The
+slow twin plays the same and must agree after every decision.
+"""
+
+from typing import Any
+
+from env import trick_tables
+
+
+class Table(trick_tables.Table):
+    """One table: `deal` cards, `act`, look."""
+
+    def __init__(
+        self,
+        players: int,
+        dealer: int | None = None,
+        start: dict[str, Any] | None = None,
+        **rules: Any,
+    ) -> None:
+        super().__init__("knack", players, dealer, start, **rules)
+
+    def deal(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, hands: str, talon: str = "6H"
+    ) -> "Table":
+        """Deals one hand.
+
+        Args:
+            hands: The players' cards, seat 0 first: "AH 7C 8C | 6D 7D 8D".
+            talon: The card that is turned up.
+        """
+        assert self.batch.at_chance[0], "no hand is to be dealt now"
+        dealt = [cards.split() for cards in hands.split("|")]
+        assert len(dealt) == self.players, f"{hands} is not for {self.players} seats"
+        first = int(self.record["next_dealer"]) + 1
+        clockwise = [dealt[(first + step) % self.players] for step in range(self.players)]
+        deck = [card for cards in clockwise for card in cards[:2]]
+        deck += [cards[2] for cards in clockwise] + talon.split()
+        deck += [code for code in self.spec.pack.codes if code not in deck]
+        self.decks.append(deck)
+        self.batch.deal(deck)
+        self._compare()
+        return self
+
+    def act(self, script: str) -> "Table":
+        """Plays decisions like "0 knock, 1 fold, 0 AH, 1 *7C"."""
+        cards = [
+            f"{seat} play {text}" if "*" in text else f"{seat} {text}"
+            for seat, text in (
+                line.strip().split(" ", 1) for line in script.split(",") if line.strip()
+            )
+        ]
+        super().act(", ".join(cards))
+        return self
+
+    def knock(self, *seats: int) -> "Table":
+        """Lets the seats knock, and everybody else who is asked fold."""
+        while self.phase == "join":
+            self.act(f"{self.seat} {'knock' if self.seat in seats else 'fold'}")
+        return self
+
+    @property
+    def bets(self) -> list[int]:
+        """The bets on the table, the smallest first; at the end those that were shared."""
+        return self.result["bets"] if self.results else list(self.start.get("bets", ()))
+
+    def _compare(self) -> None:
+        twin = self._twin()
+        assert twin.results == self.results
+        if self.batch.at_chance[0]:
+            return
+        assert (twin.over, twin.dealer) == (self.phase == "over", self.dealer)
+        assert [float(value) for value in twin.returns] == self.returns
+        assert twin.left_on_table == self.record["left_on_table"]
+        if not twin.over:
+            assert (twin.seat, twin.phase) == (self.seat, self.phase)
+            assert twin.legal() == self.batch.legal_texts()
+
+    def _twin(self) -> Any:
+        told = self.start
+        match = trick_tables.importlib.import_module("reference.knack").Match
+        decks = iter(self.decks)
+
+        def next_deck() -> list[str]:
+            try:
+                return list(next(decks))
+            except StopIteration:
+                raise trick_tables.NoMoreCards from None
+
+        twin = match.__new__(match)
+        try:
+            twin.__init__(
+                self.players,
+                self.rules.as_dict(),
+                self.first_dealer,
+                next_deck,
+                start={"bets": list(told["bets"])} if "bets" in told else None,
+                remainder_to=told.get("remainder_to"),
+            )
+            for text in self.actions:
+                twin.play(text)
+        except trick_tables.NoMoreCards:
+            assert self.batch.at_chance[0], "the twin deals, the kernel does not"
+        return twin
+
+
+def play(
+    hands: str,
+    script: str = "",
+    turn_up: str = "6H",
+    *,
+    dealer: int | None = None,
+    start: dict[str, Any] | None = None,
+    **rules: Any,
+) -> Table:
+    """Returns a table after the first deal's cards and decisions; see `Table`."""
+    table = Table(hands.count("|") + 1, dealer, start, **rules)
+    return table.deal(hands, turn_up).act(script)
