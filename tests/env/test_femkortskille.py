@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.trick_tables import Table, differ
+from env.trick_tables import Table, check_bounds, differ, number, types
 from env.trick_tables import play as play_game
 from kille_env.errors import RulesError
 from kille_env.games.femkortskille import SPEC
@@ -361,28 +361,6 @@ def of(*members, players=4):
     return [int(seat in members) for seat in range(players)]
 
 
-def binary(bits):
-    """The number that bits stand for, lowest first."""
-    return sum(bit << place for place, bit in enumerate(bits))
-
-
-def turned(values, viewer):
-    """A list by seat as the viewer sees it."""
-    return [*values[viewer:], *values[:viewer]]
-
-
-def each_sees(table, name, expected):
-    """Whether a part by seat shows every viewer the same, counted from him."""
-    for viewer in range(table.players):
-        assert table.part(name, viewer) == turned(expected, viewer), viewer
-    return True
-
-
-def one_hot(*codes):
-    """A part with an entry for each type of card."""
-    return [codes.count(code) for code in SPEC.pack.codes]
-
-
 def test_phase():
     assert play().part("phase", 2) == play().information("phase", 1) == [1, 0]
     table = play(FOUR, "0 knock, 1 knock, 2 fold, 3 fold")
@@ -393,34 +371,34 @@ def test_phase():
 
 def test_hand_shows_own_cards_from_the_lowest_up():
     table = play("L9 BL L9 | L2 L6 L10", "0 knock", "KI L3 L4 L5")
-    empty = one_hot()
-    expected = [*one_hot("BL"), *one_hot("L9"), *one_hot("L9"), *empty, *empty]
+    empty = types()
+    expected = [*types("BL"), *types("L9"), *types("L9"), *empty, *empty]
     assert table.part("hand", 0) == expected
     table.act("1 knock")
-    nine = one_hot("L9")
-    assert table.part("hand", 0) == [*one_hot("BL"), *one_hot("L3"), *nine, *nine, *one_hot("KI")]
+    nine = types("L9")
+    assert table.part("hand", 0) == [*types("BL"), *types("L3"), *nine, *nine, *types("KI")]
 
 
 def test_seen_counts_own_cards_played_ones_and_open_ones():
     table = play(TWO, "0 knock, 1 knock, 0 L9, 1 L10", "GO KI L9 L7")
-    assert table.part("seen", 0) == one_hot("L1", "L5", "L9", "GO", "KI", "L10")
-    assert table.part("seen", 1) == one_hot("L2", "L6", "L9", "L9", "L7", "L10")
+    assert table.part("seen", 0) == types("L1", "L5", "L9", "GO", "KI", "L10")
+    assert table.part("seen", 1) == types("L2", "L6", "L9", "L9", "L7", "L10")
 
 
 def test_highest_trick_leader_and_holder():
     table = play(FOUR, "0 knock, 1 fold, 2 knock, 3 knock", "BL BL BP BP KR KR")
-    assert table.part("highest", 1) == one_hot()
+    assert table.part("highest", 1) == types()
     assert table.part("trick", 1) == [1, 0, 0, 0, 0]
-    assert each_sees(table, "leads", of(0))
-    assert each_sees(table, "holds", of())
+    assert table.all_see("leads", of(0))
+    assert table.all_see("holds", of())
     table.act("0 L5, 2 L7")
-    assert table.part("highest", 3) == one_hot("L7")
-    assert each_sees(table, "holds", of(2))
-    assert each_sees(table, "on_table", [8, 0, 10, 0])
+    assert table.part("highest", 3) == types("L7")
+    assert table.all_see("holds", of(2))
+    assert table.all_see("on_table", [8, 0, 10, 0])
     table.act("3 L8")
     assert table.part("trick", 1) == [0, 1, 0, 0, 0]
-    assert each_sees(table, "leads", of(3))
-    assert each_sees(table, "on_table", [0] * 4)
+    assert table.all_see("leads", of(3))
+    assert table.all_see("on_table", [0] * 4)
     assert table.part("won", 0)[:4] == of(3)
     assert table.part("won", 3)[:4] == of(0)
     assert table.part("played", 0)[:8] == [8, 0, 10, 11, 0, 0, 0, 0]
@@ -428,38 +406,38 @@ def test_highest_trick_leader_and_holder():
 
 def test_pot_and_deals_left():
     table = play(ante=3, max_deals=9)
-    assert binary(table.part("pot", 1)) == 12
-    assert binary(table.part("deals_left", 1)) == 8
-    assert binary(play(ante=500).part("pot", 1)) == 1023
-    assert binary(play(deals=3).part("deals_left", 1)) == 2
-    assert binary(play(episode="deal").part("deals_left", 1)) == 0
-    assert binary(play(max_deals=999).part("deals_left", 1)) == 255
+    assert number(table.part("pot", 1)) == 12
+    assert number(table.part("deals_left", 1)) == 8
+    assert number(play(ante=500).part("pot", 1)) == 1023
+    assert number(play(deals=3).part("deals_left", 1)) == 2
+    assert number(play(episode="deal").part("deals_left", 1)) == 0
+    assert number(play(max_deals=999).part("deals_left", 1)) == 255
 
 
 def test_words_and_who_may_still_speak():
     table = play(FOUR, "0 check, 1 knock, 2 fold")
     assert [table.part("knockers", seat) for seat in range(4)] == [[1]] * 4
-    assert each_sees(table, "checked", of(0))
-    assert each_sees(table, "knocked", of(1))
-    assert each_sees(table, "in_play", of(0, 1, 3))
-    assert each_sees(table, "to_speak", of(0, 3))
-    assert each_sees(table, "to_act", of(3))
-    assert each_sees(table, "dealer", of(3))
+    assert table.all_see("checked", of(0))
+    assert table.all_see("knocked", of(1))
+    assert table.all_see("in_play", of(0, 1, 3))
+    assert table.all_see("to_speak", of(0, 3))
+    assert table.all_see("to_act", of(3))
+    assert table.all_see("dealer", of(3))
     table.act("3 knock, 0 knock")
     assert [table.part("knockers", seat) for seat in range(4)] == [[3]] * 4
-    assert each_sees(table, "checked", of(0))
-    assert each_sees(table, "knocked", of(0, 1, 3))
-    assert each_sees(table, "to_speak", of())
+    assert table.all_see("checked", of(0))
+    assert table.all_see("knocked", of(0, 1, 3))
+    assert table.all_see("to_speak", of())
 
 
 def test_who_does_not_head_has_only_lower_cards():
     table = play(TWO, "0 knock, 1 knock, 0 KI, 1 L6", "GO KI L7 L7")
-    assert each_sees(table, "below", [21, 20])
-    assert each_sees(table, "at_least", [0, 0])  # any card: it need not be his lowest
-    assert each_sees(table.act("0 L9, 1 L10"), "below", [21, 20])
+    assert table.all_see("below", [21, 20])
+    assert table.all_see("at_least", [0, 0])  # any card: it need not be his lowest
+    assert table.act("0 L9, 1 L10").all_see("below", [21, 20])
     table = play(TWO, "0 knock, 1 knock, 0 KI, 1 L2", "GO KI L7 L7", follow="lowest")
-    assert each_sees(table, "below", [21, 20])
-    assert each_sees(table, "at_least", [0, SPEC.pack.codes.index("L2")])
+    assert table.all_see("below", [21, 20])
+    assert table.all_see("at_least", [0, SPEC.pack.codes.index("L2")])
 
 
 @pytest.mark.parametrize("follow", ["any", "lowest"])
@@ -470,11 +448,7 @@ def test_what_everybody_can_tell_of_hands_is_true(follow, scale):
     rng, playing = np.random.default_rng(3), SPEC.phases.index("play")
     for _ in range(scale(200, least=20)):
         for table in batch.tables[batch.tables["phase"] == playing]:
-            for seat in range(4):
-                held = [card >> 1 for card in range(42) if int(table["hand"][seat]) >> card & 1]
-                if int(table["in_play"]) >> seat & 1:
-                    assert all(table["at_least"][seat] <= rank for rank in held)
-                    assert all(rank < table["below"][seat] for rank in held)
+            check_bounds(table, 4)
         batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
 
 
