@@ -111,7 +111,7 @@ def tell_last(table: Any, who: list[str]) -> list[str]:
     if table["winner"] < 0 and table["shown_pot"]:
         share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
         rest = int(table["left_on_table"])
-        over = f"; {units(rest)} stay on the table" if rest else ""
+        over = f"; {units(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
         lines.append(f"Everybody takes {units(share)} of the pot{over}.")
     told = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
     return [*lines, f"This deal, before any sharing: {told}."]

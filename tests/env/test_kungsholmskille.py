@@ -709,7 +709,7 @@ def test_a_showing_is_told():
         "  seat 1  lilja 5",
         "  seat 2  lilja 7",
         "seat 1 wins the pot of 6 units; seat 2 pays as much again.",
-        "For the next deal: seat 0 2 and seat 2 2.",
+        "For the next deal seat 0 owes 2 units and seat 2 owes 2 units.",
     ]
 
 

@@ -236,9 +236,7 @@ def _tell_deal(before: Any, after: Any, who: list[str], seat: int | None) -> lis
     lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
     paid = [int(before["owed"][s]) for s in range(len(who))]
     if any(paid):
-        payers = [f"{who[s]} {amount}" for s, amount in enumerate(paid) if amount]
-        equal = len(set(paid)) == 1
-        told = f"Everybody pays {units(paid[0])}" if equal else f"{listed(payers)} are paid in"
+        told = _amounts(who, paid, "Everybody pays", "pays")
         lines.append(f"{told}; the pot is {units(int(after['pot']))}.")
     if seat is None:
         rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
@@ -287,7 +285,15 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
         lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
     if after["phase"] == OVER:
         return lines + tell_last(after, who)
-    owed = [f"{who[s]} {int(after['owed'][s])}" for s in seats if after["owed"][s]]
-    if owed:
-        lines.append(f"For the next deal: {listed(owed)}.")
+    owed = [int(after["owed"][s]) for s in seats]
+    if any(owed):
+        told = _amounts(who, owed, "everybody owes", "owes")
+        lines.append(f"For the next deal {told}.")
     return lines
+
+
+def _amounts(who: list[str], amounts: list[int], all_alike: str, verb: str) -> str:
+    """Says who pays or owes how much; `all_alike` begins the sentence if all amounts are equal."""
+    if len(set(amounts)) == 1:
+        return f"{all_alike} {units(amounts[0])}"
+    return listed([f"{who[s]} {verb} {units(n)}" for s, n in enumerate(amounts) if n])
