@@ -6,6 +6,7 @@ from pathlib import Path
 from kille_agents.base import Policy
 from kille_agents.femkortskille import FemkortskilleRuleOfThumb
 from kille_agents.knack import KnackRuleOfThumb
+from kille_agents.krypkille import KrypkilleRuleOfThumb
 from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.threshold import ThresholdPolicy
@@ -16,6 +17,7 @@ from kille_env.errors import PolicyError, did_you_mean
 RULES_OF_THUMB: dict[str, Callable[[int, Rules], Policy]] = {
     "byteskille": ThresholdPolicy,
     "kungsholmskille": KungsholmskilleRuleOfThumb,
+    "krypkille": KrypkilleRuleOfThumb,
     "knack": KnackRuleOfThumb,
     "femkortskille": FemkortskilleRuleOfThumb,
 }

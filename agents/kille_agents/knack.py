@@ -2,10 +2,11 @@
 
 What a player of flesh and blood would say:
 
-1. *Join with about one sure trick.* The dealer pays a unit for each trick, but who takes none pays
+1. *Join with about a trick in hand.* The dealer pays a unit for each trick, but who takes none pays
    three and the running bet. The highest trump that is out counts as a trick and each higher one
    that is missing takes something off; the highest card of another suit counts half, for it may be
-   trumped. The more have joined, the more is needed.
+   trumped. The more seats there are and the more have joined, the more is needed; of two almost
+   any hand will do.
 2. *Lead trumps, and the highest card first*: it can be taken only while others hold a higher one.
    A card that is led face down is the one that is worth least.
 3. *Take a trick when it can be taken*: with the lowest card that does if nobody comes after, with
@@ -19,7 +20,7 @@ import numpy as np
 from kille_agents.rule_of_thumb import RuleOfThumb
 from kille_env.games.knack.table import RANKS
 
-JOIN = 0.8  # tricks in hand to join with
+JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
 EACH_JOINED = 0.1  # and so much more for everyone who has joined
 TRUMP, MISSING_TRUMP = 1.0, 0.12  # tricks that the highest trump counts, and less for each higher
 SIDE, MISSING_SIDE = 0.5, 0.15  # the same in another suit
@@ -41,7 +42,8 @@ class KnackRuleOfThumb(RuleOfThumb):
         missing = parts["above"].astype(np.float64) - 1.0  # higher cards of the suit; -1 not held
         tricks = np.where(trumps, TRUMP - MISSING_TRUMP * missing, SIDE - MISSING_SIDE * missing)
         in_hand = np.where(missing >= 0, tricks.clip(min=0.0), 0.0).sum(axis=1)
-        bar = JOIN + EACH_JOINED * parts["joined"].sum(axis=1)
+        bar = min(JOIN + EACH_SEAT * (self.num_players - 2), MOST)
+        bar = bar + EACH_JOINED * parts["joined"].sum(axis=1)
         leads = parts["led"].sum(axis=1) == 0
         last = parts["to_play"].sum(axis=1) == 1
         lead = 10.0 * ABOVE_SIDE * trumps - missing

@@ -3,8 +3,10 @@
 The focal player sits down in each seat of the same deal in turn, with the baseline in every other
 seat; the first dealer belongs to the deal, so he plays every position once. The mean of what he
 earned in these games is *one* observation, and the interval is Student's over the observations:
-games over the same cards are not independent of each other. Against itself a player that does not
-draw lots earns exactly nothing, deal by deal.
+games over the same cards are not independent of each other. Where the rewards of a game do not sum
+to zero, it is what he earns more than the baseline does in his seat, when it sits there too over
+the same cards. So against itself a player that does not draw lots earns exactly nothing, deal by
+deal, in every game.
 """
 
 import math
@@ -32,7 +34,7 @@ class Estimate:
     """A mean with its interval.
 
     Attributes:
-        mean: Units a deal (or a match).
+        mean: Units a deal (or a match); more than the baseline's where they do not sum to zero.
         low: Lower end of the 95 % interval.
         high: Upper end.
         groups: Observations; each is one deal from every seat.
@@ -167,6 +169,11 @@ def payoff(
         seating = (np.arange(num_players) != seats[:, None]).astype(np.int64)
         # Rounded, for the shares of a stake are no binary fractions and leave dust.
         earned = play_out(batch, players, seating).round(9)[np.arange(len(seats)), seats]
+        if not batch.spec.zero_sum:
+            batch = make_batch(game, len(chunk), num_players, rules=rules, seed=0, restart=False)
+            batch.reset(seed=chunk)
+            alone = np.ones((len(chunk), num_players), dtype=np.int64)
+            earned = (earned - play_out(batch, players, alone).round(9).ravel()).round(9)
         means.append(earned.reshape(-1, num_players).mean(axis=1).round(9))
         by_place = np.empty((len(chunk), num_players))
         by_place[np.repeat(np.arange(len(chunk)), num_players), place] = earned

@@ -1,0 +1,52 @@
+"""The rule-of-thumb player of Krypkille: creep with a low card, be rid of the high ones.
+
+What a player of flesh and blood would say:
+
+1. *A good hand is one low card and high ones beside it.* Whoever can not head a trick gives up his
+   lowest card; so the middle cards are discarded, the lowest of them first, and the high ones keep
+   the low one safe.
+2. *Lead the highest card.* Everybody else must head it or give up his lowest, the kille is gone
+   before it can be charged, and whoever wins leads again.
+3. *Declare when all the others most likely hold a higher card.* The tricks tell in which range a
+   card of theirs must lie. Passing with the lowest card costs something too if nobody declares;
+   where it does not, he wants to be nearly sure.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kille_agents.kille_hands import ranks
+from kille_agents.rule_of_thumb import RuleOfThumb
+from kille_env.games.tricks import HAND, SLOTS, TYPES
+
+EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
+DECLARE, DECLARE_FREELY = 0.7, 0.95  # how likely the last card has to be the lowest
+
+
+class KrypkilleRuleOfThumb(RuleOfThumb):
+    """Plays Krypkille; see the module's text for the reasons."""
+
+    game = "krypkille"
+
+    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+        """Returns how much he would like each action, [N, A]."""
+        act, held = self.action, ranks(parts["hand"])
+        discard, play = act["discard"], act["play BL"]
+        wishes = np.zeros(legal.shape)
+        sure = DECLARE if self.rules["allpass_lowest"] else DECLARE_FREELY
+        wishes[:, act["declare"]] = _chance_of_lowest(parts, held[:, 0]) - sure
+        goes = (held < EXCHANGED) & (np.arange(HAND) > 0)
+        worth = np.where(goes, EXCHANGED - held, -TYPES)
+        wishes[:, discard:play] = worth @ ((SLOTS[:, None] >> np.arange(HAND)) & 1).T
+        wishes[:, play:] = np.arange(TYPES)
+        return wishes
+
+
+def _chance_of_lowest(parts: Mapping[str, np.ndarray], lowest: np.ndarray) -> np.ndarray:
+    """How likely all the others hold a higher card than his lowest, [N]."""
+    number = parts["may_hold"].astype(np.float64)
+    fits = (parts["at_least"] <= lowest[:, None]) & (parts["below"] > lowest[:, None])
+    beats = parts["may_be_lower"] + parts["equal"] * fits
+    higher = 1.0 - np.minimum(beats / np.maximum(number, 1.0), 1.0)
+    return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
