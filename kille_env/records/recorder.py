@@ -9,7 +9,7 @@ import numpy as np
 from kille_env.core.batch import Batch
 from kille_env.core.game import OVER
 from kille_env.errors import RecordError
-from kille_env.records.notation import FORMAT, Record
+from kille_env.records.notation import CHANCE, FORMAT, Record
 
 Watch = Callable[[Any, Any], None]
 
@@ -69,7 +69,8 @@ class Recorder:
         for table in chosen:
             self._seeds[table] = None if alone is None else alone[table]
             self._dealers[table] = int(batch.tables["dealer"][table])
-            self._starts[table] = dict(options.get("start") or {})
+            start = options.get("start") or {}
+            self._starts[table] = {key: start[key] for key in start if key not in CHANCE}
             self._deals[table] = []
         self._deal()
 

@@ -11,7 +11,9 @@
     seat 0: swap            (stand, swap)
         seat 0 swaps with seat 1 (gives kille, gets kille). Killemöte: both killes rank high.
 
-A person writes the lines that begin at the margin, up to the actions.
+A person writes the lines that begin at the margin, up to the actions. A match under way says how it
+stands after the first dealer (`start: {"bets": [3, 6]}`), and one whose end was drawn for who drew
+it (`remainder to: 2`).
 `python -m kille_env.testing.playthrough FILE` replays them and writes the rest: the legal actions,
 what happened, the results of the deals, the returns of the match. `check_playthrough` does the same
 and compares.
@@ -27,7 +29,14 @@ from typing import Any
 from kille_env.errors import RecordError
 from kille_env.records import FORMAT, Record, Replay, check_record, narrate, replay
 
-_HEAD = {"game": "game", "players": "num_players", "rules": "rules", "first dealer": "first_dealer"}
+_HEAD = {
+    "game": "game",
+    "players": "num_players",
+    "rules": "rules",
+    "first dealer": "first_dealer",
+    "start": "start",
+    "remainder to": "remainder_to",
+}
 _ACTION = re.compile(r"seat (\d+): (\S.*?)(?:\s{2,}\(.*\))?")
 _WRITTEN = ("result:", "returns:", "stops:")
 
@@ -72,19 +81,24 @@ def read_playthrough(text: str, source: str = "") -> tuple[list[str], Record]:
 def _to_record(head: dict[str, Any], deals: list[dict[str, Any]], source: str) -> Record:
     record = Record(format=FORMAT, **head, deals=deals)
     record.source = source
-    for key in ("num_players", "first_dealer"):
-        if key in record and record[key].isdecimal():
-            record[key] = int(record[key])
+    for key in ("num_players", "first_dealer", "start", "remainder_to"):
+        if key in record:
+            record[key] = _value(record[key])
     rules: dict[str, Any] = {}
     for word in record.get("rules", "").split():
         name, _, value = word.partition("=")
-        try:
-            rules[name] = json.loads(value)
-        except ValueError:
-            rules[name] = value
+        rules[name] = _value(value)
     record["rules"] = rules
     check_record(record)
     return record
+
+
+def _value(text: str) -> Any:
+    """Returns what a text means as JSON, or else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def write_playthrough(record: Record, comment: Sequence[str]) -> str:
@@ -112,6 +126,10 @@ def write_playthrough(record: Record, comment: Sequence[str]) -> str:
         f"rules: {' '.join(words)}".rstrip(),
         f"first dealer: {record['first_dealer']}",
     ]
+    if record.get("start"):
+        lines.append(f"start: {json.dumps(record['start'])}")
+    if record.get("remainder_to") is not None:
+        lines.append(f"remainder to: {record['remainder_to']}")
     steps, moves = iter(played.steps), iter(told)
     for number, deal in enumerate(record["deals"]):
         lines += ["", f"deal {number}: {' '.join(deal['deck'])}", *_indented(next(moves))]

@@ -53,7 +53,7 @@ def test_a_round_of_two_cards_then_a_round_of_one_then_the_turn_up():
     assert "seat 1  six of clubs, seven of clubs, queen of clubs" in words
     assert "seat 2  eight of clubs, nine of clubs, king of clubs" in words
     assert "seat 0  ten of clubs, jack of clubs, ace of clubs" in words
-    assert "six of diamonds turned up, diamonds are trumps" in words
+    assert "the six of diamonds is turned up, diamonds are trumps" in words
 
 
 def test_the_deal_passes_clockwise():  # D-N01

@@ -72,9 +72,18 @@ def test_a_playthrough_may_stop_anywhere():
     )
 
 
+def test_a_match_under_way_says_how_it_stands_and_who_drew():
+    text = (GOLDEN / "knack_without_play.txt").read_text(encoding="utf-8")
+    comment, record = read_playthrough(text)
+    assert record["start"] == {"bets": [6, 9]}
+    record["remainder_to"] = 3
+    assert read_playthrough(write_playthrough(record, comment))[1] == record
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error", "message"),
     [
+        ("first dealer: 3", "first dealer: 3\nstart: six", RecordError, "'start' is a text"),
         ("deal 0:", "deal 1:", RecordError, "line 8.*'deal 0: cards'"),
         ("players: 4", "playes: 4", RecordError, "line 4.*not understood"),
         ("players: 4", "players: four", RecordError, "num_players is 'four'"),

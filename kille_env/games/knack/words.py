@@ -190,7 +190,7 @@ def _num_deals(table: Any, rules: Rules) -> int:
 
 def _trumps(table: Any) -> str:
     card, suit = KNACK_PACK.name(table["turn_up"]), SUIT_NAMES[int(table["trump"])]
-    return f"{card} turned up, {suit} are trumps"
+    return f"the {card} is turned up, {suit} are trumps"
 
 
 def _bets_in_words(table: Any, rules: Rules) -> str:
@@ -245,8 +245,9 @@ def _card_played(table: Any, trick: int, seat: int, viewer: int | None) -> str:
     """A card that lies on the table; its leader alone knows the one that lies face down."""
     card = int(table["played"][trick, seat])
     if card != table["face_down"]:
-        return KNACK_PACK.name(card)
-    return f"a card face down ({KNACK_PACK.name(card)})" if viewer in (None, seat) else "face down"
+        return f"the {KNACK_PACK.name(card)}"
+    known = viewer in (None, seat)
+    return f"a card face down (the {KNACK_PACK.name(card)})" if known else "a card face down"
 
 
 def _to_decide(table: Any, who: list[str]) -> str:
@@ -326,7 +327,7 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     if table["leaders"][0] < 0:
         lines.append(f"{winner} wins without play, as if with three tricks.")
     unit, size = rules.number("unit"), int(table["played_for"])
-    from_bet = f", and the running bet {units(size * unit)}" if size else ""
+    from_bet = f" and {units(size * unit)} of the running bet" if size else ""
     lines.append(f"A trick is worth {units(unit)} from {dealer}{from_bet}.")
     if failed := _failed(table):
         each = " each" if len(failed) > 1 else ""
