@@ -48,15 +48,16 @@ def test_generated_tables_are_fresh(game: str) -> None:
         assert f"<!-- begin {block} -->" in text, f"{page} does not show {block}"
 
 
-@pytest.mark.parametrize("seats", [2, 3, 7, 20])
-def test_formulas_of_the_layout_hold_for_all_tables(seats: int) -> None:
-    spec = kille_env.spec("byteskille")
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_formulas_of_the_layout_hold_for_all_tables(game: str) -> None:
+    spec = kille_env.spec(game)
     for layout in (spec.observation, spec.information_state, spec.full_state):
         rows = docs_tables.layout_table(layout, (2, 3)).splitlines()[2:]
-        for row, part in zip(rows, layout(seats), strict=True):
-            offset, size = (cell.strip() for cell in row.split("|")[1:3])
-            assert _evaluate(offset, seats) == part.offset
-            assert _evaluate(size, seats) == part.size
+        for seats in range(spec.min_players, spec.max_players + 1):
+            for row, part in zip(rows, layout(seats), strict=True):
+                offset, size = (cell.strip() for cell in row.split("|")[1:3])
+                assert _evaluate(offset, seats) == part.offset
+                assert _evaluate(size, seats) == part.size
 
 
 def _evaluate(formula: str, seats: int) -> int:
