@@ -85,7 +85,8 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     deals = deals if deals > 0 else num_players
     stake = float(TRICKS * rules.number("unit"))
     bets = stake * (num_players - 1) * deals * (deals + 1) / 2
-    return -stake * (deals + 1), stake * deals + bets / num_players + num_players
+    share = bets // num_players + num_players - 1
+    return -stake * (deals + 1), stake * deals + share
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
