@@ -135,7 +135,7 @@ def write_playthrough(record: Record, comment: Sequence[str]) -> str:
         lines += ["", f"deal {number}: {' '.join(deal['deck'])}", *_indented(next(moves))]
         for seat, action in deal["actions"]:
             legal = ", ".join(next(steps).legal)
-            lines += [f"{f'seat {seat}: {action}':24}({legal})", *_indented(next(moves))]
+            lines += [f"{f'seat {seat}: {action}':22}  ({legal})", *_indented(next(moves))]
         if number < len(played.results):
             lines.append(f"result: {json.dumps(played.results[number], ensure_ascii=False)}")
     return "\n".join([*lines, "", *_ending(played)]) + "\n"
