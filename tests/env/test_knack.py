@@ -331,7 +331,7 @@ def test_a_dealer_who_takes_tricks_pays_himself():
     assert table.result["chips"] == [1, -1]
 
 
-def test_the_unit_is_what_a_trick_costs():
+def test_the_unit_is_what_a_trick_costs():  # D-N12
     table = play("KC 7D 9S | AC 6D TS | JD QD KD", unit=5).knock(0, 1)
     table.act("0 KC, 1 AC, 1 6D, 0 7D, 0 9S, 1 TS")
     assert table.result["chips"] == [5, 10, -15]

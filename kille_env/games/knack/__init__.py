@@ -2,7 +2,7 @@
 
 Source: the Swedish article on Knack after Öberg, *Nyaste Spelbok* (1858), Lindskog, *Ny och
 fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spille-Bog* (1786). Where
-it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N11 are
+it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N12 are
 explained on the game's page.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, and the
@@ -48,7 +48,13 @@ __all__ = [
 ]
 
 SWITCHES = (
-    Switch("unit", "what the dealer pays for a trick; a bet is three of it", 1, minimum=1),
+    Switch(
+        "unit",
+        "what the dealer pays for a trick; a bet is three of it",
+        1,
+        minimum=1,
+        decision="D-N12",
+    ),
     Switch(
         "deals",
         "deals in a party; null is one for each player to deal",
