@@ -9,24 +9,12 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.krypkille_tables import FOUR, KEEP, end, play
+from env.krypkille_tables import FOUR, FOUR_DISCARD, KEEP, SIX, SIX_TALON, end, play, six
 from env.trick_tables import Table
 from kille_env.errors import RulesError
 from kille_env.games.krypkille import SPEC, retired
 
 TWO = "L1 L5 L9 GO HU | L2 L6 L10 VH KA"
-SIX = " | ".join(
-    [
-        "BL L1 L4 L9 SV",
-        "BL L1 L5 L9 SV",
-        "BP L2 L6 L10 HU",
-        "BP L2 L7 L10 HU",
-        "KR L3 L8 L11 GO",
-        "KR L3 L8 L11 GO",
-    ]
-)
-SIX_TALON = "L4 L5 L6 L7 L12 L12 VH VH KA KA KI KI"
-
 
 # The deal
 
@@ -115,14 +103,6 @@ def test_five_players_never_use_up_the_talon():
     table.act("3 discard BP L2 L7, 4 discard KR L3 L8")
     assert table.record["drawn"] == 40
     assert table.record["shuffled_in"] == 0
-
-
-def six(script="", again="", **rules):
-    """Six players; the talon has twelve cards."""
-    return Table("krypkille", 6, **rules).deal(SIX, SIX_TALON, again).act(script)
-
-
-FOUR_DISCARD = "0 discard BL L1 L9, 1 discard BL L1 L9, 2 discard BP L2 L10, 3 discard BP L2 L10"
 
 
 def test_with_six_players_the_discards_of_the_others_become_the_new_talon():  # D-R03
