@@ -7,7 +7,7 @@ What a player of flesh and blood would say:
    mean of its other cards stands above its lowest.
 2. *Knock with a fair hand, stay with less*: the antes are in the pot already, and with new cards
    they are to be won by anybody.
-3. *Exchange what is neither*: everything but the lowest card that is no husar, gök or kille, the
+3. *Exchange what is neither*: whatever is not the lowest and ranks below a kavall, the
    lowest of it first.
 4. *Lead the highest card.* It makes everybody else give up a card that heads it or his lowest one,
    and whoever wins leads again. Following, head with the lowest card that does: the high ones will
@@ -27,7 +27,7 @@ from kille_agents.rule_of_thumb import RuleOfThumb
 from kille_env.games.tricks import HAND, SLOTS, TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
-EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a husar
+EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a kavall
 SHOW, SHOW_OF_TWO = 0.6, 0.8  # how likely the last card has to be the lowest
 
 

@@ -120,7 +120,30 @@ def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
         batch = _played(game, tables, p, episode=episode)
         runs = [_step_rate(batch, 400_000, rng) / 1e6 for _ in range(repeats)]
         what = f"batch step, {tables} tables, {p} seats, {episode}"
-        yield _row(what, runs, "M decisions/s", "12 (one card)" if game == "byteskille" else "6.5")
+        yield _row(what, runs, "M decisions/s", _to_reach(game))
+
+
+def _to_reach(game: str) -> str:
+    """Millions of decisions a second that were promised."""
+    return "12 (one card)" if game == "byteskille" else "6.5"
+
+
+def bench_games(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """Every game at its own number of seats, in turn, so that their figures can be compared."""
+    rng = np.random.default_rng(1)
+    cases = [
+        (_played(name, 4096, kille_env.spec(name).default_players, episode=episode), episode)
+        for name in kille_env.list_games()
+        for episode in ("match", "deal")
+    ]
+    runs: list[list[float]] = [[] for _ in cases]
+    for _ in range(repeats):
+        for number, (batch, _) in enumerate(cases):
+            runs[number].append(_step_rate(batch, 400_000, rng) / 1e6)
+    for (batch, episode), rates in zip(cases, runs, strict=True):
+        name = batch.spec.name
+        what = f"{name}, {batch.num_players} seats, {episode}"
+        yield _row(what, rates, "M decisions/s", _to_reach(name))
 
 
 def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
@@ -311,6 +334,7 @@ def _rlcard() -> float:
 
 BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "batch": bench_batch,
+    "games": bench_games,
     "one": bench_one,
     "threads": bench_threads,
     "shares": bench_shares,
