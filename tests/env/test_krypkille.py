@@ -48,7 +48,7 @@ def test_each_player_may_discard_at_most_three_cards():
     assert texts[-1] == "discard L9 L12 HU"
 
 
-def test_the_blog_has_an_exchange_of_any_number():  # D-R01
+def test_the_blog_has_an_exchange_of_any_number():
     texts = play(FOUR, preset="blog2010").legal.split(", ")
     assert len(texts) == 32
     assert texts[-1] == "discard L1 L5 L9 L12 HU"
@@ -357,7 +357,7 @@ DENOMINATIONS = {
 
 
 @pytest.mark.parametrize(("code", "worth"), DENOMINATIONS.items())
-def test_the_denominations_of_the_cards(code, worth):  # GO and KI: in the tests above
+def test_the_denominations_of_the_cards(code, worth):  # D-R01; GO and KI: in the tests above
     creeps = sorted(["BL", "BP", "BP", "KR", code], key=SPEC.pack.codes.index)
     table = play(f"BL GO GO KI KI | {' '.join(creeps)}", "0 discard, 1 discard")
     table.act("0 KI, 0 KI, 0 GO, 0 GO, 0 declare")
@@ -407,13 +407,13 @@ def test_the_deal_passes_clockwise_to_the_next_player():
 
 
 @pytest.mark.parametrize(("score", "out"), [(45, []), (46, [1]), (47, [1])])
-def test_a_player_reaching_a_score_of_50_or_over_is_out(score, out):
+def test_a_player_reaching_a_score_of_50_or_over_is_out(score, out):  # D-R01
     table = end("L1 L4 L3 L2", "0 declare", start={"scores": [0, score, 0, 0]})
     assert table.result["scores"][1] == score + 4
     assert table.result["out"] == out
 
 
-def test_the_limit_is_a_switch():
+def test_the_limit_is_a_switch():  # D-R01
     assert end("L1 L4 L3 L2", "0 declare", limit=4).result["out"] == [1]
 
 
@@ -421,7 +421,7 @@ def test_a_charged_kille_puts_its_holder_out_at_once():  # D-R01
     assert end("L1 KI L3 L2", "0 declare").result["out"] == [1]
 
 
-def test_who_is_out_gets_no_cards_has_no_turn_and_does_not_deal():  # D-R07
+def test_who_is_out_gets_no_cards_has_no_turn_and_does_not_deal():  # D-R07 D-R01
     table = end("L1 L2 L3 KI", "0 declare")
     assert table.result["next_dealer"] == 0
     table.deal("L1 L5 L9 L12 HU | L2 L6 L10 VH GO | L3 L7 L11 KA KI |")
@@ -438,7 +438,7 @@ def test_who_is_out_gets_no_cards_has_no_turn_and_does_not_deal():  # D-R07
     assert table.result["next_dealer"] == 1
 
 
-def test_who_is_out_has_no_part_in_a_deal_s_result():  # D-R07
+def test_who_is_out_has_no_part_in_a_deal_s_result():  # D-R07 D-R01
     table = end("L1 - L3 L4", "3 pass, 0 declare", start={"scores": [0, 70, 0, 0]})
     assert table.result["last"] == ["L1", None, "L3", "L4"]
     assert table.result["points"] == [0, None, 3, 4]  # D-R01
@@ -463,7 +463,7 @@ def test_a_wrong_declaration_can_make_another_win():  # D-R01
     assert table.returns == [0, 1, 0]
 
 
-def test_if_all_reach_the_limit_together_the_lowest_total_wins():  # D-R04
+def test_if_all_reach_the_limit_together_the_lowest_total_wins():  # D-R04 D-R01
     table = end(
         "L3 L3 GO", "2 pass, 0 pass, 1 pass", start={"scores": [45, 44, 46]}, allpass_others=5
     )
@@ -472,7 +472,7 @@ def test_if_all_reach_the_limit_together_the_lowest_total_wins():  # D-R04
     assert table.returns == [0, 0, 1]
 
 
-def test_equal_lowest_totals_share():  # D-R04
+def test_equal_lowest_totals_share():  # D-R04 D-R01
     start = {"scores": [45, 45, 49]}
     table = end("L3 L3 GO", "2 pass, 0 pass, 1 pass", start=start, allpass_others=20)
     assert table.result["scores"] == [55, 55, 69]
@@ -480,14 +480,14 @@ def test_equal_lowest_totals_share():  # D-R04
     assert table.returns == [0.5, 0.5, 0]
 
 
-def test_who_was_out_before_can_not_win_with_a_lower_total():  # D-R04
+def test_who_was_out_before_can_not_win_with_a_lower_total():  # D-R04 D-R01
     start = {"scores": [45, 45, 50]}
     table = end("L3 L4 -", "1 pass, 0 pass", start=start, allpass_others=20)
     assert table.result["scores"] == [55, 65, 50]
     assert table.result["winner"] == [0]
 
 
-def test_a_match_is_cut_off_after_max_deals_and_those_in_share_it():
+def test_a_match_is_cut_off_after_max_deals_and_those_in_share_it():  # D-R01
     table = end("L1 L2 L3 KI", "0 declare", max_deals=2)
     assert table.phase == "deal"
     end("L1 L2 L3 -", "0 pass, 1 pass, 2 pass", table)
@@ -498,7 +498,7 @@ def test_a_match_is_cut_off_after_max_deals_and_those_in_share_it():
     assert table.returns == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
 
 
-def test_a_match_won_in_the_last_deal_is_no_cut():
+def test_a_match_won_in_the_last_deal_is_no_cut():  # D-R01
     table = end("L1 KI", "0 declare", max_deals=1)
     assert (table.phase, bool(table.record["truncated"])) == ("over", False)
     assert table.result["winner"] == [0]
@@ -522,7 +522,7 @@ def test_whoever_is_out_then_has_only_his_points():  # D-R01
     assert table.returns == [0, -50, -17, -2]
 
 
-def test_a_single_deal_may_begin_with_scores():
+def test_a_single_deal_may_begin_with_scores():  # D-R01
     start = {"scores": [49, 0, 60, 0]}
     table = end("L1 L4 - L2", "0 declare", episode="deal", start=start, dealer=0)
     assert table.result["scores"] == [49, 4, 60, 2]
@@ -588,7 +588,7 @@ def test_the_limit_of_the_rules_decides_who_is_in_at_the_start():
 # Who is done
 
 
-def test_who_is_out_is_retired_until_the_match_is_over():
+def test_who_is_out_is_retired_until_the_match_is_over():  # D-R01
     table = end("L1 L2 KI", "2 pass, 0 declare")
     assert retired(table.record, table.rules) == [2]
     end("L1 KI -", "1 pass, 0 pass", table)

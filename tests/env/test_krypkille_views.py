@@ -210,7 +210,7 @@ def test_hidden_cards_of_the_last_deal_are_forgotten():
     assert differ(one.deal(FOUR), other.deal(FOUR)) == set()
 
 
-def test_scores_are_known_for_good():
+def test_scores_are_known_for_good():  # D-R01
     table = end("L1 KI L3 L4", "0 declare", limit=100_000, kille_denomination=70_000)
     table = end("L1 L2 L3 L4", "", table)
     assert table.information("scores", 1)[:4] == [112, 17, 1, 0]
