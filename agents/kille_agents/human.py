@@ -1,7 +1,9 @@
 """A person at the terminal: asks for a line, understands it, and takes no for an answer."""
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import TextIO
 
 HELP, UNDO, QUIT = "help", "undo", "quit"
@@ -45,14 +47,21 @@ class Human:
         """Writes something to the person."""
         print(text, end=end, file=self._out or sys.stdout, flush=True)
 
-    def choose(self, question: str, choices: Sequence[str], meanings: dict[str, str]) -> str:
+    def choose(
+        self,
+        question: str,
+        choices: Sequence[str],
+        meanings: dict[str, str],
+        notes: Sequence[str] = (),
+    ) -> str:
         """Asks until the answer is understood.
 
         Args:
             question: What is asked for, before the prompt.
             choices: The possible answers. A line may hold the text, its beginning, its cards alone
                 or its number, in small letters or capitals.
-            meanings: What the choices mean, for the help.
+            meanings: What the choices mean, or their first words, for the help.
+            notes: What else the help tells, line by line.
 
         Returns:
             One of the choices, or `UNDO`.
@@ -61,8 +70,7 @@ class Human:
             HasQuit: The person has left, by a word or by closing the input.
         """
         while True:
-            menu = "  ".join(f"{number} {word}" for number, word in enumerate(choices, start=1))
-            self.say(f"{question} [{menu}] > ", end="")
+            self.say(_menu(question, choices, shutil.get_terminal_size().columns), end="")
             try:
                 line = self._read()
             except EOFError:
@@ -72,19 +80,38 @@ class Human:
             if word == QUIT:
                 raise HasQuit
             if word == HELP:
-                self._help(choices, meanings)
+                self._help(choices, meanings, notes)
             elif word is not None:
                 return word
             elif line.strip():
                 self.say(f"{line.strip()!r} is not understood. ? is for help.")
 
-    def _help(self, choices: Sequence[str], meanings: dict[str, str]) -> None:
-        for number, word in enumerate(choices, start=1):
-            meaning = meanings.get(word) or meanings.get(word.partition(" ")[0], "")
-            self.say(f"  {number}  {word:8} {meaning}")
+    def _help(self, choices: Sequence[str], meanings: dict[str, str], notes: Sequence[str]) -> None:
+        for verb, alike in groupby(enumerate(choices, start=1), lambda one: one[1].split(" ")[0]):
+            (first, word), *others = alike
+            numbers = f"{first}-{others[-1][0]}" if others else f"{first}"
+            meaning = meanings.get(word) or meanings.get(verb, "")
+            self.say(f"  {numbers}  {verb if others else word:8} {meaning}".rstrip())
         for word, meaning in COMMANDS.items():
             self.say(f"  {word[0] if word != HELP else '?'}  {word:8} {meaning}")
         self.say("The number, the text, its beginning or its cards alone will do.")
+        for line in notes:
+            self.say(line)
+
+
+def _menu(question: str, choices: Sequence[str], width: int) -> str:
+    """Returns a question with its choices: in its line, or in columns where they are too many."""
+    words = [f"{number} {word}" for number, word in enumerate(choices, start=1)]
+    line = f"{question} [{'  '.join(words)}] > "
+    if len(line) < width:
+        return line
+    digits = len(str(len(words)))
+    cells = [f"{number:{digits}} {word}" for number, word in enumerate(choices, start=1)]
+    broad = max(map(len, cells))
+    across = max(1, (width - 1) // (broad + 2))
+    rows = [cells[start : start + across] for start in range(0, len(cells), across)]
+    table = ["  " + "  ".join(cell.ljust(broad) for cell in row).rstrip() for row in rows]
+    return "\n".join([*table, f"{question} > "])
 
 
 def understand(line: str, choices: Sequence[str]) -> str | None:

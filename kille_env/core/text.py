@@ -30,11 +30,23 @@ def counted(number: int, one: str, many: str) -> str:
 def second_person(line: str, you: str) -> str:
     """Returns a line in the third person about somebody called `you` in the second person.
 
-    "You swaps with Bo." becomes "You swap with Bo.", and in mid-sentence the word is written small.
+    "You swaps with Bo." becomes "You swap with Bo.", "You knocks or folds." becomes "You knock or
+    fold.", and in mid-sentence the word is written small.
     """
-    verbs = {"is": "are", "does": "do"}
-    line = re.sub(rf"\b{you} (\w+)s\b", lambda m: f"{you} {verbs.get(m[1] + 's', m[1])}", line)
-    return re.sub(rf"(?<=[a-z,] ){you}\b", you.lower(), line)
+    verb = r"[a-z]+s"  # as English verbs are written: "You värdshus" has played a card
+    line = re.sub(rf"\b{you} ({verb})\b", lambda m: f"{you} {_without_s(m[1])}", line)
+    if choice := re.match(rf"{you} [^:;.]*\bor {verb}\b", line):
+        verbs = re.sub(
+            rf"(?<=, ){verb}\b|(?<=\bor ){verb}\b", lambda m: _without_s(m[0]), choice[0]
+        )
+        line = verbs + line[choice.end() :]
+    return re.sub(rf"(?<=[a-z0-9,;] ){you}\b", you.lower(), line)
+
+
+def _without_s(verb: str) -> str:
+    """Returns a verb as it follows "you": "are" for "is", "pass" for "passes"."""
+    irregular = {"is": "are", "has": "have", "does": "do", "goes": "go"}
+    return irregular.get(verb) or re.sub(r"(?<=ss)es$|(?<=[sc]h)es$|s$", "", verb)
 
 
 def units(amount: float) -> str:

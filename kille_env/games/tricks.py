@@ -9,6 +9,7 @@ A set of cards is a word with bit `2 * type + copy` for each card, so that the c
 played are found with a shift, and the lowest card is the lowest bit.
 """
 
+import textwrap
 from itertools import combinations
 from typing import Any
 
@@ -311,6 +312,15 @@ def next_to_play(table, seat):
 
 
 # Words
+
+
+_SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.names, strict=True)]
+CARD_NOTES = (
+    "Whoever can must head the highest card of the trick; of two equal highest cards the later",
+    "one wins, and the winner leads. There are two of each card, from the lowest up:",
+    *textwrap.wrap(", ".join(_SHORT), 88, initial_indent="  ", subsequent_indent="  "),
+)
+"""What a person who plays has to know of tricks and cards."""
 
 
 def codes_of(cards: int) -> list[str]:

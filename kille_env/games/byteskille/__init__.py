@@ -39,10 +39,18 @@ from kille_env.games.byteskille.table import (
     PHASES,
     TABLE,
 )
-from kille_env.games.byteskille.words import MEANINGS, RESULT_KEYS, describe, narrate, result
+from kille_env.games.byteskille.words import (
+    MEANINGS,
+    NOTES,
+    RESULT_KEYS,
+    describe,
+    narrate,
+    result,
+)
 
 __all__ = [
     "MEANINGS",
+    "NOTES",
     "RESULT_KEYS",
     "SPEC",
     "apply",

@@ -57,6 +57,11 @@ MEANINGS = {
     "buy": "pay and be in again",
     "decline": "stay out",
 }
+NOTES = (
+    "Whoever has the lowest card when the cards are shown is out, and may buy in again; the last",
+    "one in takes the pot. From the lowest up: blaren, blompottan, kransen, lilja 1 to 12,",
+    "värdshus, kavall, svin, husar, gök; where the kille stands depends on the rules.",
+)
 RESULT_KEYS = (
     "turns",
     "reveals",

@@ -19,10 +19,19 @@ from kille_env.games.femkortskille.observe import (
 )
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, PHASES, TABLE, TRICKS
-from kille_env.games.femkortskille.words import RESULT_KEYS, describe, narrate, result
+from kille_env.games.femkortskille.words import (
+    MEANINGS,
+    NOTES,
+    RESULT_KEYS,
+    describe,
+    narrate,
+    result,
+)
 from kille_env.games.pots import settle
 
 __all__ = [
+    "MEANINGS",
+    "NOTES",
     "RESULT_KEYS",
     "SPEC",
     "apply",

@@ -18,8 +18,19 @@ from kille_env.games.femkortskille.table import (
     SPEAKING,
 )
 from kille_env.games.pots import tell_last
-from kille_env.games.tricks import codes_of, names_of, tell_trick
+from kille_env.games.tricks import CARD_NOTES, codes_of, names_of, tell_trick
 
+MEANINGS = {
+    "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
+    "check": "wait: when somebody has knocked you are asked once more",
+    "fold": "throw the cards in",
+    "play": "play this card to the trick",
+}
+NOTES = (
+    "Whoever wins the fifth trick wins the pot; the tricks before it are worth nothing.",
+    "Whoever can not head a trick plays any card, unless other rules were chosen.",
+    *CARD_NOTES,
+)
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
 _KINDS = (None, "played", "walk_over", "all_checked")
 _WORDS = {FOLDED: "folded", KNOCKED: "knocked", CHECKED: "checked"}

@@ -27,9 +27,20 @@ from kille_env.games.knack.table import (
     TABLE,
     TRICKS,
 )
-from kille_env.games.knack.words import RESULT_KEYS, chance, describe, narrate, result, set_up
+from kille_env.games.knack.words import (
+    MEANINGS,
+    NOTES,
+    RESULT_KEYS,
+    chance,
+    describe,
+    narrate,
+    result,
+    set_up,
+)
 
 __all__ = [
+    "MEANINGS",
+    "NOTES",
     "RESULT_KEYS",
     "SPEC",
     "apply",

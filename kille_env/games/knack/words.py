@@ -21,6 +21,17 @@ from kille_env.games.knack.table import (
     TRICKS,
 )
 
+MEANINGS = {
+    "knock": "join: the dealer pays you for each trick, but without one you pay a bet",
+    "fold": "throw the cards in",
+    "play": "play this card; with a * it is led face down",
+}
+NOTES = (
+    "The smallest of the bets on the table is shared among the tricks of a deal as well.",
+    "Suit must be followed. The highest trump wins the trick, else the highest card of the suit",
+    "led; a card led face down counts as a trump below the six.",
+    "Codes are a rank (6 to 9, T for ten, J, Q, K, A the highest) and a suit (C, D, H, S).",
+)
 RESULT_KEYS = ("trump", "turn_up", "joined", "tricks", "chips", "bets", "next_dealer")
 """The keys of `result`, in the order in which a record writes them."""
 

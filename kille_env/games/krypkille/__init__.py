@@ -34,6 +34,8 @@ from kille_env.games.krypkille.table import (
     TRICKS,
 )
 from kille_env.games.krypkille.words import (
+    MEANINGS,
+    NOTES,
     RESULT_KEYS,
     action_text,
     describe,
@@ -45,6 +47,8 @@ from kille_env.games.krypkille.words import (
 from kille_env.games.tricks import HAND
 
 __all__ = [
+    "MEANINGS",
+    "NOTES",
     "RESULT_KEYS",
     "SPEC",
     "action_text",

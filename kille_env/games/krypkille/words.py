@@ -17,6 +17,7 @@ from kille_env.games.krypkille.table import (
     TRICKS,
 )
 from kille_env.games.tricks import (
+    CARD_NOTES,
     HAND,
     codes_of,
     discard_text,
@@ -25,6 +26,18 @@ from kille_env.games.tricks import (
     tell_trick,
 )
 
+MEANINGS = {
+    "discard": "exchange these cards; alone: keep all",
+    "play": "lead this card; the others follow by themselves",
+    "declare": "say that your last card is the lowest: if it is not, you score most",
+    "pass": "do not say so; if nobody does, it is the lowest card that scores",
+}
+NOTES = (
+    "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
+    "Four tricks are played, and the last cards are scored. Whoever can not head a trick plays",
+    "his lowest card, and whoever can does so with the lowest that does.",
+    *CARD_NOTES,
+)
 RESULT_KEYS = (
     "tricks",
     "played",

@@ -25,6 +25,7 @@ from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_acti
 from kille_env.games.kungsholmskille.table import ACTIONS, ANTE, MAX_PLAYERS, PHASES, TABLE
 from kille_env.games.kungsholmskille.words import (
     MEANINGS,
+    NOTES,
     RESULT_KEYS,
     action_text,
     describe,
@@ -37,6 +38,7 @@ from kille_env.games.pots import settle
 
 __all__ = [
     "MEANINGS",
+    "NOTES",
     "RESULT_KEYS",
     "SPEC",
     "action_text",

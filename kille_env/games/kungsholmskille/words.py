@@ -24,7 +24,14 @@ from kille_env.games.kungsholmskille.table import (
     YIELDED,
 )
 from kille_env.games.pots import tell_last
-from kille_env.games.tricks import codes_of, discard_text, is_discard, names_of, tell_trick
+from kille_env.games.tricks import (
+    CARD_NOTES,
+    codes_of,
+    discard_text,
+    is_discard,
+    names_of,
+    tell_trick,
+)
 
 MEANINGS = {
     "bud": "rather have new cards; at the showing: keep the last card hidden",
@@ -35,6 +42,11 @@ MEANINGS = {
     "play": "play this card to the trick",
     "show": "turn the last card up: the lowest wins, and the wrong one pays",
 }
+NOTES = (
+    "Four tricks are played, and the lowest of the last cards wins the pot, if somebody shows.",
+    "Whoever can not head a trick plays his lowest card.",
+    *CARD_NOTES,
+)
 RESULT_KEYS = (
     "kind",
     "shower",

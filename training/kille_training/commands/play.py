@@ -184,8 +184,9 @@ class _Session:
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
-        meanings = getattr(self.batch.game.module, "MEANINGS", {})
-        word = self.human.choose(question, choices, {**meanings, **AFTER_MATCH})
+        module = self.batch.game.module
+        meanings, notes = getattr(module, "MEANINGS", {}), getattr(module, "NOTES", ())
+        word = self.human.choose(question, choices, {**meanings, **AFTER_MATCH}, notes)
         if word == UNDO and not self.moments:
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
