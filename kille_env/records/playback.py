@@ -125,6 +125,7 @@ class _Replayer:
         out.truncated = bool(self.table["truncated"])
         if self.table["phase"] == OVER:
             out.returns = returns(batch, 0)
+            self._compare_chance()
         self._compare_match()
         return out
 
@@ -192,6 +193,17 @@ class _Replayer:
         for key, value in recorded.items():
             if not _same(value, result[key]):
                 self.out.differences.append(Difference(number, key, value, result[key]))
+
+    def _compare_chance(self) -> None:
+        """What chance has decided besides cards must be told, for a replay cannot know it."""
+        told = told_chance(self.record)
+        drawn = self.batch.game.chance(self.table, self.out.rules)
+        for key in drawn:
+            if key not in told:
+                refuse(self.where, f"{key!r} is missing: chance decides it in this match")
+        for key in told:
+            if key not in drawn:
+                self.out.differences.append(Difference(None, key, told[key], None))
 
     def _compare_match(self) -> None:
         for key in ("returns", "truncated"):

@@ -1,0 +1,1 @@
+"""Exact solving: flat game trees, regret minimisation over them, exact NashConv."""
