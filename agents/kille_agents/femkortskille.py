@@ -16,7 +16,7 @@ import numpy as np
 
 from kille_agents.kille_hands import ranks
 from kille_agents.rule_of_thumb import RuleOfThumb
-from kille_env.games.tricks import TYPES
+from kille_env.core.tricks import TYPES
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
 KNOCK = 20.0  # worth to knock with: a husar with a lilja 12 and a lilja 6, for one

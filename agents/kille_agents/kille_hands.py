@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_env.games.tricks import HAND, TYPES
+from kille_env.core.tricks import HAND, TYPES
 
 
 def ranks(hand: np.ndarray) -> np.ndarray:

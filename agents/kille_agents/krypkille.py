@@ -18,7 +18,7 @@ import numpy as np
 
 from kille_agents.kille_hands import ranks
 from kille_agents.rule_of_thumb import RuleOfThumb
-from kille_env.games.tricks import HAND, SLOTS, TYPES
+from kille_env.core.tricks import HAND, SLOTS, TYPES
 
 EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
 DECLARE, DECLARE_FREELY = 0.7, 0.95  # how likely the last card has to be the lowest

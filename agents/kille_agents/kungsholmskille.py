@@ -24,7 +24,7 @@ import numpy as np
 
 from kille_agents.kille_hands import chance_of_higher, ranks
 from kille_agents.rule_of_thumb import RuleOfThumb
-from kille_env.games.tricks import HAND, SLOTS, TYPES
+from kille_env.core.tricks import HAND, SLOTS, TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
 EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a kavall

@@ -4,10 +4,11 @@ Source: an encyclopedia's rules, the end of which is cut off. Where they are sil
 documented default decides; the numbers D-F01 to D-F12 are explained on the game's page.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.games.tricks` and `kille_env.games.pots`.
+in `words`; what other trick games share is in `kille_env.core.tricks` and `kille_env.core.pots`.
 """
 
 from kille_env.core.deck import KILLE_PACK
+from kille_env.core.pots import settle
 from kille_env.core.spec import GameSpec, Rules, Switch
 from kille_env.games.femkortskille.observe import (
     full_state,
@@ -27,7 +28,6 @@ from kille_env.games.femkortskille.words import (
     narrate,
     result,
 )
-from kille_env.games.pots import settle
 
 __all__ = [
     "MEANINGS",

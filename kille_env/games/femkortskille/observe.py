@@ -8,8 +8,10 @@ import numpy as np
 
 from kille_env.core.features import binary, capped, digits, seat_set
 from kille_env.core.jit import index, kernel
+from kille_env.core.pots import deals_left
 from kille_env.core.seats import bit, count, has, relative
 from kille_env.core.spec import Part, lay_out, width
+from kille_env.core.tricks import HAND, TYPES, write_codes, write_counts, write_slots
 from kille_env.games.femkortskille.table import (
     CHECKED,
     DEALT,
@@ -18,8 +20,6 @@ from kille_env.games.femkortskille.table import (
     SPEAKING,
     TRICKS,
 )
-from kille_env.games.pots import deals_left
-from kille_env.games.tricks import HAND, TYPES, write_codes, write_counts, write_slots
 
 NUM_PHASES = 2
 

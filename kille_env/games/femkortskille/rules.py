@@ -5,7 +5,19 @@ import numpy as np
 from kille_env.core.deck import draw, take_pack
 from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
+from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
 from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.core.tricks import (
+    card_bit,
+    card_of_type,
+    clear_tricks,
+    heading,
+    lead_from,
+    lowest_of,
+    next_to_play,
+    play_card,
+    write_types,
+)
 from kille_env.games.femkortskille.table import (
     ALL_CHECKED,
     CHECK,
@@ -25,18 +37,6 @@ from kille_env.games.femkortskille.table import (
     SPEAKING,
     TRICKS,
     WALK_OVER,
-)
-from kille_env.games.pots import begin_pot, pay_into_pot, pay_out, settle
-from kille_env.games.tricks import (
-    card_bit,
-    card_of_type,
-    clear_tricks,
-    heading,
-    lead_from,
-    lowest_of,
-    next_to_play,
-    play_card,
-    write_types,
 )
 
 # begin, deal

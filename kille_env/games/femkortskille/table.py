@@ -4,8 +4,8 @@ import numpy as np
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import table_dtype
-from kille_env.games.pots import pot_fields
-from kille_env.games.tricks import PLAYS, trick_fields
+from kille_env.core.pots import pot_fields
+from kille_env.core.tricks import PLAYS, trick_fields
 
 MAX_PLAYERS = 8
 DEALT = 3

@@ -5,8 +5,10 @@ from typing import Any
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
+from kille_env.core.pots import tell_last
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, labels, listed, units
+from kille_env.core.tricks import CARD_NOTES, codes_of, names_of, tell_trick
 from kille_env.games.femkortskille.table import (
     ALL_CHECKED,
     CHECKED,
@@ -17,8 +19,6 @@ from kille_env.games.femkortskille.table import (
     SILENT,
     SPEAKING,
 )
-from kille_env.games.pots import tell_last
-from kille_env.games.tricks import CARD_NOTES, codes_of, names_of, tell_trick
 
 MEANINGS = {
     "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",

@@ -9,11 +9,12 @@ D-R02 to D-R07, are explained on the game's page. Beyond them:
   same, with one answer.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.games.tricks`.
+in `words`; what other trick games share is in `kille_env.core.tricks`.
 """
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.core.tricks import HAND
 from kille_env.games.krypkille.observe import (
     full_state,
     full_state_parts,
@@ -44,7 +45,6 @@ from kille_env.games.krypkille.words import (
     result,
     set_up,
 )
-from kille_env.games.tricks import HAND
 
 __all__ = [
     "MEANINGS",

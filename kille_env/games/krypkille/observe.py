@@ -11,8 +11,7 @@ from kille_env.core.features import digits, seat_set
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, has, relative
 from kille_env.core.spec import Part, lay_out, width
-from kille_env.games.krypkille.table import DISCARDING, LEADING, SINGLE_DEAL, TRICKS
-from kille_env.games.tricks import (
+from kille_env.core.tricks import (
     HAND,
     TYPES,
     WHOLE_PACK,
@@ -24,6 +23,7 @@ from kille_env.games.tricks import (
     write_counts,
     write_slots,
 )
+from kille_env.games.krypkille.table import DISCARDING, LEADING, SINGLE_DEAL, TRICKS
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size

@@ -6,23 +6,7 @@ from kille_env.core.deck import draw, draw_again, reshuffle, take_pack, talon_le
 from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, count, has, seat_left_of
-from kille_env.games.krypkille.table import (
-    CAP,
-    DECLARE,
-    DENOMINATION,
-    DISCARD,
-    DISCARDING,
-    DISCARDS,
-    FIRST_WORTH,
-    GUESSING,
-    KILLE,
-    LEADING,
-    PASS,
-    PLAY,
-    SINGLE_DEAL,
-    TRICKS,
-)
-from kille_env.games.tricks import (
+from kille_env.core.tricks import (
     HAND,
     TYPES,
     card_bit,
@@ -38,6 +22,22 @@ from kille_env.games.tricks import (
     throw_away,
     write_discards,
     write_types,
+)
+from kille_env.games.krypkille.table import (
+    CAP,
+    DECLARE,
+    DENOMINATION,
+    DISCARD,
+    DISCARDING,
+    DISCARDS,
+    FIRST_WORTH,
+    GUESSING,
+    KILLE,
+    LEADING,
+    PASS,
+    PLAY,
+    SINGLE_DEAL,
+    TRICKS,
 )
 
 NUM_DISCARDS = len(DISCARDS)

@@ -4,7 +4,7 @@ import numpy as np
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import table_dtype
-from kille_env.games.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
+from kille_env.core.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
 
 MAX_PLAYERS = 6
 TRICKS = 4

@@ -7,6 +7,15 @@ from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, counted, labels, listed
+from kille_env.core.tricks import (
+    CARD_NOTES,
+    HAND,
+    codes_of,
+    discard_text,
+    is_discard,
+    names_of,
+    tell_trick,
+)
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.games.krypkille.table import (
     ACTIONS,
@@ -15,15 +24,6 @@ from kille_env.games.krypkille.table import (
     LEADING,
     PLAY,
     TRICKS,
-)
-from kille_env.games.tricks import (
-    CARD_NOTES,
-    HAND,
-    codes_of,
-    discard_text,
-    is_discard,
-    names_of,
-    tell_trick,
 )
 
 MEANINGS = {

@@ -8,10 +8,11 @@ them:
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.games.tricks` and `kille_env.games.pots`.
+in `words`; what other trick games share is in `kille_env.core.tricks` and `kille_env.core.pots`.
 """
 
 from kille_env.core.deck import KILLE_PACK
+from kille_env.core.pots import settle
 from kille_env.core.spec import GameSpec, Rules, Switch
 from kille_env.games.kungsholmskille.observe import (
     full_state,
@@ -34,7 +35,6 @@ from kille_env.games.kungsholmskille.words import (
     result,
     set_up,
 )
-from kille_env.games.pots import settle
 
 __all__ = [
     "MEANINGS",

@@ -8,8 +8,17 @@ import numpy as np
 
 from kille_env.core.features import binary, capped, digits, seat_set
 from kille_env.core.jit import index, kernel
+from kille_env.core.pots import deals_left
 from kille_env.core.seats import bit, has, relative
 from kille_env.core.spec import Part, lay_out, width
+from kille_env.core.tricks import (
+    HAND,
+    TYPES,
+    open_card,
+    write_codes,
+    write_counts,
+    write_slots,
+)
 from kille_env.games.kungsholmskille.table import (
     BUD1,
     CLAIMED,
@@ -17,15 +26,6 @@ from kille_env.games.kungsholmskille.table import (
     PLAYING,
     TRICKS,
     YIELDED,
-)
-from kille_env.games.pots import deals_left
-from kille_env.games.tricks import (
-    HAND,
-    TYPES,
-    open_card,
-    write_codes,
-    write_counts,
-    write_slots,
 )
 
 NUM_PHASES = 6

@@ -5,7 +5,25 @@ import numpy as np
 from kille_env.core.deck import draw, take_pack
 from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
+from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
 from kille_env.core.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.core.tricks import (
+    HAND,
+    TYPES,
+    card_bit,
+    card_of_type,
+    clear_discards,
+    clear_tricks,
+    heading,
+    lead_from,
+    lowest_card,
+    lowest_of,
+    next_to_play,
+    play_card,
+    throw_away,
+    write_discards,
+    write_types,
+)
 from kille_env.games.kungsholmskille.table import (
     ANTE,
     BUD,
@@ -32,24 +50,6 @@ from kille_env.games.kungsholmskille.table import (
     TRICKS,
     WALK_OVER,
     YIELDED,
-)
-from kille_env.games.pots import begin_pot, pay_into_pot, pay_out, settle
-from kille_env.games.tricks import (
-    HAND,
-    TYPES,
-    card_bit,
-    card_of_type,
-    clear_discards,
-    clear_tricks,
-    heading,
-    lead_from,
-    lowest_card,
-    lowest_of,
-    next_to_play,
-    play_card,
-    throw_away,
-    write_discards,
-    write_types,
 )
 
 NUM_DISCARDS = len(DISCARDS)

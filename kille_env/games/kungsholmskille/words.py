@@ -5,8 +5,17 @@ from typing import Any
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
+from kille_env.core.pots import tell_last
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, counted, labels, listed, units
+from kille_env.core.tricks import (
+    CARD_NOTES,
+    codes_of,
+    discard_text,
+    is_discard,
+    names_of,
+    tell_trick,
+)
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.games.kungsholmskille.table import (
     ACTIONS,
@@ -22,15 +31,6 @@ from kille_env.games.kungsholmskille.table import (
     PLAYING,
     SHOWN,
     YIELDED,
-)
-from kille_env.games.pots import tell_last
-from kille_env.games.tricks import (
-    CARD_NOTES,
-    codes_of,
-    discard_text,
-    is_discard,
-    names_of,
-    tell_trick,
 )
 
 MEANINGS = {
