@@ -3,7 +3,7 @@
 Source: an English description of the game from the forests of Värmland. Its table of outcomes is
 lost; ours (preset `reconstructed`) is the smallest that fits what else is known, and another
 (`blog2010`) is that of a sister game. Every number of it is a switch (D-R01). The other numbers,
-D-R02 to D-R07, are explained on the game's page. Beyond them:
+D-R02 to D-R09, are explained on the game's page. Beyond them:
 
 - Whoever can not discard anything (`max_discards` 0, or `talon_shortage: cap`) is asked all the
   same, with one answer.
@@ -76,6 +76,7 @@ SWITCHES = (
         "how many cards a player may discard",
         {"reconstructed": 3, "blog2010": HAND},
         maximum=HAND,
+        decision="D-R08",
     ),
     Switch(
         "talon_shortage",
@@ -134,8 +135,8 @@ SWITCHES = (
         {"reconstructed": 50, "blog2010": 18},
         decision="D-R01",
     ),
-    Switch("limit", "points with which a player is out", 50, minimum=1),
-    Switch("max_deals", "deals after which a match is cut off", 500, minimum=1),
+    Switch("limit", "points with which a player is out", 50, minimum=1, decision="D-R09"),
+    Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),
 )
 
 
