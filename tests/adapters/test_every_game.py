@@ -1,0 +1,302 @@
+"""Every game through every adapter. What an adapter does by itself, the other files test on one."""
+
+import io
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from pettingzoo.test import api_test, parallel_api_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+import kille_env
+from adapters.spies import random_legal
+from kille_env.adapters.aec import KilleAEC
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.opponents import Uniform
+from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
+from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.core.spec import width
+from kille_env.errors import RulesError
+from kille_env.records import replay
+
+STARTS: dict[str, dict[str, Any]] = {
+    "byteskille": {},
+    "kungsholmskille": {"pot": 9, "owed": [0, 2, 0, 1]},
+    "krypkille": {"scores": [12, 49, 0, 30]},
+    "knack": {"bets": [3, 3, 6]},
+    "femkortskille": {},
+}
+"""A match of four under way; empty where a game has one beginning."""
+
+TOLD = {
+    "kungsholmskille": "pot 12 units",  # 9, and what the seats owe
+    "krypkille": "49 points",
+    "knack": "3, 3, 6",
+}
+"""What the words about a table then say."""
+
+
+def seats_of(game: str) -> list[int]:
+    """The fewest seats and the most."""
+    spec = kille_env.spec(game)
+    return [spec.min_players, spec.max_players]
+
+
+def make_gym(game: str, **options: Any) -> Any:
+    return gymnasium.make(gymnasium_id(game), **options)
+
+
+def sb3() -> Any:
+    """The forms for Stable-Baselines3, where it is installed."""
+    pytest.importorskip("sb3_contrib")
+    import kille_env.sb3
+
+    return kille_env.sb3
+
+
+# PettingZoo
+
+
+@pytest.mark.parametrize("observation", ["dict", "box"])
+def test_pettingzoos_test(game: str, observation: str, scale: Callable[..., int]) -> None:
+    for seats in seats_of(game):
+        env = kille_env.make(game, seats, observation=observation)
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+            if observation == "dict":  # the test knows arrays only
+                warnings.filterwarnings("ignore", message="Observation")
+                warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+            api_test(env, num_cycles=scale(200, 20))
+
+
+def test_pettingzoos_test_of_its_conversion(game: str, scale: Callable[..., int]) -> None:
+    env = turn_based_aec_to_parallel(kille_env.make(game))
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        # The conversion has dropped them when the test looks: nobody is left.
+        warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
+        parallel_api_test(env, num_cycles=scale(200, 20))
+
+
+def play_aec(env: KilleAEC, seed: int) -> list[Any]:
+    """Plays to the end with random legal actions; returns everything that was to be seen."""
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = []
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, info = env.last()
+        assert np.array_equal(observation["action_mask"], info["action_mask"])
+        seen.append((agent, observation["observation"].tobytes(), reward, terminated, truncated))
+        over = terminated or truncated
+        env.step(None if over else int(random_legal(info["action_mask"][None], rng)[0]))
+    return seen
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_a_seed_fixes_pettingzoos_match_and_its_rewards_are_the_returns(
+    game: str, episode: str, scale: Callable[..., int]
+) -> None:
+    first, second = (kille_env.make(game, episode=episode) for _ in range(2))
+    played = []
+    for seed in range(scale(10, 2 if episode == "deal" else 1)):
+        first.reset(seed=seed)
+        second.reset(seed=seed)
+        seen = play_aec(first, seed)
+        assert seen == play_aec(second, seed)
+        played.append(seen)
+        told = dict.fromkeys(first.possible_agents, 0.0)
+        for agent, _, reward, *_ in seen:
+            told[agent] += reward
+        assert list(told.values()) == pytest.approx(first.record()["returns"])
+        assert replay(first.record()).differences == []
+    assert len(played) < 2 or played[0] != played[1]
+
+
+# Gymnasium
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_gymnasiums_checker(game: str, episode: str) -> None:
+    for seats in seats_of(game):
+        env = make_gym(game, num_players=seats, episode=episode)
+        with redirect_stdout(io.StringIO()):
+            check_env(env.unwrapped)
+
+
+def play_gym(env: Any, episodes: int) -> list[Any]:
+    """Plays on with random legal actions; returns everything that was to be seen."""
+    rng = np.random.default_rng(1)
+    seen: list[Any] = []
+    for number in range(episodes):
+        observation, info = env.reset(seed=7 if number == 0 else None)
+        total, over = 0.0, False
+        while not over:
+            seen.append(observation.tobytes())
+            action = int(random_legal(info["action_mask"][None], rng)[0])
+            observation, reward, terminated, truncated, info = env.step(action)
+            total, over = total + reward, terminated or truncated
+        assert total == pytest.approx(info["returns"][info["seat"]])
+        seen.append((info["seat"], info["returns"].tolist()))
+    return seen
+
+
+def test_a_seed_fixes_gymnasiums_episodes(game: str, scale: Callable[..., int]) -> None:
+    episodes = scale(20, 2)
+    played = [play_gym(make_gym(game, episode="deal"), episodes) for _ in range(2)]
+    assert played[0] == played[1]
+
+
+def test_the_rule_of_thumb_can_be_sat_down_with(game: str, scale: Callable[..., int]) -> None:
+    players = kille_env.spec(game).default_players
+    mixed = ["rule_of_thumb", *["uniform"] * (players - 2)]
+    for opponents in ("rule_of_thumb", mixed):
+        play_gym(make_gym(game, episode="deal", opponents=opponents), scale(10, 2))
+
+
+def test_the_others_play_uniformly_unless_it_is_said(game: str) -> None:
+    env, venv = KilleEnv(game), KilleVectorEnv(game, 2)
+    for tables in (env.tables, venv.tables):
+        assert [type(player) for player in tables.seating.players] == [Uniform]
+
+
+# Many tables
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_tables_play_as_single_environments(
+    game: str, mode: AutoresetMode, scale: Callable[..., int]
+) -> None:
+    ours = gymnasium.make_vec(gymnasium_id(game), num_envs=3, episode="deal", autoreset_mode=mode)
+    single = [lambda: KilleEnv(game, episode="deal")] * 3
+    theirs = gymnasium.vector.SyncVectorEnv(single, autoreset_mode=mode)
+    assert isinstance(ours, KilleVectorEnv)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    mine, infos = ours.reset(seed=3)
+    its, _ = theirs.reset(seed=3)
+    rng, ended = np.random.default_rng(1), 0
+    for _ in range(scale(100, 12)):
+        assert np.array_equal(mine, its)
+        actions = random_legal(infos["action_mask"], rng)
+        mine, *told, infos = ours.step(actions)
+        its, *expected, _ = theirs.step(actions)
+        assert all(np.array_equal(a, b) for a, b in zip(told, expected, strict=True))
+        done = told[1] | told[2]
+        ended += done.sum()
+        if mode == AutoresetMode.DISABLED and done.any():
+            mine, infos = ours.reset(options={"reset_mask": done})
+            its, _ = theirs.reset(options={"reset_mask": done})
+    assert ended
+
+
+# Stable-Baselines3
+
+
+@pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
+def test_forms_for_stable_baselines(game: str, form: str, scale: Callable[..., int]) -> None:
+    forms = sb3()
+    from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor
+
+    more = {} if form == "SelfPlayVecEnv" else {"opponents": "uniform"}
+    tables = [getattr(forms, form)(game, 6, seed=4, episode="deal", **more) for _ in range(2)]
+    checked = VecMonitor(VecCheckNan(tables[0], raise_exception=True))
+    spec, ended = kille_env.spec(game), 0
+    features = width(spec.observation(spec.default_players))
+    seen, its = np.asarray(checked.reset()), tables[1].reset()
+    rng = np.random.default_rng(1)
+    for _ in range(scale(80, 15)):
+        (mask,) = checked.env_method("action_masks")
+        assert mask.shape == (6, spec.num_actions)
+        assert mask.any(axis=1).all()
+        assert np.array_equal(seen, its)  # the same seed
+        actions = random_legal(mask, rng)
+        following, rewards, dones, infos = checked.step(actions)
+        seen = np.asarray(following)
+        its, *_ = tables[1].step(actions)
+        assert seen.dtype == np.uint8
+        assert seen.shape == (6, features)
+        assert np.isfinite(rewards).all()
+        for i in np.flatnonzero(dones):
+            assert len(infos[i]["returns"]) == spec.default_players
+            assert infos[i]["terminal_observation"].shape == (features,)
+            ended += 1
+    assert ended
+
+
+@pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
+@pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
+def test_maskable_ppo_learns(game: str, form: str) -> None:
+    forms = sb3()
+    from sb3_contrib import MaskablePPO
+
+    model = MaskablePPO(
+        "MlpPolicy",
+        getattr(forms, form)(game, 8, seed=4, episode="deal"),
+        rollout_buffer_class=forms.SeatStreamBuffer if form == "SelfPlayVecEnv" else None,
+        policy_kwargs={"net_arch": [16]},
+        n_steps=16, batch_size=64, n_epochs=1, gamma=1.0, seed=1, device="cpu",
+    )  # fmt: skip
+    model.learn(8 * 16)
+    assert np.isfinite(model.logger.name_to_value["train/loss"])
+
+
+# Registration
+
+
+def test_ids(game: str) -> None:
+    assert gymnasium_id(game) == f"kille_env/{game.title()}-v0"
+    made = make_gym(game)
+    assert isinstance(made.unwrapped, KilleEnv)
+    assert made.unwrapped.tables.batch.spec.name == game
+    assert made.unwrapped.num_players == kille_env.spec(game).default_players
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
+def test_pettingzoos_registry(game: str) -> None:
+    made = pettingzoo.make("aec", pettingzoo_id(game))
+    assert isinstance(made, KilleAEC)
+    assert made.game.spec.name == game
+
+
+# Where a match starts
+
+
+def test_a_match_under_way(game: str) -> None:
+    start, words = STARTS[game], TOLD.get(game, "")
+    aec = kille_env.make(game, 4, render_mode="ansi")
+    aec.reset(seed=1, options={"start": start})
+    assert words in str(aec.render())
+    play_aec(aec, 1)
+    assert aec.record().get("start", {}) == start
+    assert replay(aec.record()).differences == []
+    gym = make_gym(game, num_players=4, render_mode="ansi")
+    gym.reset(seed=1, options={"start": start})
+    assert words in str(gym.render())
+    vec: Any = gymnasium.make_vec(gymnasium_id(game), num_envs=2, num_players=4, render_mode="ansi")
+    vec.reset(seed=1, options={"start": start})
+    assert all(words in text for text in vec.render())
+    if not start:
+        return
+    for env in (aec, gym, vec):
+        env.reset(seed=1)  # the next match begins as the game does
+        shown = env.render()
+        assert words not in (shown if isinstance(shown, str) else shown[0])
+
+
+def test_a_start_that_cannot_be_is_refused_and_changes_nothing(game: str) -> None:
+    wrong = {"nonsense": 3}
+    aec = kille_env.make(game, 4)
+    aec.reset(seed=1)
+    before = aec.clone_state()
+    with pytest.raises(RulesError, match="start"):
+        aec.reset(options={"start": wrong})
+    assert aec.clone_state() == before
+    gym = make_gym(game, num_players=4)
+    observation, _ = gym.reset(seed=1)
+    with pytest.raises(RulesError, match="start"):
+        gym.reset(options={"start": wrong})
+    assert np.array_equal(gym.unwrapped.tables.observation()[0], observation)
