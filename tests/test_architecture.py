@@ -79,8 +79,9 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
         "tests/reference/{game}.py",
         "tests/golden/{game}*.txt",
         "tests/env/test_{game}*.py",
+        "configs/train/{game}.yaml",
     ],
 )
-def test_every_game_has_its_page_twin_golden_text_and_test(game: str, pattern: str) -> None:
+def test_every_game_has_its_page_twin_golden_text_test_and_recipe(game: str, pattern: str) -> None:
     path = pattern.format(game=game)
     assert list(ROOT.glob(path)), f"{game} has no {path}; see docs/add_a_game.md"

@@ -96,6 +96,19 @@ def test_every_decision_is_explained_with_its_switch(game: str) -> None:
         assert set(re.findall(r"`(\w+)`", rows[number])) == names, number
 
 
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_the_readmes_row_of_a_game_is_the_specs(game: str) -> None:
+    spec = kille_env.spec(game)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| (`{game}`.*) \|$", text, flags=re.MULTILINE)
+    _, _, seats, rules, page = row.split(" | ")
+    assert seats == f"{spec.min_players} to {spec.max_players}"
+    assert re.findall("`(.*?)`", rules) == [*spec.presets]
+    assert rules.endswith(f"; {len(spec.switches)} switches")
+    assert page == f"[{game}.md](docs/games/{game}.md)"
+    assert f"`{game}.yaml`" in text, "the README lists the recipes"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
