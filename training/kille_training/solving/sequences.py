@@ -1,0 +1,159 @@
+"""The sequence form of a flat tree: what is left of it when only strategies change.
+
+What a sequence of a player is worth, apart from what comes after it, is a sum over the terminal
+nodes that have it as his last one: payoff times chance times how often the others play their own
+last sequences there. None of that needs the nodes in between. So each player gets a sparse matrix,
+one row for each of his sequences and one column for each combination of the others' last sequences;
+terminal nodes that no player can tell apart share one entry. The others' reach of every combination
+is multiplied out once, and then a row costs one multiplication for each entry, however many players
+there are.
+
+Sequences are renumbered into slots: first one for each player's empty sequence, then player by
+player, an information set behind all that lead to it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_env.core.jit import kernel
+from kille_env.errors import KilleError
+from kille_training.solving.tree import TERMINAL, FlatTree
+
+
+@dataclass(frozen=True)
+class SequenceForm:
+    """A tree's sequence form; K slots, E entries, C columns.
+
+    Attributes:
+        slot: [S] uint32, the slot of each sequence of the tree.
+        sets: [P + 1] uint32, where each player's information sets begin.
+        begin: [I + 1] uint32, where each set's slots begin.
+        before: [I] uint32, the slot that leads to each set.
+        rows: [K + 1] uint32 or uint64, where each slot's entries begin.
+        column: [E] uint32, the column of each entry.
+        weight: [E] float64, payoff times chance of each entry.
+        columns: [P + 1] uint32, where each player's columns begin.
+        others: [P - 1, C] uint32, the other players' slots that a column stands for.
+    """
+
+    slot: np.ndarray
+    sets: np.ndarray
+    begin: np.ndarray
+    before: np.ndarray
+    rows: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    columns: np.ndarray
+    others: np.ndarray
+
+    @property
+    def num_slots(self) -> int:
+        """K."""
+        return len(self.rows) - 1
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the kernels of the solvers read."""
+        return (
+            self.sets,
+            self.begin,
+            self.before,
+            self.rows,
+            self.column,
+            self.weight,
+            self.columns,
+            self.others,
+        )
+
+
+def sequence_form(tree: FlatTree) -> SequenceForm:
+    """Returns the sequence form of a tree.
+
+    Raises:
+        KilleError: An information set has no node.
+    """
+    players = tree.num_players
+    met = np.full(tree.num_infosets, -1, dtype=np.int64)
+    deciding = np.flatnonzero(tree.infoset >= 0)[::-1]
+    met[tree.infoset[deciding]] = deciding  # the last one written stays: the first node
+    if (met < 0).any():
+        raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
+    order = np.lexsort((met, tree.player))
+    sizes = np.diff(tree.first)[order]
+    begin = np.concatenate([[0], np.cumsum(sizes)]) + players
+    slot = np.empty(tree.num_sequences, dtype=np.uint32)
+    offsets = np.arange(tree.num_sequences) - np.repeat(begin[:-1] - players, sizes)
+    slot[np.repeat(tree.first[:-1][order], sizes) + offsets] = np.arange(tree.num_sequences)
+    slot += np.uint32(players)
+
+    last = np.empty((tree.num_nodes, players), dtype=np.uint32)
+    reach = np.empty(tree.num_nodes)
+    _trace(
+        tree.player, tree.infoset, tree.parent, tree.sequence, tree.probability, slot, last, reach
+    )
+    before = last[met[order], tree.player[order]]
+    ends = tree.infoset == TERMINAL
+    last, reach = last[ends], reach[ends]
+
+    num_slots = tree.num_sequences + players
+    counts = np.zeros(num_slots, dtype=np.int64)
+    entries, weights, combinations, columns = [], [], [], [0]
+    for player in range(players):
+        own = last[:, player].astype(np.int64)
+        weight = reach * tree.payoff[:, player]
+        counted = (weight != 0.0) & (own >= players)
+        own, weight = own[counted], weight[counted]
+        others = np.delete(last[counted], player, axis=1)
+        first, joint = _combine(others)
+        width = max(len(first), 1)
+        keys, entry = np.unique(own * width + joint, return_inverse=True)
+        entries.append(keys % width + columns[-1])
+        weights.append(np.bincount(entry, weight, len(keys)))
+        counts += np.bincount(keys // width, minlength=num_slots)
+        combinations.append(others[first])
+        columns.append(columns[-1] + len(first))
+    table = np.concatenate(combinations).T
+    if players == 1:  # nobody else: the one column stands for an empty sequence, which is certain
+        table = np.zeros((1, columns[-1]))
+    return SequenceForm(
+        slot,
+        np.concatenate([[0], np.cumsum(np.bincount(tree.player, minlength=players))]).astype(
+            np.uint32
+        ),
+        begin.astype(np.uint32),
+        before,
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64),
+        np.concatenate(entries).astype(np.uint32),
+        np.concatenate(weights),
+        np.array(columns, dtype=np.uint32),
+        np.ascontiguousarray(table, dtype=np.uint32),
+    )
+
+
+def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers the different rows: where each occurs first, and the number of every row."""
+    number = np.zeros(len(slots), dtype=np.int64)
+    first = np.zeros(min(len(slots), 1), dtype=np.int64)
+    for place in range(slots.shape[1]):
+        column = slots[:, place].astype(np.int64)
+        number = number * (column.max(initial=0) + 1) + column
+        _, first, number = np.unique(number, return_index=True, return_inverse=True)
+    return first, number
+
+
+@kernel
+def _trace(owner, infoset, parent, sequence, probability, slot, last, reach):
+    """Fills in each node's chance and every player's last slot before it."""
+    players = np.uintp(last.shape[1])
+    for player in range(players):
+        last[0, player] = player
+    reach[0] = 1.0
+    for node in range(np.uintp(1), np.uintp(len(parent))):
+        above = np.uintp(parent[node])
+        for player in range(players):
+            last[node, player] = last[above, player]
+        reach[node] = reach[above]
+        if sequence[node] >= 0:
+            last[node, np.uintp(owner[np.uintp(infoset[above])])] = slot[np.uintp(sequence[node])]
+        else:
+            reach[node] *= probability[node]
