@@ -342,7 +342,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         names = self.game.spec.actions
         known = isinstance(action, (int, np.integer)) and 0 <= action < len(names)
         text = self._batch.action_text
-        legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now))
+        legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now).tolist())
         return IllegalActionError(
             f"{agent}: action {action!r}{f' ({names[int(action)]})' if known else ''} is not legal "
             f'now. Legal: {legal}. info["action_mask"] says which'

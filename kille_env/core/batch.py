@@ -67,16 +67,15 @@ class Batch:
                 the cards alone decide, before anybody acts, is then skipped.
 
         Raises:
-            RulesError: The game is not played by that many, or there is no table.
+            RulesError: The game is not played by that many, or there is no table, or the rules are
+                of another game.
         """
         self.game, self.spec = game, game.spec
-        self.rules = rules or self.spec.resolve()
+        self.rules = self.spec.resolve(rules)
         self.num_players = self.spec.check_players(num_players)
-        if num_tables < 1 or threads < 1:
-            raise RulesError(
-                f"num_tables and threads are at least 1, got {num_tables} and {threads}"
-            )
-        self.num_tables, self.threads, self.restart = int(num_tables), int(threads), bool(restart)
+        self.num_tables = _at_least_one("num_tables", num_tables)
+        self.threads = _at_least_one("threads", threads)
+        self.restart = bool(restart)
         self._allocate()
         self.seed(seed)
 
@@ -144,9 +143,7 @@ class Batch:
         Raises:
             RulesError: The rules are of another game.
         """
-        if rules.game != self.spec.name:
-            raise RulesError(f"these are rules of {rules.game}, the tables play {self.spec.name}")
-        self.rules = rules
+        self.rules = self.spec.resolve(rules)
         self._rules[:] = rules.record
 
     def reset(
@@ -320,10 +317,19 @@ class Batch:
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""
-        return [self.action_text(action, table) for action in np.flatnonzero(self._mask[table])]
+        return [self.action_text(action, table) for action in self._legal(table)]
 
     def action_text(self, action: int, table: int = 0) -> str:
-        """Returns the text of an action of the seat to act, with the cards that it means."""
+        """Returns the text of an action of the seat to act, with the cards that it means.
+
+        Raises:
+            IllegalActionError: The game has no action of that number.
+        """
+        last = self.spec.num_actions - 1
+        if not 0 <= action <= last:
+            raise IllegalActionError(
+                f"{self.spec.name} has no action {action}; expected 0 to {last}"
+            )
         return self.game.action_text(self._tables[table], int(action))
 
     def find_action(self, text: str, table: int = 0) -> int:
@@ -332,9 +338,9 @@ class Batch:
         Raises:
             IllegalActionError: No legal action of the seat to act is called that.
         """
-        for action in np.flatnonzero(self._mask[table]):
+        for action in self._legal(table):
             if self.action_text(action, table) == text:
-                return int(action)
+                return action
         raise IllegalActionError(
             f"table {table}, seat {self._seat[table]}: {text!r} is not legal now. "
             f"Legal: {', '.join(self.legal_texts(table))}"
@@ -485,13 +491,13 @@ class Batch:
         """Checks decks before anything changes."""
         if deck is None:
             return None
-        if isinstance(deck, str):
-            raise CardError(f"a deck is a list of card codes, got the text {deck!r}")
+        if isinstance(deck, str) or not isinstance(deck, (Sequence, np.ndarray)):
+            raise CardError(f"a deck is a list of card codes, got {deck!r}")
         many = len(deck) > 0 and isinstance(deck[0], (Sequence, np.ndarray))
         many = many and not isinstance(deck[0], str)
         if many and len(deck) != self.num_tables:
             raise CardError(f"{len(deck)} decks for {self.num_tables} tables")
-        lists = deck if many else [deck]
+        lists: Sequence[Any] = deck if many else [deck]  # type: ignore[assignment]
         stacked = [(*self.spec.stack(codes), len(codes)) for codes in lists]
         return stacked if many else stacked * self.num_tables
 
@@ -508,6 +514,8 @@ class Batch:
 
     def _check_start(self, start: Mapping[str, Any] | None) -> None:
         """Refuses an impossible start before anything changes, by trying it on a table apart."""
+        if not isinstance(start, (Mapping, type(None))):
+            raise RulesError(f"start is {start!r}; expected how a match stands, by name, or None")
         if start:
             table = np.zeros(1, dtype=self.spec.table)
             table["num_players"] = self.num_players
@@ -517,6 +525,9 @@ class Batch:
         if start:
             for table in np.flatnonzero(which):
                 self.game.set_up(self._tables[table], self.rules, start)
+
+    def _legal(self, table: int) -> list[int]:
+        return np.flatnonzero(self._mask[table]).tolist()
 
     def _check_actions(self, actions: Any) -> np.ndarray:
         """Returns actions as [N] int64; whether they are legal is another matter."""
@@ -532,13 +543,18 @@ class Batch:
         """Raises the error about an illegal action: table, seat, action and what is legal."""
         known = 0 <= action < self.spec.num_actions
         name = f"{action} ({self.spec.actions[action]})" if known else f"{action}"
-        legal = ", ".join(
-            f"{a} ({self.action_text(a, table)})" for a in np.flatnonzero(self._mask[table])
-        )
+        legal = ", ".join(f"{a} ({self.action_text(a, table)})" for a in self._legal(table))
         raise IllegalActionError(
             f"table {table}, seat {self._seat[table]}: action {name} is not legal now. "
             f"Legal: {legal}"
         )
+
+
+def _at_least_one(name: str, number: Any) -> int:
+    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+    if not whole or number < 1:
+        raise RulesError(f"{name} is {number!r}, expected a whole number from 1")
+    return int(number)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

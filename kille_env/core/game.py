@@ -331,9 +331,9 @@ class Game:
         self.full_state = bind(full_state_tables, name, functions)
 
     def action_text(self, table: np.record, action: int) -> str:
-        """Returns the text of an action of the seat to act."""
+        """Returns the text of an action of the seat to act; its general one if nobody is."""
         tell = getattr(self.module, "action_text", None)
-        return tell(table, action) if tell else self.spec.actions[action]
+        return tell(table, action) if tell and table["seat"] >= 0 else self.spec.actions[action]
 
     def knows_action(self, text: Any) -> bool:
         """Returns whether a text can be an action's."""

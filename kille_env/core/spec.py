@@ -210,8 +210,13 @@ class GameSpec:
                 switch.
 
         Raises:
-            RulesError: A preset, switch or value does not exist; the message says what is possible.
+            RulesError: A preset, switch or value does not exist, or the rules are of another game;
+                the message says what is possible.
         """
+        if isinstance(rules, Rules) and rules.game != self.name:
+            raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
+        if isinstance(rules, Rules) and not more:
+            return rules
         given: dict[str, Any] = dict(rules.values) if isinstance(rules, Rules) else {}
         if isinstance(rules, str):
             given = {"preset": rules}

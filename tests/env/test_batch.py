@@ -669,7 +669,47 @@ def test_a_table_takes_at_most_a_kibibyte(game):
     assert kille_env.spec(game).table.itemsize <= 1024
 
 
-@pytest.mark.parametrize("options", [{"num_tables": 0}, {"num_tables": -1}, {"threads": 0}])
-def test_there_is_at_least_one_table_and_one_thread(options):
-    with pytest.raises(RulesError, match="at least 1"):
-        batch(**options)
+@pytest.mark.parametrize("name", ["num_tables", "threads"])
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "3", None])
+def test_there_is_at_least_one_table_and_one_thread(name, number):
+    with pytest.raises(RulesError, match=f"^{name} is {number!r}, expected a whole number from 1$"):
+        batch(**{name: number})
+
+
+# Words, and what can not be
+
+
+def test_rules_of_another_game_are_refused():
+    """Kungsholmskille and Femkortskille have presets and switches of the same names."""
+    rules = kille_env.spec("kungsholmskille").resolve(deals=3)
+    message = "rules of kungsholmskille, expected rules of femkortskille"
+    with pytest.raises(RulesError, match=message):
+        kille_env.make_batch("femkortskille", rules=rules)
+    with pytest.raises(RulesError, match=message):
+        kille_env.make_batch("femkortskille").use_rules(rules)
+
+
+@pytest.mark.parametrize("deck", [5, {"L1"}, {0: "L1"}, "L1 L2"])
+def test_a_deck_that_is_no_list_is_refused(deck):
+    with pytest.raises(CardError, match="a deck is a list of card codes, got "):
+        batch().reset(deck=deck)
+
+
+@pytest.mark.parametrize("start", [[], [1], "pot", 0])
+def test_a_start_that_names_nothing_is_refused(start, game):
+    tables = kille_env.make_batch(game, seed=7)
+    with pytest.raises(RulesError, match="expected how a match stands, by name"):
+        tables.reset(start=start)
+    assert tables.tables["matches"][0] == 0
+
+
+def test_actions_have_texts_whoever_acts(game):
+    tables = kille_env.make_batch(game, seed=7, episode="deal", restart=False)
+    last = tables.spec.num_actions - 1
+    tables.reset()
+    for action in (-1, last + 1):
+        with pytest.raises(IllegalActionError, match=f"no action {action}; expected 0 to {last}"):
+            tables.action_text(action)
+    while not tables.over[0]:
+        tables.step(tables.mask.argmax(axis=1))
+    assert [tables.action_text(a) for a in range(last + 1)] == list(tables.spec.actions)
