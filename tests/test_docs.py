@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import subprocess
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -138,9 +139,12 @@ def test_commands_named_in_the_readme_exist() -> None:
 
 
 @pytest.mark.compiled
-def test_python_in_the_readme_runs() -> None:
-    for snippet in _snippets(ROOT / "README.md", "python"):
-        exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
+@pytest.mark.parametrize("page", ["README.md", "docs/add_a_game.md"])
+def test_python_in_the_readme_and_the_guide_runs(page: str) -> None:
+    snippets = _snippets(ROOT / page, "python")
+    assert snippets
+    for snippet in snippets:
+        exec(compile(textwrap.dedent(snippet), page, "exec"), {"__name__": "page"})
 
 
 @pytest.mark.compiled
