@@ -19,7 +19,7 @@ from kille_agents.rule_of_thumb import RuleOfThumb
 from kille_env.core.tricks import TYPES
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
-KNOCK = 20.0  # worth to knock with: a husar with a lilja 12 and a lilja 6, for one
+KNOCK = 20.0  # worth to knock with: a kavall with a lilja 10 and a lilja 5, for one
 EACH_KNOCKER = 1.0  # and so much more for everyone who has knocked
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_env.core.tricks import HAND, TYPES
+from kille_env.core.tricks import HAND, SLOTS, TYPES
 
 
 def ranks(hand: np.ndarray) -> np.ndarray:
@@ -37,3 +37,19 @@ def chance_of_higher(
     possible = (unseen * fits).sum(axis=2)
     higher = (unseen * (fits & (kinds > rank[:, None, None]))).sum(axis=2)
     return np.where(possible > 0, higher / np.maximum(possible, 1), 1.0)
+
+
+def worth_of_discards(held: np.ndarray, kept_from: int, number: int) -> np.ndarray:
+    """Returns how much each of the first discards is worth, [N, D]: more for each low card in it.
+
+    The lowest card and whatever ranks `kept_from` or higher stays. Of two lowest ones both do: one
+    can be given up to a trick, and nobody else can have an equal card.
+
+    Args:
+        held: [N, 5] ranks from the lowest up, as `ranks` returns them.
+        kept_from: Lowest rank that is kept beside the lowest card.
+        number: D.
+    """
+    goes = (held > held[:, :1]) & (held < kept_from)
+    worth = np.where(goes, kept_from - held, -TYPES)
+    return worth @ ((SLOTS[:number, None] >> np.arange(HAND)) & 1).T

@@ -4,21 +4,23 @@ What a player of flesh and blood would say:
 
 1. *A good hand is one low card and high ones beside it.* Whoever can not head a trick gives up his
    lowest card; so the middle cards are discarded, the lowest of them first, and the high ones keep
-   the low one safe.
+   the low one safe. Of two lowest cards both stay: one can be given up, and nobody else can have an
+   equal one.
 2. *Lead the highest card.* Everybody else must head it or give up his lowest, the kille is gone
    before it can be charged, and whoever wins leads again.
-3. *Declare when all the others most likely hold a higher card.* The tricks tell in which range a
-   card of theirs must lie. Passing with the lowest card costs something too if nobody declares;
-   where it does not, he wants to be nearly sure.
+3. *Declare when all the others most likely hold a higher card* (or an equal one, where that does
+   not beat a declarer). The tricks tell in which range a card of theirs must lie. Passing with the
+   lowest card costs something too if nobody declares; where it does not, he wants to be nearly
+   sure.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from kille_agents.kille_hands import ranks
+from kille_agents.kille_hands import ranks, worth_of_discards
 from kille_agents.rule_of_thumb import RuleOfThumb
-from kille_env.core.tricks import HAND, SLOTS, TYPES
+from kille_env.core.tricks import TYPES
 
 EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
 DECLARE, DECLARE_FREELY = 0.7, 0.95  # how likely the last card has to be the lowest
@@ -35,18 +37,22 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
         discard, play = act["discard"], act["play BL"]
         wishes = np.zeros(legal.shape)
         sure = DECLARE if self.rules["allpass_lowest"] else DECLARE_FREELY
-        wishes[:, act["declare"]] = _chance_of_lowest(parts, held[:, 0]) - sure
-        goes = (held < EXCHANGED) & (np.arange(HAND) > 0)
-        worth = np.where(goes, EXCHANGED - held, -TYPES)
-        wishes[:, discard:play] = worth @ ((SLOTS[:, None] >> np.arange(HAND)) & 1).T
+        ties = bool(self.rules["tie_beats_declarer"])
+        wishes[:, act["declare"]] = _chance_of_lowest(parts, held[:, 0], ties) - sure
+        wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
         wishes[:, play:] = np.arange(TYPES)
         return wishes
 
 
-def _chance_of_lowest(parts: Mapping[str, np.ndarray], lowest: np.ndarray) -> np.ndarray:
-    """How likely all the others hold a higher card than his lowest, [N]."""
+def _chance_of_lowest(
+    parts: Mapping[str, np.ndarray], lowest: np.ndarray, ties: bool
+) -> np.ndarray:
+    """How likely none of the others holds a card that beats his lowest, [N]; `ties`: equal ones do.
+
+    Equal cards are counted wherever the range of a player's cards lets them be.
+    """
     number = parts["may_hold"].astype(np.float64)
     fits = (parts["at_least"] <= lowest[:, None]) & (parts["below"] > lowest[:, None])
-    beats = parts["may_be_lower"] + parts["equal"] * fits
+    beats = parts["may_be_lower"] + parts["equal"] * (fits & ties)
     higher = 1.0 - np.minimum(beats / np.maximum(number, 1.0), 1.0)
     return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)

@@ -8,7 +8,8 @@ What a player of flesh and blood would say:
 2. *Knock with a fair hand, stay with less*: the antes are in the pot already, and with new cards
    they are to be won by anybody.
 3. *Exchange what is neither*: whatever is not the lowest and ranks below a kavall, the
-   lowest of it first.
+   lowest of it first. Of two lowest cards both stay: one can be given up to a trick, and nobody
+   else can have an equal one.
 4. *Lead the highest card.* It makes everybody else give up a card that heads it or his lowest one,
    and whoever wins leads again. Following, head with the lowest card that does: the high ones will
    be needed.
@@ -22,9 +23,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kille_agents.kille_hands import chance_of_higher, ranks
+from kille_agents.kille_hands import chance_of_higher, ranks, worth_of_discards
 from kille_agents.rule_of_thumb import RuleOfThumb
-from kille_env.core.tricks import HAND, SLOTS, TYPES
+from kille_env.core.tricks import TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
 EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a kavall
@@ -46,7 +47,7 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
         wishes[:, act["knock"]] = strength - KNOCK
         wishes[:, act["stay"]] = strength - STAY
         wishes[:, act["show"]] = _chance_of_lowest(parts, held) - np.where(two, SHOW_OF_TWO, SHOW)
-        wishes[:, discard:play] = _worth_of_discards(held, play - discard)
+        wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
         leads = parts["highest"].sum(axis=1) == 0
         wishes[:, play:] = np.where(leads[:, None], np.arange(TYPES), -np.arange(TYPES))
         return wishes
@@ -57,13 +58,6 @@ def _strength(held: np.ndarray) -> np.ndarray:
     others = held[:, 1:] >= 0
     total = np.where(others, held[:, 1:], 0).sum(axis=1)
     return total / np.maximum(others.sum(axis=1), 1) - held[:, 0]
-
-
-def _worth_of_discards(held: np.ndarray, number: int) -> np.ndarray:
-    """How much each of the first discards is worth, [N, D]: more for each low card that goes."""
-    goes = (held < EXCHANGED) & (np.arange(HAND) > 0)
-    worth = np.where(goes, EXCHANGED - held, -TYPES)
-    return worth @ ((SLOTS[:number, None] >> np.arange(HAND)) & 1).T
 
 
 def _chance_of_lowest(parts: Mapping[str, np.ndarray], held: np.ndarray) -> np.ndarray:

@@ -38,7 +38,10 @@ class RuleOfThumb:
             PolicyError: The rules are another game's.
         """
         if rules.game != self.game:
-            raise PolicyError(f"this rule of thumb plays {self.game}, not {rules.game}")
+            raise PolicyError(
+                f"this rule of thumb plays {self.game}, not {rules.game}; "
+                'load_policy("rule_of_thumb", ...) finds each game\'s own'
+            )
         game = spec(self.game)
         self.num_players, self.rules = game.check_players(num_players), rules
         self.action = {text: number for number, text in enumerate(game.actions)}

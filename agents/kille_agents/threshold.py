@@ -117,7 +117,7 @@ class ThresholdPolicy:
         """
         if rules.game != "byteskille":
             raise PolicyError(
-                f"the rule-of-thumb player plays byteskille, not {rules.game}; uniform plays it"
+                f"threshold plays byteskille, not {rules.game}; each game's own is rule_of_thumb"
             )
         game = spec("byteskille")
         self.name = "threshold"

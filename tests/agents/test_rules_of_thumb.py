@@ -1,0 +1,283 @@
+"""Each game's rule of thumb: a player who keeps to the rules, knows why, and beats chance."""
+
+import numpy as np
+import pytest
+
+import kille_env
+from env import knack_tables, krypkille_tables
+from env.trick_tables import Table, play
+from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
+from kille_agents.catalog import RULES_OF_THUMB
+from kille_agents.kille_hands import chance_of_higher, ranks
+from kille_env.core.tricks import TYPES
+from kille_env.errors import PolicyError
+from kille_training.evaluate import payoff
+
+
+def seats_of(game: str) -> list[int]:
+    """The fewest seats, the default and the most."""
+    spec = kille_env.spec(game)
+    return sorted({spec.min_players, spec.default_players, spec.max_players})
+
+
+def does(table: Table) -> str:
+    """What the rule of thumb does in the place of the seat to act; of cards to play the codes."""
+    batch = table.batch
+    policy = load_policy("rule_of_thumb", table.game, table.players, table.rules)
+    chances = policy.probabilities(batch.observation, batch.mask)
+    return batch.action_text(int(chances[0].argmax())).removeprefix("play ")
+
+
+# Every game's
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_it_always_does_the_same_and_what_is_legal(game, episode):
+    for preset in kille_env.spec(game).presets:
+        for seats in seats_of(game):
+            batch = kille_env.make_batch(game, 16, seats, rules=preset, episode=episode, seed=5)
+            batch.reset()
+            policy = load_policy("rule_of_thumb", game, seats, batch.rules)
+            rng = np.random.default_rng(0)
+            for _ in range(40):
+                seen, mask = batch.observation, batch.mask
+                chances = policy.probabilities(seen, mask)
+                check_probabilities("rule_of_thumb", chances, mask)
+                assert (chances.max(axis=1) == 1.0).all()
+                backwards = policy.probabilities(seen[::-1].copy(), mask[::-1].copy())
+                assert np.array_equal(backwards[::-1], chances)
+                # Half of the seats play as they like, so that he sees what he would not do.
+                at_random = rng.random((16, 1)) < 0.5
+                mixed = np.where(at_random, mask / mask.sum(axis=1, keepdims=True), chances)
+                batch.step(sample_actions(mixed, rng))
+
+
+def test_it_beats_chance_clearly(game):
+    for seats in seats_of(game):
+        rules = kille_env.spec(game).resolve(episode="deal")
+        policy = load_policy("rule_of_thumb", game, seats, rules)
+        found = payoff(
+            policy, UniformPolicy(), game, seats, rules, play="argmax", deals=400, seed=1
+        ).estimate
+        # Half an interval is two standard errors.
+        assert found.mean > 2.5 * (found.high - found.low) / 2, (seats, found)
+
+
+def test_another_game_is_refused(game):
+    other = "byteskille" if game != "byteskille" else "knack"
+    rules = kille_env.spec(other).resolve()
+    with pytest.raises(PolicyError, match=rf"plays {game}, not {other}.*rule_of_thumb"):
+        RULES_OF_THUMB[game](3, rules)
+    with pytest.raises(PolicyError, match=f"rules are of {other}, the game is {game}"):
+        load_policy("rule_of_thumb", game, 3, rules)
+
+
+def test_another_table_is_refused(game):
+    batch = kille_env.make_batch(game, 2, 4, seed=1)
+    batch.reset()
+    policy = load_policy("rule_of_thumb", game, 3, batch.rules)
+    with pytest.raises(PolicyError, match="made for another table"):
+        policy.probabilities(batch.observation, batch.mask)
+
+
+# Reading hands
+
+
+def test_ranks_of_a_hand():
+    hand = play("krypkille", "L9 BL L9 KI L2 | L1 L6 L10 VH KA").part("hand", 0)
+    assert ranks(np.array([hand])).tolist() == [[0, 4, 11, 11, 20]]
+    assert ranks(np.zeros((1, len(hand)))).tolist() == [[-1] * 5]
+
+
+def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():
+    rng = np.random.default_rng(1)
+    rows, players = 60, 3
+    rank = rng.integers(TYPES, size=rows)
+    seen = rng.integers(3, size=(rows, TYPES))
+    seen[0] = 2  # every card has been seen
+    at_least = rng.integers(TYPES, size=(rows, players))
+    below = np.minimum(at_least + rng.integers(TYPES, size=(rows, players)), TYPES)
+    found = chance_of_higher(rank, seen, at_least, below)
+    for row in range(rows):
+        for player in range(players):
+            cards = [
+                kind
+                for kind in range(TYPES)
+                for copy in range(2)
+                if copy >= seen[row, kind] and at_least[row, player] <= kind < below[row, player]
+            ]
+            higher = [kind for kind in cards if kind > rank[row]]
+            expected = len(higher) / len(cards) if cards else 1.0
+            assert found[row, player] == pytest.approx(expected)
+
+
+# Kungsholmskille
+
+BUD_THEN_KNOCK = "0 bud, 1 bud, 2 knock"
+
+
+@pytest.mark.parametrize(
+    ("hand", "alone", "knocked"),
+    [
+        ("BL KA HU GO KI", "knock", "stay"),  # one low card, and high ones beside it
+        ("L5 L8 L9 L10 L10", "bud", "stay"),  # better new cards, but there is a pot to be won
+        ("L7 L8 L9 L10 L11", "bud", "fold"),  # nothing is low, nothing is high
+    ],
+)
+def test_kungsholmskille_is_played_with_one_low_card_and_high_ones(hand, alone, knocked):
+    hands = f"{hand} | L1 L2 L3 L4 L6 | BP KR VH SV KA"
+    assert does(play("kungsholmskille", hands)) == alone
+    assert does(play("kungsholmskille", hands, BUD_THEN_KNOCK)) == knocked
+
+
+@pytest.mark.parametrize(
+    ("hand", "discarded"),
+    [
+        ("BL L3 L9 GO KI", "discard L3 L9"),
+        ("BL L3 L9 VH KI", "discard L3 L9"),  # two at most: the lowest of what is neither
+        ("BL BL L3 HU KI", "discard L3"),  # one to give up, and nobody has an equal one
+        ("BL KA HU GO KI", "discard"),
+    ],
+)
+def test_kungsholmskille_keeps_the_lowest_and_the_highest(hand, discarded):
+    assert does(play("kungsholmskille", f"{hand} | L1 L2 L4 L5 L6", "0 knock, 1 stay")) == discarded
+
+
+def kungsholmskille(hands: str, tricks: str = "") -> Table:
+    """A table of two after the exchange, where forehand has knocked both times."""
+    before = "0 knock, 1 stay, 0 discard, 1 discard, 0 knock"
+    return play("kungsholmskille", hands, f"{before}, {tricks}")
+
+
+def test_kungsholmskille_leads_high_and_heads_low():
+    table = kungsholmskille("L9 KA HU GO KI | L10 L11 L12 VH VH")
+    assert does(table) == "KI"
+    assert does(kungsholmskille("L9 L5 L6 L7 L8 | L4 L10 L11 VH HU", "0 L9")) == "L10"
+
+
+def test_kungsholmskille_shows_when_the_tricks_have_told_enough():
+    # Whoever had to give up his lowest card has none lower: seat 1's is a lilja 12 at least.
+    told = kungsholmskille(
+        "L9 KA HU GO KI | L10 L11 L12 VH VH", "0 KI, 1 L10, 0 GO, 1 L11, 0 HU, 1 L12, 0 KA, 1 VH"
+    )
+    assert (told.hand(0), does(told)) == ("L9", "show")
+    # Whoever could always head has told nothing, and a lilja 9 is in the middle.
+    heading = "0 L1, 1 L2, 1 L3, 0 L4, 0 L5, 1 L6, 1 L7, 0 L8"
+    silent = kungsholmskille("L9 L1 L4 L5 L8 | L2 L3 L6 L7 HU", heading)
+    assert (silent.hand(0), does(silent)) == ("L9", "bud")
+    lowest = kungsholmskille("BL L1 L4 L5 L8 | L2 L3 L6 L7 HU", heading)
+    assert does(lowest) == "show"
+
+
+# Krypkille
+
+
+@pytest.mark.parametrize(
+    ("hand", "discarded"),
+    [
+        ("BL L5 L9 GO KI", "discard L5 L9"),
+        ("L1 L2 L3 L4 HU", "discard L2 L3 L4"),
+        ("BL L5 L9 L12 KA", "discard L5 L9 L12"),  # three at most
+        ("L2 L2 L3 HU KI", "discard L3"),  # one to give up, and nobody has an equal one
+        ("BL HU GO GO KI", "discard"),
+    ],
+)
+def test_krypkille_keeps_one_low_card_and_the_highest(hand, discarded):
+    assert does(krypkille_tables.play(f"{hand} | L6 L7 L8 L10 L11")) == discarded
+
+
+def test_krypkille_leads_the_highest_card():
+    hands = "BL L5 L9 L12 KI | L6 L7 L8 L10 L11"
+    assert does(krypkille_tables.play(hands, "0 discard, 1 discard")) == "KI"
+
+
+def test_krypkille_declares_what_is_most_likely_the_lowest():
+    assert does(krypkille_tables.end("BL L2 L3 L4")) == "declare"
+    assert does(krypkille_tables.end("L4 L2 L3 BL")) == "pass"
+    assert does(krypkille_tables.end("KI L2 L3 BL")) == "pass"
+
+
+def test_krypkille_declares_only_what_is_nearly_sure_where_silence_costs_nothing():
+    assert does(krypkille_tables.end("BL L2 L3 L4", preset="blog2010")) == "pass"
+    seen = "BL HU SV KA KI | BL L1 L2 L3 L4"
+    table = krypkille_tables.play(
+        seen, "0 discard, 1 discard, 0 KI, 0 HU, 0 SV, 0 KA", preset="blog2010"
+    )
+    assert (table.hand(0), does(table)) == ("BL", "declare")  # the other blaren lies open
+
+
+def test_krypkille_does_not_fear_an_equal_card_where_it_does_not_beat_him():
+    free = {"preset": "blog2010", "tie_beats_declarer": False}
+    assert does(krypkille_tables.end("BL L2 L3 L4", **free)) == "declare"
+
+
+# Knack
+
+
+@pytest.mark.parametrize(
+    ("hand", "of_two", "of_four"),
+    [
+        ("AH 7C 8D", "knock", "knock"),  # the highest trump is a trick
+        ("QS 7C 8D", "knock", "fold"),  # one opponent may have no spade and no trump
+        ("7C 8D TS", "fold", "fold"),
+    ],
+)
+def test_knack_is_joined_with_about_a_trick(hand, of_two, of_four):
+    assert does(knack_tables.play(f"{hand} | 6D 7D 9D")) == of_two
+    assert does(knack_tables.play(f"{hand} | 6D 7D 9D | 6S 7S 8S | 9C TC JC")) == of_four
+
+
+def test_knack_needs_more_when_others_have_joined():
+    hands = "9C TC JC | 6D 7D 9D | QH 7C 8D | 6S 7S 8S"
+    assert does(knack_tables.play(hands, "0 fold, 1 fold")) == "knock"
+    assert does(knack_tables.play(hands, "0 knock, 1 knock")) == "fold"
+
+
+def test_knack_leads_trumps_and_the_highest_first():
+    both = "0 knock, 1 knock"
+    assert does(knack_tables.play("8H KH AC | 6D 7D 9D", both)) == "KH"
+    assert does(knack_tables.play("8C KD JS | 6D 7D 9D", both)) == "KD"
+
+
+def test_knack_leads_its_worst_card_face_down():
+    hands = "AH 7C KD | 7H 8D 9D | 6S 7S 8S"
+    table = knack_tables.play(hands, "0 knock, 1 knock, 2 knock, 0 AH, 1 7H, 2 6S")
+    assert does(table) == "*7C"
+
+
+def test_knack_takes_with_the_lowest_when_it_is_the_last_and_with_the_highest_before():
+    three = "0 knock, 1 knock, 2 knock, 0 8H"
+    hands = "8H 7C KD | 9H KH 9D | 6S 7S 8S"
+    assert does(knack_tables.play(hands, three)) == "KH"
+    assert does(knack_tables.play("8H 7C KD | 9H KH 9D", "0 knock, 1 knock, 0 8H")) == "9H"
+    # What can not take goes from the bottom.
+    assert does(knack_tables.play("AC 7C KD | JD 8D 7H", "0 knock, 1 knock, 0 KD")) == "8D"
+
+
+# Femkortskille
+
+OTHERS = "L1 L2 L3 | L4 L6 L7 | BL BP KR"
+
+
+@pytest.mark.parametrize(
+    ("hand", "first", "after_one"),
+    [
+        ("KI L2 L3", "knock", "knock"),
+        ("KA L10 L5", "knock", "fold"),  # the one who has knocked has a high card too
+        ("KA L8 L5", "check", "fold"),
+        ("L12 L11 L10", "check", "fold"),  # three fair cards win no fifth trick
+    ],
+)
+def test_femkortskille_is_knocked_with_a_high_card(hand, first, after_one):
+    hands = f"L1 L2 L3 | {hand} | BL BP KR"
+    assert does(play("femkortskille", hands, "0 check")) == first
+    assert does(play("femkortskille", hands, "0 knock")) == after_one
+
+
+def test_femkortskille_keeps_its_high_cards_for_the_fifth_trick():
+    hands, both, talon = "L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10"
+    table = play("femkortskille", hands, both, talon)
+    assert (table.hand(0), does(table)) == ("L3 L5 L9 HU GO", "L3")
+    assert does(table.act("0 L9")) == "L10"  # the lowest that heads
+    # What can not head goes from the bottom.
+    assert does(play("femkortskille", "L5 HU KI | L4 SV GO", f"{both}, 0 KI", talon)) == "L4"
