@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kille_agents import ThresholdPolicy, UniformPolicy
+from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluate import estimate, payoff, payoff_table, rows_as_dicts, rows_from_dicts
@@ -28,6 +28,53 @@ def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
     assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
     assert row.estimate.groups == 50
     assert sum(part.mean for part in row.by_position) == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+@pytest.mark.parametrize(("game", "num_players"), [("krypkille", 4), ("knack", 5)])
+def test_nor_does_he_in_other_games(game, num_players, episode):
+    rules = spec(game).resolve(episode=episode)
+    policy = load_policy("rule_of_thumb", game, num_players, rules)
+    row = payoff(policy, policy, game, num_players, rules, play="argmax", deals=30, seed=3)
+    assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
+    # Where rewards do not sum to zero, he gains nothing in any position; else some are better.
+    gains = {part.mean for part in row.by_position}
+    assert (gains == {0.0}) == (not spec(game).zero_sum)
+
+
+def test_where_rewards_do_not_sum_to_zero_he_is_paid_what_he_gains_over_the_baseline():
+    rules = spec("krypkille").resolve(episode="deal")
+    players = [First(), load_policy("rule_of_thumb", "krypkille", 3, rules)]
+    deals, seed = 6, 11
+    row = payoff(
+        *players,
+        game="krypkille",
+        num_players=3,
+        rules=rules,
+        play="argmax",
+        deals=deals,
+        seed=seed,
+    )
+
+    def earned(deal, focal):
+        """What each seat gets, with the first player in the focal one."""
+        batch = make_batch("krypkille", 1, 3, rules=rules, restart=False, seed=int(deal))
+        batch.reset()
+        total = np.zeros(3)
+        while batch.seat[0] >= 0:
+            player = players[int(batch.seat[0] != focal)]
+            chances = player.probabilities(batch.observation, batch.mask)
+            batch.step(chances.argmax(axis=1))
+            total += batch.reward[0]
+        return total
+
+    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
+    gains = [
+        np.mean([earned(deal, seat)[seat] - earned(deal, -1)[seat] for seat in range(3)])
+        for deal in seeds
+    ]
+    assert row.estimate.mean < 0  # whoever always takes the first action does worse
+    assert row.estimate == estimate(np.array(gains).round(9))
 
 
 def test_the_interval_is_students_over_groups():
