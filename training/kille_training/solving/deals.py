@@ -20,428 +20,35 @@ An information set is what `information_state` shows to the seat that decides.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.deck import KA, KILLE_CODES, VH
-from kille_env.core.game import DEAL, OVER
-from kille_env.core.jit import announce_compilation, index, kernel, package_root
+from kille_env.core.jit import announce_compilation, package_root
 from kille_env.core.spec import Rules, width
 from kille_env.errors import CardError, KilleError, RulesError
-from kille_env.games.byteskille import (
-    apply,
-    deal,
-    information_state,
-    legal_actions,
-    observe,
-)
-from kille_env.games.byteskille.table import BY_KILLE, BY_QUESTION
+from kille_env.games.byteskille.table import BY_QUESTION
 from kille_env.registry import load_game
-from kille_training.solving.tree import CHANCE, TERMINAL, FlatTree
+from kille_training.solving.grow import CLASH, DEALS, LEAVES, NODES, SETS, TYPES, Growth, grow
+from kille_training.solving.tree import FlatTree
+from kille_training.solving.values import expected_values
 
 MEMORY_LIMIT = 4 * 2**30
 """Bytes that a tree may take unless told otherwise."""
 
-TYPES = len(KILLE_CODES)
-SAMPLE = 300  # deals from which the size of a tree is estimated
+MOST_STAGES = 1000
+"""Hands of a deal that are solved one by one; questions beyond them are not granted in practice."""
+
+SAMPLE = 2000  # deals from which the size of a tree is estimated
+SAMPLE_NODES = 1 << 19  # room for them
 LEFT_IN_TALON = 2  # cards that stay with whoever draws them, at most: a player's and the dealer's
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
-
-# What `grow` counts, and the columns of a frame of its stack.
-DEALS, NODES, LEAVES, SETS, CLASH = range(5)
-NODE, STANDS, NEXT, ACTION = range(4)
-PLAYED, DRAWS, AVERAGED = range(3)
-
-
-# Growing
-
-
-class Grown(NamedTuple):
-    """The nodes so far, as in `FlatTree`; `redealt` says which leaves end in another hand."""
-
-    infoset: np.ndarray
-    parent: np.ndarray
-    sequence: np.ndarray
-    probability: np.ndarray
-    payoff: np.ndarray
-    redealt: np.ndarray
-
-
-class Sets(NamedTuple):
-    """The information sets so far: what the seat knows, packed in words, and one such table."""
-
-    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray
-    positions: np.ndarray
-    player: np.ndarray
-    first: np.ndarray
-    masks: np.ndarray
-
-
-class Scratch(NamedTuple):
-    """Room for `grow` to work in."""
-
-    stack: np.ndarray  # the tables from the dealt one down to the newest node
-    frames: np.ndarray  # of each of them: node, information set, next choice, action
-    row: np.ndarray
-    row_bytes: np.ndarray  # the same memory
-    mask: np.ndarray
-    count: np.ndarray
-    place: np.ndarray
-    expected: np.ndarray
-
-
-@kernel
-def _hash(row):
-    """FNV-1a over words, folded."""
-    value = np.uint64(0xCBF29CE484222325)
-    for word in row:
-        value = (value ^ word) * np.uint64(0x100000001B3)
-        value ^= value >> np.uint64(29)
-    return value
-
-
-@kernel
-def _slot(row, slots, rows):
-    """Returns the slot where a row's number stands, or the free one where it is to be put."""
-    slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
-    while slots[slot] >= 0:
-        other = rows[slots[slot]]
-        same = True
-        for i in range(row.shape[0]):
-            same &= other[i] == row[i]
-        if same:
-            break
-        slot = (slot + 1) & (slots.shape[0] - 1)
-    return slot
-
-
-@kernel
-def index_sets(sets, number):
-    """Fills an empty hash table with the first sets."""
-    for i in range(number):
-        sets.slots[_slot(sets.rows[i], sets.slots, sets.rows)] = i
-
-
-@kernel
-def _set_of(table, rules, sets, size, scratch, num_features, observed):
-    """Returns the number of the information set at a table, a new one if need be; -1: a clash."""
-    seat = np.int64(table["seat"])
-    row, seen, mask = scratch.row, scratch.row_bytes, scratch.mask
-    row[:] = 0
-    information_state(table, rules, seat, seen[:num_features])
-    seen[num_features] = seat
-    if observed > 0:
-        observe(table, rules, seat, seen[num_features + 1 : num_features + 1 + observed])
-    legal_actions(table, rules, seat, mask)
-    slot = _slot(row, sets.slots, sets.rows)
-    found = np.int64(sets.slots[slot])
-    if found >= 0:
-        for action in range(mask.shape[0]):
-            if mask[action] != sets.masks[found, action]:
-                return -1
-        return found
-    found = size[SETS]
-    sets.slots[slot] = found
-    sets.rows[found] = row
-    sets.masks[found] = mask
-    sets.positions[found] = table
-    sets.player[found] = seat
-    legal = 0
-    for action in range(mask.shape[0]):
-        legal += mask[action]
-    sets.first[found + 1] = sets.first[found] + legal
-    size[SETS] = found + 1
-    return found
-
-
-@kernel
-def _put(table, position, at):
-    """Puts the card of the pack at `at` to `position`, the last that is given."""
-    deck = table["deck"]
-    card = deck[index(at)]
-    deck[index(at)] = deck[index(position)]
-    deck[index(position)] = card
-    table["stacked"] = position + 1
-
-
-@kernel
-def _count_talon(table, position, num_cards, count, place):
-    """Counts the types from a position of the pack on, and where one of each lies."""
-    count[:] = 0
-    for at in range(position, num_cards):
-        kind = np.int64(table["deck"][index(at)]) >> 1
-        count[kind] += 1
-        place[kind] = at
-
-
-@kernel
-def _deal_hand(start, rules, hand, stack):
-    """Deals the given cards; those that are left keep their order."""
-    stack[0] = start[0]
-    table = stack[0]
-    for place in range(hand.shape[0]):
-        card, at = hand[place], place
-        while table["deck"][at] != card:
-            at += 1
-        while at > place:
-            table["deck"][at] = table["deck"][at - 1]
-            at -= 1
-        table["deck"][place] = card
-    table["stacked"] = hand.shape[0]
-    deal(table, rules)
-    table["stacked"] = table["drawn"]
-
-
-@kernel
-def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
-    """Plays an action onto the next table of the stack.
-
-    `drawn_at` is where the card lies that is drawn first, -1 if none is known to be drawn. Where
-    the action draws and nothing is known, and nobody decides after it, what it pays is averaged.
-
-    Returns:
-        `PLAYED`; `AVERAGED`, into `expected`; or `DRAWS`, and the next table waits for a card.
-    """
-    stack, count, place, expected = (
-        scratch.stack,
-        scratch.count,
-        scratch.place,
-        scratch.expected,
-    )
-    position = np.int64(stack[depth]["stacked"])
-    kind, weight, at = -1, 0, drawn_at
-    while True:
-        stack[depth + 1] = stack[depth]
-        table = stack[depth + 1]
-        if at >= 0:
-            _put(table, position, at)
-        apply(table, rules, action)
-        draws = table["drawn"] > table["stacked"]
-        if kind < 0:
-            if not draws:
-                table["stacked"] = table["drawn"]
-                return PLAYED
-            if drawn_at >= 0 or not integrate:
-                break
-            _count_talon(table, position, num_cards, count, place)
-            expected[:] = 0.0
-        elif not draws:  # else it is laid aside for another card
-            if table["phase"] > OVER:
-                break
-            weight += count[kind]
-            for seat in range(expected.shape[0]):
-                expected[seat] += count[kind] * table["reward"][seat]
-        kind += 1
-        while kind < TYPES and count[kind] == 0:
-            kind += 1
-        if kind == TYPES:
-            for seat in range(expected.shape[0]):
-                expected[seat] /= weight
-            return AVERAGED
-        at = place[kind]
-    stack[depth + 1] = stack[depth]
-    if drawn_at >= 0:
-        _put(stack[depth + 1], position, drawn_at)
-    return DRAWS
-
-
-@kernel
-def grow(
-    start,
-    rules,
-    hands,
-    chances,
-    num_cards,
-    integrate,
-    num_features,
-    observed,
-    tree,
-    sets,
-    scratch,
-    void,
-    size,
-):
-    """Grows the trees of deals, one behind the other in preorder, until an array is full.
-
-    Depth first, with a stack of tables. A deal that does not fit is left out whole: the caller
-    makes room and comes again. `size[CLASH]` is set if two tables that look alike to a seat offer
-    it different actions.
-    """
-    stack, frames = scratch.stack, scratch.frames
-    num_players, num_actions = tree.payoff.shape[1], scratch.mask.shape[0]
-    for number in range(size[DEALS], hands.shape[0]):
-        nodes, leaves = size[NODES], size[LEAVES]
-        _deal_hand(start, rules, hands[number], stack)
-        if stack[0]["phase"] == DEAL and stack[0]["redeal"] == BY_KILLE:
-            void[0] += chances[number]
-            size[DEALS] = number + 1
-            continue
-        depth, above, through, chance = 0, 0, -1, chances[number]
-        came, action = PLAYED, -1
-        while depth >= 0:
-            # A new node: the table at `depth`.
-            if (
-                nodes == tree.infoset.shape[0]
-                or leaves == tree.payoff.shape[0]
-                or size[SETS] == sets.player.shape[0]
-            ):
-                return
-            table = stack[depth]
-            tree.parent[nodes] = above
-            tree.sequence[nodes] = through
-            tree.probability[nodes] = chance
-            if came == DRAWS:
-                stands = CHANCE
-            elif came == AVERAGED or table["phase"] <= OVER:
-                stands = TERMINAL
-                again = came == PLAYED and table["phase"] == DEAL
-                tree.redealt[leaves] = again and table["redeal"] == BY_QUESTION
-                for seat in range(num_players):
-                    paid = scratch.expected[seat] if came == AVERAGED else table["reward"][seat]
-                    tree.payoff[leaves, seat] = paid
-                leaves += 1
-            else:
-                stands = _set_of(table, rules, sets, size, scratch, num_features, observed)
-                if stands < 0:
-                    size[CLASH] = 1
-                    return
-            tree.infoset[nodes] = stands
-            frames[depth, NODE], frames[depth, STANDS] = nodes, stands
-            frames[depth, NEXT], frames[depth, ACTION] = 0, action
-            nodes += 1
-
-            # The next step, from the deepest node that has one left.
-            while depth >= 0:
-                stands, choice = np.int64(frames[depth, STANDS]), np.int64(frames[depth, NEXT])
-                table, at = stack[depth], -1
-                if stands == TERMINAL:
-                    depth -= 1
-                    continue
-                if stands == CHANCE:
-                    position = np.int64(table["stacked"])
-                    _count_talon(table, position, num_cards, scratch.count, scratch.place)
-                    while choice < TYPES and scratch.count[choice] == 0:
-                        choice += 1
-                    if choice == TYPES:
-                        depth -= 1
-                        continue
-                    action, at = np.int64(frames[depth, ACTION]), scratch.place[choice]
-                    chance, through = scratch.count[choice] / (num_cards - position), -1
-                else:
-                    while choice < num_actions and sets.masks[stands, choice] == 0:
-                        choice += 1
-                    if choice == num_actions:
-                        depth -= 1
-                        continue
-                    action, chance, through = choice, 1.0, np.int64(sets.first[stands])
-                    for other in range(choice):
-                        through += sets.masks[stands, other]
-                frames[depth, NEXT] = choice + 1
-                above = np.int64(frames[depth, NODE])
-                came = _play(scratch, depth, rules, action, at, num_cards, integrate)
-                depth += 1
-                break
-        size[DEALS], size[NODES], size[LEAVES] = number + 1, nodes, leaves
-
-
-class _Arrays:
-    """The arrays that `grow` fills, which double where they are full."""
-
-    def __init__(self, batch: Batch, observed: bool, nodes: int, leaves: int, sets: int) -> None:
-        spec, seats = batch.spec, batch.num_players
-        self.num_players = seats
-        self.num_features = width(spec.information_state(seats))
-        self.observed = width(spec.observation(seats)) if observed else 0
-        words = -(-(self.num_features + 1 + self.observed) // 8)
-        depth = spec.max_decisions(batch.rules, seats) + 16  # draws are steps too
-        row = np.zeros(words, dtype=np.uint64)
-        self.scratch = Scratch(
-            stack=np.zeros(depth, dtype=spec.table),
-            frames=np.zeros((depth, 4), dtype=np.int32),
-            row=row,
-            row_bytes=row.view(np.uint8),
-            mask=np.zeros(spec.num_actions, dtype=np.int8),
-            count=np.zeros(TYPES, dtype=np.int64),
-            place=np.zeros(TYPES, dtype=np.int64),
-            expected=np.zeros(seats),
-        )
-        self.tree = Grown(
-            infoset=np.zeros(nodes, dtype=np.int32),
-            parent=np.zeros(nodes, dtype=np.int32),
-            sequence=np.zeros(nodes, dtype=np.int32),
-            probability=np.zeros(nodes),
-            payoff=np.zeros((leaves, seats)),
-            redealt=np.zeros(leaves, dtype=np.bool_),
-        )
-        self.sets = Sets(
-            slots=_free_slots(sets),
-            rows=np.zeros((sets, words), dtype=np.uint64),
-            positions=np.zeros(sets, dtype=spec.table),
-            player=np.zeros(sets, dtype=np.int8),
-            first=np.zeros(sets + 1, dtype=np.int32),
-            masks=np.zeros((sets, spec.num_actions), dtype=np.int8),
-        )
-        self.void = np.zeros(1)
-        self.size = np.zeros(5, dtype=np.int64)
-        self.tree.infoset[0], self.tree.parent[0], self.tree.sequence[0] = CHANCE, -1, -1
-        self.tree.probability[0] = 1.0
-        self.size[NODES] = 1
-
-    def resize(self, nodes: int, leaves: int, sets: int) -> None:
-        """Gives the arrays these lengths."""
-        lengths = [nodes] * 4 + [leaves] * 2
-        for array, length in zip(self.tree, lengths, strict=True):
-            array.resize((length, *array.shape[1:]), refcheck=False)
-        if sets != len(self.sets.player):
-            for array in self.sets[1:]:
-                length = sets + (array is self.sets.first)
-                array.resize((length, *array.shape[1:]), refcheck=False)
-
-    def make_room(self) -> None:
-        """Doubles what may be full."""
-        grown, sets = int(self.size[SETS]), len(self.sets.player)
-        more = 2 * sets if 2 * grown > sets else sets
-        self.resize(2 * len(self.tree.infoset), 2 * len(self.tree.payoff), more)
-        if more != sets:
-            self.sets = self.sets._replace(slots=_free_slots(more))
-            index_sets(self.sets, grown)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tree and of its information sets."""
-        return sum(array.nbytes for array in (*self.tree, *self.sets))
-
-    def grow(
-        self, start: np.ndarray, rules: Rules, hands: "_Hands", num_cards: int, integrate: bool
-    ) -> None:
-        """Grows the trees of the hands until all are done or an array is full."""
-        grow(
-            start,
-            rules.record[0],
-            hands.cards,
-            hands.chances,
-            num_cards,
-            integrate,
-            self.num_features,
-            self.observed,
-            self.tree,
-            self.sets,
-            self.scratch,
-            self.void,
-            self.size,
-        )
-
-
-def _free_slots(sets: int) -> np.ndarray:
-    """A hash table with at least twice as many slots as sets."""
-    return np.full(1 << (2 * sets - 1).bit_length(), -1, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -590,7 +197,7 @@ class Stage:
 
 def build_stage(
     num_players: int,
-    rules: Rules | str | dict[str, Any] | None = None,
+    rules: Rules | str | Mapping[str, Any] | None = None,
     *,
     dealer: int | None = None,
     granted: int = 0,
@@ -626,30 +233,30 @@ def build_stage(
     if resolved["episode"] != "deal":
         resolved = game.spec.resolve({**resolved.as_dict(), "episode": "deal"})
     batch = Batch(game, 1, num_players, resolved, seed=0, restart=False)
-    num_players = batch.num_players
-    dealer = num_players - 1 if dealer is None else dealer
-    start = _start(batch, dealer, granted)
-    counts = _counts(cards, num_players)
-    start["deck"], _ = game.spec.stack(_codes(counts))
-    num_cards = int(counts.sum())
+    dealer = batch.num_players - 1 if dealer is None else dealer
+    pack = _count_cards(cards, batch.num_players)
+    start = _start(batch, dealer, granted, pack)
     with announce_compilation("solving", package_root(grow)):
-        arrays = _estimate(batch, start, counts, memory_limit, observed, copies, integrate)
-    hands = (_hands_by_copy if copies else _hands_by_type)(counts, num_players)
-    while arrays.size[DEALS] < len(hands):
-        arrays.grow(start, resolved, hands, num_cards, integrate)
-        if arrays.size[CLASH]:
+        needed, nodes, leaves = _measure(batch, start, pack, observed, copies, integrate)
+    if needed > memory_limit:
+        _refuse(batch, pack, needed, memory_limit)
+    growth = Growth(batch, observed, nodes, leaves, 4096)
+    hands, chances = (_deal_copies if copies else _deal_types)(pack, batch.num_players)
+    while growth.size[DEALS] < len(hands):
+        growth.grow(start, resolved, hands, chances, int(pack.sum()), integrate)
+        if growth.size[CLASH]:
             raise KilleError(
                 "two positions that look alike to a seat offer it different actions: "
                 "the game's information state says too little"
             )
-        if arrays.size[DEALS] < len(hands):
-            if 2 * arrays.nbytes > memory_limit:
-                _refuse(batch, counts, 2 * arrays.nbytes, memory_limit)
-            arrays.make_room()
-    return _finish(arrays, resolved, dealer, granted, len(hands))
+        if growth.size[DEALS] < len(hands):
+            growth.make_room()
+            if growth.nbytes > memory_limit:
+                _refuse(batch, pack, growth.nbytes, memory_limit)
+    return _finish(growth, resolved, dealer, granted)
 
 
-def _start(batch: Batch, dealer: int, granted: int) -> np.ndarray:
+def _start(batch: Batch, dealer: int, granted: int, pack: np.ndarray) -> np.ndarray:
     """Returns [1] table at which a hand is to be dealt, after so many granted questions."""
     rules = batch.rules
     most = min(rules.number("max_redeals"), rules.number("max_deals") - 1)
@@ -657,116 +264,126 @@ def _start(batch: Batch, dealer: int, granted: int) -> np.ndarray:
         raise RulesError(f"granted is {granted!r}; these rules grant 0 to {most} questions")
     batch.reset(dealer=dealer, deal=False)
     start = np.array(batch.tables)
+    codes = [code for code, count in zip(KILLE_CODES, pack, strict=True) for _ in range(count)]
+    start["deck"], _ = batch.spec.stack(codes)
     if granted:
         start["redeal"], start["redeals"], start["deals"] = BY_QUESTION, granted, granted
-        start["new_pot"], start["next_dealer"] = 0, dealer
+        start["new_pot"] = 0
     return start
 
 
-def _counts(cards: Sequence[str] | None, num_players: int) -> np.ndarray:
+def _count_cards(cards: Sequence[str] | None, num_players: int) -> np.ndarray:
     """Returns how many cards of each type there are."""
     if cards is None:
         return np.full(TYPES, 2)
-    pack, _ = load_game("byteskille").spec.stack(list(cards))
-    counts = np.bincount(pack[: len(cards)] >> 1, minlength=TYPES)
-    staying = int(counts.sum() - counts[VH] - counts[KA])
-    if staying < num_players + LEFT_IN_TALON:
+    stacked, _ = load_game("byteskille").spec.stack(list(cards))
+    pack = np.bincount(stacked[: len(cards)] >> 1, minlength=TYPES)
+    staying, needed = int(pack.sum() - pack[VH] - pack[KA]), num_players + LEFT_IN_TALON
+    if staying < needed:
         raise CardError(
             f"{len(cards)} cards, {staying} without inns and cavaliers, are too few for "
-            f"{num_players} players and the talon; expected at least "
-            f"{num_players + LEFT_IN_TALON} without"
+            f"{num_players} players and the talon; expected at least {needed} without"
         )
-    return counts
+    return pack
 
 
-def _codes(counts: np.ndarray) -> list[str]:
-    return [code for code, count in zip(KILLE_CODES, counts, strict=True) for _ in range(count)]
+def _deal_types(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every way to deal types: cards [D, P] from forehand on, and chances [D].
+
+    Of equal cards the one that is dealt first is copy 0.
+    """
+    cards, chances = np.zeros((1, 0), dtype=np.int8), np.ones(1)
+    for dealt in range(num_players):
+        used = ((cards >> 1)[:, :, None] == np.arange(TYPES)).sum(axis=1)
+        left = pack - used
+        number, kind = np.nonzero(left > 0)
+        chances = chances[number] * left[number, kind] / (pack.sum() - dealt)
+        card = 2 * kind + used[number, kind]
+        cards = np.column_stack([cards[number], card]).astype(np.int8)
+    return cards, chances
 
 
-def _estimate(
-    batch: Batch,
-    start: np.ndarray,
-    counts: np.ndarray,
-    memory_limit: int,
-    observed: bool,
-    copies: bool,
-    integrate: bool,
-) -> _Arrays:
-    """Returns arrays of about the right size, or refuses to build the tree."""
-    needed, nodes, leaves = _measure(batch, start, counts, observed, copies, integrate)
-    if needed > memory_limit:
-        _refuse(batch, counts, needed, memory_limit)
-    return _Arrays(batch, observed, nodes, leaves, 4096)
+def _deal_copies(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every way to deal the cards themselves, see `_deal_types`."""
+    each = [2 * kind + copy for kind in range(TYPES) for copy in range(pack[kind])]
+    cards = np.array(list(permutations(each, num_players)), dtype=np.int8)
+    return cards, np.full(len(cards), 1 / len(cards))
+
+
+def _count_deals(pack: np.ndarray, num_players: int) -> int:
+    """Returns in how many ways types can be dealt."""
+    ways = [1.0] + [0.0] * num_players  # to k seats with the types so far, divided by k!
+    for count in pack:
+        ways = [
+            sum(ways[k - j] / math.factorial(j) for j in range(min(int(count), k) + 1))
+            for k in range(num_players + 1)
+        ]
+    return round(ways[num_players] * math.factorial(num_players))
 
 
 def _measure(
     batch: Batch,
     start: np.ndarray,
-    counts: np.ndarray,
+    pack: np.ndarray,
     observed: bool = False,
     copies: bool = False,
     integrate: bool = True,
 ) -> tuple[int, int, int]:
     """Estimates bytes, nodes and leaves of a tree from a sample of deals."""
     seats = batch.num_players
-    deals = math.perm(int(counts.sum()), seats) if copies else count_hands(counts, seats)
-    hands = _sample(counts, seats)
-    arrays = _Arrays(batch, observed, 1 << 17, 1 << 17, 1 << 13)
-    arrays.grow(start, batch.rules, hands, int(counts.sum()), integrate)
-    done = int(arrays.size[DEALS])
-    if done == len(hands):
-        nodes, leaves = int(arrays.size[NODES]) / done, int(arrays.size[LEAVES]) / done
-    else:  # more than all the room there was: at least so many
-        nodes, leaves = len(arrays.tree.infoset) / (done + 1), len(arrays.tree.payoff) / (done + 1)
-    per_leaf = 8 * seats + 1
-    needed = deals * (NODE_BYTES * nodes + per_leaf * leaves)
-    return int(needed), int(1.2 * deals * nodes) + 1024, int(1.2 * deals * leaves) + 1024
+    deals = math.perm(int(pack.sum()), seats) if copies else _count_deals(pack, seats)
+    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13)
+    sample = _sample(pack, seats)
+    growth.grow(start, batch.rules, sample, np.ones(SAMPLE), int(pack.sum()), integrate)
+    done, nodes, leaves = (int(growth.size[what]) for what in (DEALS, NODES, LEAVES))
+    if done == 0:  # a single deal is larger than all the room there was
+        done, nodes, leaves = 1, SAMPLE_NODES, SAMPLE_NODES // 2
+    nodes, leaves = deals * nodes // done, deals * leaves // done
+    needed = NODE_BYTES * nodes + (8 * seats + 1) * leaves
+    return needed, nodes + nodes // 10 + 1024, leaves + leaves // 10 + 1024
 
 
-def _sample(counts: np.ndarray, num_players: int) -> _Hands:
-    """Draws deals, every way to deal types as likely as any other."""
+def _sample(pack: np.ndarray, num_players: int) -> np.ndarray:
+    """Draws deals, [SAMPLE, P], each type that is left as likely as any other."""
     rng = np.random.default_rng(0)
-    kinds = np.flatnonzero(counts)
-    cards: list[list[int]] = []
-    while len(cards) < SAMPLE:
-        drawn: list[int] = []
-        for _ in range(num_players):
-            open_kinds = [k for k in kinds if sum(card >> 1 == k for card in drawn) < counts[k]]
-            kind = int(rng.choice(open_kinds))
-            drawn.append(2 * kind + sum(card >> 1 == kind for card in drawn))
-        cards.append(drawn)
-    return _Hands(np.array(cards, dtype=np.int8), np.ones(SAMPLE))
+    used = np.zeros((SAMPLE, TYPES), dtype=np.int64)
+    each, cards = np.arange(SAMPLE), []
+    for _ in range(num_players):
+        kind = (rng.random((SAMPLE, TYPES)) * (used < pack)).argmax(axis=1)
+        cards.append(2 * kind + used[each, kind])
+        used[each, kind] += 1
+    return np.column_stack(cards).astype(np.int8)
 
 
-def _refuse(batch: Batch, counts: np.ndarray, needed: int, memory_limit: int) -> None:
+def _refuse(batch: Batch, pack: np.ndarray, needed: int, memory_limit: int) -> NoReturn:
     """Says how large the tree is and what would fit."""
-    fits = "nothing smaller"
+    fits = ""
     for seats in range(batch.num_players - 1, 1, -1):
         smaller = Batch(batch.game, 1, seats, batch.rules, seed=0, restart=False)
-        start = _start(smaller, seats - 1, 0)
-        start["deck"], _ = batch.spec.stack(_codes(counts))
-        bytes_needed, _, _ = _measure(smaller, start, counts)
-        if bytes_needed <= memory_limit:
-            fits = f"{seats} seats, about {_mebibytes(bytes_needed)}"
+        less, _, _ = _measure(smaller, _start(smaller, seats - 1, 0, pack), pack)
+        if less <= memory_limit:
+            fits = f" By these rules {seats} seats would fit, with about {_told(less)}."
             break
     raise KilleError(
-        f"the tree of a deal with {batch.num_players} seats takes about {_mebibytes(needed)}, "
-        f"more than the limit of {_mebibytes(memory_limit)}. It would fit with: {fits}; or "
-        "raise memory_limit"
+        f"the tree of a deal with {batch.num_players} seats takes about {_told(needed)}, "
+        f"more than the limit of {_told(memory_limit)}.{fits} Fewer seats, a narrower gok_call "
+        "or a smaller pack (cards) make it smaller; memory_limit allows more"
     )
 
 
-def _mebibytes(size: int) -> str:
-    return f"{size / 2**20:,.0f} MiB"
+def _told(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
 
 
-def _finish(arrays: _Arrays, rules: Rules, dealer: int, granted: int, deals: int) -> Stage:
+def _finish(growth: Growth, rules: Rules, dealer: int, granted: int) -> Stage:
     """Cuts the arrays to their lengths and makes a stage of them."""
-    size, tree, sets = arrays.size, arrays.tree, arrays.sets
-    arrays.resize(int(size[NODES]), int(size[LEAVES]), int(size[SETS]))
-    tree.probability[tree.parent == 0] /= 1.0 - arrays.void[0]
+    size, tree, sets = growth.size, growth.tree, growth.sets
+    growth.resize(int(size[NODES]), int(size[LEAVES]), int(size[SETS]))
+    dealt = tree.parent == 0
+    tree.probability[dealt] /= 1.0 - growth.void[0]
     flat = FlatTree(
-        num_players=arrays.num_players,
+        num_players=growth.num_players,
         player=sets.player,
         first=sets.first,
         infoset=tree.infoset,
@@ -776,14 +393,91 @@ def _finish(arrays: _Arrays, rules: Rules, dealer: int, granted: int, deals: int
         payoff=tree.payoff,
     )
     return Stage(
-        rules,
-        arrays.num_players,
-        dealer,
-        granted,
-        deals,
-        flat,
-        sets.masks,
-        tree.redealt,
-        sets.positions,
-        granted,
+        rules=rules,
+        num_players=growth.num_players,
+        dealer=dealer,
+        granted=granted,
+        num_deals=int(dealt.sum()),
+        tree=flat,
+        masks=sets.masks,
+        redealt=tree.redealt,
+        grown=sets.positions,
+        grown_after=granted,
     )
+
+
+# Whole deals
+
+
+@dataclass(frozen=True, eq=False)
+class DealStages:
+    """A single deal with all its questions: a stage for each number of them granted.
+
+    The stages but the last share one tree: only counters that the seats see differ.
+
+    Attributes:
+        stages: From no granted question on; the last one is where none can be granted any more.
+    """
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def num_players(self) -> int:
+        """P."""
+        return self.stages[0].num_players
+
+    def backwards(
+        self, solve: Callable[[Stage, FlatTree], np.ndarray]
+    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Solves the stages, the last one first.
+
+        Args:
+            solve: Returns a strategy [S] for a stage, given the tree that pays the value of the
+                next stage where the cards are dealt again.
+
+        Returns:
+            The strategies, in the order of the stages, and the value of the deal [P].
+        """
+        value, strategies = None, []
+        for stage in reversed(self.stages):
+            tree = stage.worth(value)
+            strategies.append(solve(stage, tree))
+            value = expected_values(tree, strategies[-1], stage.tell)
+        assert value is not None  # there is a stage
+        return tuple(reversed(strategies)), value
+
+
+def build_deal(
+    num_players: int,
+    rules: Rules | str | Mapping[str, Any] | None = None,
+    *,
+    dealer: int | None = None,
+    cards: Sequence[str] | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+) -> DealStages:
+    """Grows the trees of a single deal with all its questions; arguments as in `build_stage`.
+
+    Raises:
+        KilleError: As `build_stage`, or more questions can be granted than can be solved for.
+    """
+
+    def build(granted: int) -> Stage:
+        return build_stage(
+            num_players,
+            rules,
+            dealer=dealer,
+            granted=granted,
+            cards=cards,
+            memory_limit=memory_limit,
+        )
+
+    stage = build(0)
+    if not stage.redealt.any():
+        return DealStages((stage,))
+    last = min(stage.rules.number("max_redeals"), stage.rules.number("max_deals") - 1)
+    if last >= MOST_STAGES:
+        raise KilleError(
+            f"max_redeals and max_deals allow {last} granted questions in a deal, each a stage to "
+            f"be solved; expected fewer than {MOST_STAGES}"
+        )
+    return DealStages((*(stage.after(granted) for granted in range(last)), build(last)))
