@@ -59,7 +59,7 @@ class Flattened:
     """
 
     tree: FlatTree
-    known: list[Hashable]
+    known: list[Any]
 
 
 def flatten(

@@ -23,6 +23,7 @@ from kille_env.errors import KilleError
 from kille_training.solving.sequences import sequence_form
 from kille_training.solving.solver import Solver, normalised
 from kille_training.solving.tree import FlatTree
+from kille_training.solving.values import check_strategy
 
 ALWAYS, NEVER = float("inf"), float("-inf")
 """Exponents that keep a regret as it is, and that forget it at once."""
@@ -131,10 +132,18 @@ class CFR(Solver):
         return cls(tree, Variant(**settings))
 
     def _iterate(self, count: int) -> None:
+        form = self.form
         _iterate(
             self.variant.schedule(self.iteration, count),
             float(self.variant.predictive),
-            *self.form.arrays(),
+            form.sets,
+            form.begin,
+            form.before,
+            form.rows,
+            form.column,
+            form.weight,
+            form.columns,
+            form.others,
             self._count,
             self._regret,
             self._average,
@@ -153,6 +162,9 @@ class CFR(Solver):
         }
 
     def _restore(self, iteration: int, state: dict[str, np.ndarray]) -> None:
+        check_strategy(self.tree, state["current"])
+        if (state["average"] < 0.0).any():
+            raise KilleError("its average has negative weights")
         slot = self.form.slot
         self._count[0] = iteration
         self._regret[slot] = state["regret"]

@@ -30,7 +30,7 @@ class SequenceForm:
         sets: [P + 1] uint32, where each player's information sets begin.
         begin: [I + 1] uint32, where each set's slots begin.
         before: [I] uint32, the slot that leads to each set.
-        rows: [K + 1] uint32 or uint64, where each slot's entries begin.
+        rows: [K + 1] uint64, where each slot's entries begin.
         column: [E] uint32, the column of each entry.
         weight: [E] float64, payoff times chance of each entry.
         columns: [P + 1] uint32, where each player's columns begin.
@@ -51,19 +51,6 @@ class SequenceForm:
     def num_slots(self) -> int:
         """K."""
         return len(self.rows) - 1
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What the kernels of the solvers read."""
-        return (
-            self.sets,
-            self.begin,
-            self.before,
-            self.rows,
-            self.column,
-            self.weight,
-            self.columns,
-            self.others,
-        )
 
 
 def sequence_form(tree: FlatTree) -> SequenceForm:

@@ -121,8 +121,8 @@ class Solver(ABC):
                 count = min(count, stop - self.iteration)
                 self._iterate(count)
                 used = time.perf_counter() - began
-                # The very first call may compile, so that its pace says nothing.
-                pace = used / count if pace else min(used, SLICE / 8)
+                # The first call may compile, so that its pace says nothing.
+                pace = max(used / count, 1e-9) if pace else SLICE
                 spent += used
             if measures:
                 found = Progress(self.iteration, spent, nash_conv(self.tree, self.average))
@@ -142,7 +142,7 @@ class Solver(ABC):
             "tree": fingerprint(self.tree),
         }
         content = io.BytesIO()
-        np.savez(content, head=np.array(json.dumps(head)), **self._state())
+        np.savez(content, allow_pickle=False, head=np.array(json.dumps(head)), **self._state())
         write_whole(path, content.getvalue())
 
     @classmethod
@@ -158,7 +158,7 @@ class Solver(ABC):
                 another tree, or holds numbers that no solver can have.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             head = json.loads(str(arrays.pop("head")))
             if head["format"] != FORMAT:

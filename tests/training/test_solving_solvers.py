@@ -1,0 +1,526 @@
+"""Values, best responses and solvers, against the literature, OpenSpiel and brute force."""
+
+import itertools
+import os
+import signal
+import threading
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import exploitability
+from open_spiel.python.policy import TabularPolicy
+
+from kille_env.errors import KilleError, PolicyError
+from kille_training.solving.build import Choice, Draw, Over, flatten
+from kille_training.solving.cfr import CFR, CFR_PLAIN, CFR_PLUS, VARIANTS, Variant
+from kille_training.solving.mccfr import MCCFR
+from kille_training.solving.sequences import sequence_form
+from kille_training.solving.solver import Solver, fingerprint, normalised
+from kille_training.solving.values import (
+    best_response,
+    check_strategy,
+    expected_values,
+    nash_conv,
+    uniform,
+)
+from reference.small_games import kuhn, leduc, liars_dice
+
+GAMES = {
+    "kuhn_poker": kuhn,
+    "kuhn_poker(players=3)": lambda: kuhn(3),
+    "leduc_poker": leduc,
+    "liars_dice(dice_sides=3)": lambda: liars_dice(3),
+}
+
+
+@cache
+def flat(name):
+    """A small game and, for each information set, OpenSpiel's name and actions.
+
+    The two trees are walked side by side: they must be the same node by node.
+    """
+    game = GAMES[name]()
+    tree = game.tree
+    children = [[] for _ in range(tree.num_nodes)]
+    for node in range(1, tree.num_nodes):
+        children[tree.parent[node]].append(node)
+    names = {}
+    payoffs = iter(tree.payoff)
+    waiting = [(0, pyspiel.load_game(name).new_initial_state())]
+    while waiting:
+        node, state = waiting.pop()
+        if state.is_terminal():
+            assert next(payoffs) == pytest.approx(state.returns())
+            continue
+        actions = state.legal_actions()
+        assert len(children[node]) == len(actions)
+        if state.is_chance_node():
+            chances = [chance for _, chance in state.chance_outcomes()]
+            assert tree.probability[children[node]] == pytest.approx(chances)
+        else:
+            label = (state.information_state_string(), tuple(actions))
+            assert names.setdefault(tree.infoset[node], label) == label
+            assert tree.player[tree.infoset[node]] == state.current_player()
+        below = zip(children[node], actions, strict=True)
+        waiting.extend((kid, state.child(action)) for kid, action in reversed(list(below)))
+    assert len(set(names.values())) == tree.num_infosets
+    return tree, [names[number] for number in range(tree.num_infosets)]
+
+
+def spiel_policy(name, strategy):
+    """Returns a strategy as OpenSpiel's table of the same game."""
+    tree, names = flat(name)
+    policy = TabularPolicy(pyspiel.load_game(name))
+    for number, (label, actions) in enumerate(names):
+        row = policy.policy_for_key(label)
+        row[:] = 0.0
+        row[list(actions)] = strategy[tree.first[number] : tree.first[number + 1]]
+    return policy
+
+
+def random_strategy(tree, rng):
+    """Returns probabilities of all sizes, exact zeros among them."""
+    return normalised(tree, np.maximum(rng.random(tree.num_sequences) ** 3 - 0.02, 0.0))
+
+
+def parlour_game(num_players, rng):
+    """Everybody sees a bit of his own and what was done just before; the first player acts twice.
+
+    The payoffs are drawn at random and do not sum to 0.
+    """
+    payoff = rng.normal(size=(2,) * (2 * num_players + 1) + (num_players,))
+    chances = rng.dirichlet(np.ones(2**num_players))
+
+    def expand(state):
+        bits, moves = state
+        if bits is None:
+            deals = list(itertools.product((0, 1), repeat=num_players))
+            return Draw(chances, [(deal, ()) for deal in deals])
+        if len(moves) > num_players:
+            return Over(payoff[bits + moves])
+        seat = len(moves) % num_players
+        own = moves[:1] if len(moves) == num_players else None
+        return Choice(
+            seat, (bits[seat], moves[-1:], own), [(bits, (*moves, action)) for action in (0, 1)]
+        )
+
+    return flatten((None, ()), expand, num_players).tree
+
+
+def rebuilt(tree, **changes):
+    return replace(tree, **{name: np.array(value) for name, value in changes.items()})
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_values_and_nash_conv_are_those_of_openspiel(name):
+    tree, _ = flat(name)
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        strategy = random_strategy(tree, rng)
+        found = nash_conv(tree, strategy)
+        wanted = exploitability.nash_conv(
+            pyspiel.load_game(name), spiel_policy(name, strategy), return_only_nash_conv=False
+        )
+        assert found.total == pytest.approx(wanted.nash_conv, abs=1e-12)
+        assert found.improvement == pytest.approx(wanted.player_improvements, abs=1e-12)
+        assert found.values == pytest.approx(expected_values(tree, strategy), abs=1e-12)
+        assert found.largest == found.improvement.max()
+
+
+@pytest.mark.parametrize("num_players", [1, 2, 3, 4])
+def test_a_best_response_is_the_best_of_all_pure_strategies(num_players):
+    rng = np.random.default_rng(num_players)
+    tree = parlour_game(num_players, rng)
+    for player in range(num_players):
+        strategy = random_strategy(tree, rng)
+        answer = best_response(tree, strategy, player)
+        others = tree.player.repeat(2) != player
+        assert answer.strategy[others] == pytest.approx(strategy[others])
+        assert set(answer.strategy[~others]) == {0.0, 1.0}
+        assert expected_values(tree, answer.strategy)[player] == pytest.approx(answer.value)
+        assert expected_values(tree, strategy)[player] == pytest.approx(answer.on_policy)
+        own = np.flatnonzero(tree.player == player)
+        best = -np.inf
+        for choices in itertools.product((0, 1), repeat=len(own)):
+            pure = strategy.copy()
+            pure[tree.first[own]] = np.equal(choices, 0)
+            pure[tree.first[own] + 1] = np.equal(choices, 1)
+            best = max(best, expected_values(tree, pure)[player])
+        assert answer.value == pytest.approx(best)
+
+
+def test_published_equilibrium_of_kuhn_poker():
+    game = kuhn()
+    bets = {(0, ""): 0.2, (1, ""): 0.0, (2, ""): 0.6, (0, "pb"): 0.0, (1, "pb"): 0.2 + 1 / 3}
+    bets |= {(2, "pb"): 1.0, (0, "p"): 1 / 3, (1, "p"): 0.0, (2, "p"): 1.0}
+    bets |= {(0, "b"): 0.0, (1, "b"): 1 / 3, (2, "b"): 1.0}
+    strategy = np.array([share for known in game.known for share in (1 - bets[known], bets[known])])
+    found = nash_conv(game.tree, strategy)
+    assert found.total == pytest.approx(0.0, abs=1e-15)
+    assert found.values == pytest.approx([-1 / 18, 1 / 18])
+
+
+def test_published_equilibrium_of_three_player_kuhn_poker():
+    """Szafron, Gibson and Sturtevant, AAMAS 2013, table 3 with b11 = 1/8, b21 = 1/4, c11 = 0."""
+    b11, b21, c33 = 1 / 8, 1 / 4, 1 / 2
+    beta = max(b11, b21)
+    b33 = 1 / 2 + (b11 + b21) / 2 + beta / 2
+    rows = {  # by card and situation: nobody has bet; the next has; the one after; both
+        0: ((0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1 / 2, 0), (0, 1, 1, 1)),
+        1: ((b11, 0, 0, 0), (b21, 0, 0, 0), (0, 0, b33, 0), (2 * b11 + 2 * b21, 1, 1, 1)),
+        2: ((0, 0, 0, 0), (1 / 2, 0, 0, 0), (0, 0, c33, 0), (1, 1, 1, 1)),
+    }
+    situations = {
+        0: ("", "ppb", "pbp", "pbb"),
+        1: ("p", "b", "ppbp", "ppbb"),
+        2: ("pp", "pb", "bp", "bb"),
+    }
+    game = kuhn(3)
+    strategy = np.empty(game.tree.num_sequences)
+    for number, (card, history) in enumerate(game.known):
+        player = game.tree.player[number]
+        bet = rows[player][card][situations[player].index(history)]
+        strategy[2 * number : 2 * number + 2] = 1 - bet, bet
+    found = nash_conv(game.tree, strategy)
+    assert found.improvement == pytest.approx([0.0] * 3, abs=1e-15)
+    assert found.values == pytest.approx([-1 / 32, -1 / 48, 5 / 96])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [(kuhn, -1 / 18), (leduc, -0.0856064), (lambda: liars_dice(4), 1 / 16)],
+    ids=["kuhn", "leduc", "liars_dice"],
+)
+def test_every_variant_finds_the_value(make, value, variant):
+    tree = make().tree
+    within = 1e-3 if variant == "cfr" else 1e-4
+    found = CFR(tree, VARIANTS[variant]).run(100_000, until=within)
+    assert found.nash_conv.total <= within
+    assert found.nash_conv.values == pytest.approx([value, -value], abs=within)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_solves_three_player_kuhn_poker(variant):
+    """The second player's value is -1/48 throughout the published family."""
+    found = CFR(kuhn(3).tree, VARIANTS[variant]).run(100_000, until=1e-4)
+    assert found.nash_conv.total <= 1e-4
+    assert found.nash_conv.values[1] == pytest.approx(-1 / 48, abs=1e-4)
+
+
+@pytest.mark.compiled
+def test_liars_dice_with_six_sides():
+    tree = liars_dice().tree
+    assert (tree.num_infosets, tree.num_nodes) == (24576, 294883)
+    found = CFR(tree, VARIANTS["dcfr"]).run(2000, until=5e-4)
+    assert found.nash_conv.total <= 5e-4
+    assert found.nash_conv.values[0] == pytest.approx(-0.02713, abs=5e-4)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker"])
+@pytest.mark.parametrize(
+    ("variant", "theirs"),
+    [(CFR_PLAIN, pyspiel.CFRSolver), (CFR_PLUS, pyspiel.CFRPlusSolver)],
+    ids=["cfr", "cfr+"],
+)
+def test_the_average_is_that_of_openspiel_after_the_same_iterations(name, variant, theirs):
+    tree, names = flat(name)
+    reference = theirs(pyspiel.load_game(name))
+    for _ in range(12):
+        reference.evaluate_and_update_policy()
+    table = reference.tabular_average_policy().policy_table()
+    solver = CFR(tree, variant)
+    assert solver.run(12) is None
+    wanted = [dict(table[label])[action] for label, actions in names for action in actions]
+    assert solver.average == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.compiled
+def test_openspiel_agrees_that_leduc_is_solved():
+    tree, _ = flat("leduc_poker")
+    solver = CFR(tree)
+    found = solver.run(20_000, until=1e-4)
+    theirs = exploitability.nash_conv(
+        pyspiel.load_game("leduc_poker"), spiel_policy("leduc_poker", solver.average)
+    )
+    assert theirs == pytest.approx(found.nash_conv.total, abs=1e-9)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("make", "iterations", "within"),
+    [(kuhn, 200_000, 0.01), (lambda: kuhn(3), 300_000, 0.03), (leduc, 300_000, 0.2)],
+    ids=["kuhn", "kuhn3", "leduc"],
+)
+def test_sampling_converges(make, iterations, within):
+    tree = make().tree
+    solver = MCCFR(tree, seed=1)
+    solver.run(iterations // 20)
+    early = nash_conv(tree, solver.average).total
+    solver.run(iterations)
+    late = nash_conv(tree, solver.average).total
+    assert late < within
+    assert late < early / 2
+
+
+def test_sampling_depends_on_its_seed_alone():
+    tree = kuhn(3).tree
+    first, same, other = MCCFR(tree, 3), MCCFR(tree, 3), MCCFR(tree, 4)
+    for solver in (first, same, other):
+        solver.run(50)
+    assert (first.average == same.average).all()
+    assert (first.average != other.average).any()
+    assert check_strategy(tree, first.current) is not None
+
+
+SOLVERS = [
+    *(lambda tree, v=variant: CFR(tree, v) for variant in VARIANTS.values()),
+    lambda tree: MCCFR(tree, 7),
+]
+
+
+@pytest.mark.parametrize("make", SOLVERS, ids=[*VARIANTS, "mccfr"])
+def test_a_saved_solver_goes_on_bit_for_bit(tmp_path, make):
+    tree = kuhn(3).tree
+    whole, half = make(tree), make(tree)
+    whole.run(60)
+    half.run(23)
+    half.save(tmp_path / "half.npz")
+    resumed = type(half).load(tmp_path / "half.npz", tree)
+    assert resumed.iteration == 23
+    assert (resumed.current == half.current).all()
+    for solver in (half, resumed):
+        solver.run(37)
+        solver.save(tmp_path / "other.npz")
+        whole.save(tmp_path / "whole.npz")
+        assert (tmp_path / "other.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
+        assert (solver.average == whole.average).all()
+    assert {path.name for path in tmp_path.iterdir()} == {"half.npz", "other.npz", "whole.npz"}
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    solver = CFR(kuhn().tree)
+    solver.save(tmp_path / "state.npz")
+    before = (tmp_path / "state.npz").read_bytes()
+    solver.run(5)
+
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(OSError, match="no space"):
+        solver.save(tmp_path / "state.npz")
+    assert (tmp_path / "state.npz").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.compiled
+def test_ctrl_c_leaves_a_whole_number_of_iterations():
+    tree = leduc().tree
+    solver = CFR(tree)
+    solver.run(1)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        solver.run(10**9)
+    timer.join()
+    again = CFR(tree)
+    again.run(solver.iteration)
+    assert solver.iteration > 1
+    assert (again.average == solver.average).all()
+    assert (again.current == solver.current).all()
+
+
+def test_progress_is_reported_and_ends_a_run():
+    tree = kuhn().tree
+    seen = []
+    last = CFR(tree).run(50, progress=seen.append, every=20)
+    assert [report.iteration for report in seen] == [20, 40, 50]
+    assert last is seen[-1]
+    assert 0.0 < seen[0].seconds < seen[1].seconds < seen[2].seconds
+    assert CFR(tree).run(1000, until=0.1, every=1).iteration < 100
+    solver = CFR(tree)
+    assert solver.run(1000, seconds=0.0) is None
+    assert solver.iteration == 0
+
+
+def state_of(tmp_path, solver: Solver):
+    solver.save(tmp_path / "state.npz")
+    with np.load(tmp_path / "state.npz") as file:
+        return {name: file[name] for name in file.files}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:400] + bytes([whole[400] ^ 255]) + whole[401:],
+        lambda whole: b"",
+        lambda whole: b"\x80\x04N.",
+    ],
+    ids=["cut", "flipped", "empty", "pickle"],
+)
+def test_a_damaged_state_is_refused(tmp_path, spoil):
+    tree = kuhn().tree
+    path = tmp_path / "state.npz"
+    CFR(tree).save(path)
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(KilleError, match="no saved solver"):
+        CFR.load(path, tree)
+
+
+def test_a_foreign_state_is_refused(tmp_path):
+    tree = kuhn().tree
+    path = tmp_path / "state.npz"
+    with pytest.raises(KilleError, match=r"state.npz is no saved solver.*No such file"):
+        CFR.load(path, tree)
+    np.savez(path, weights=np.zeros(3))
+    with pytest.raises(KilleError, match="no saved solver"):
+        CFR.load(path, tree)
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(KilleError, match="no saved solver"):
+        CFR.load(path, tree)
+    np.savez(path, head=np.array([{"format": 1}], dtype=object))
+    with pytest.raises(KilleError, match="no saved solver"):
+        CFR.load(path, tree)
+    MCCFR(tree).save(path)
+    with pytest.raises(KilleError, match="written by 'MCCFR', not by 'CFR'"):
+        CFR.load(path, tree)
+    CFR(kuhn(3).tree).save(path)
+    with pytest.raises(KilleError, match="another tree"):
+        CFR.load(path, tree)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("current", np.full(24, 0.4), "sum to 0.8"),
+        ("regret", np.full(24, np.inf), "'regret' has numbers that are not finite"),
+        ("average", np.full(24, -1.0), "negative"),
+        ("average", np.zeros(23), "'average' has the shape"),
+        ("regret", np.zeros(24, dtype=np.float32), "type float32"),
+        ("more", np.zeros(24), "it holds"),
+        ("head", np.array('{"format": "other"}'), "its format is 'other'"),
+    ],
+)
+def test_a_state_that_no_solver_can_have_is_refused(tmp_path, name, value, message):
+    tree = kuhn().tree
+    content = state_of(tmp_path, CFR(tree))
+    np.savez(tmp_path / "state.npz", **{**content, name: value})
+    with pytest.raises(KilleError, match=message):
+        CFR.load(tmp_path / "state.npz", tree)
+
+
+def test_a_strategy_that_is_none_is_refused_by_name():
+    tree = kuhn().tree
+    for wrong, message in (
+        (np.zeros(7), r"has the shape \(24,\).* and not \(7,\)"),
+        (np.full((24, 1), 0.5), r"and not \(24, 1\)"),
+    ):
+        with pytest.raises(PolicyError, match=message):
+            nash_conv(tree, wrong)
+    for value, message in (
+        (np.nan, r"has a probability that is no finite number: \[nan, 0.5\]"),
+        (np.inf, "has a probability that is no finite number"),
+        (-0.5, "has a negative probability"),
+        (0.7, "has probabilities that sum to 1.2 and not to 1"),
+    ):
+        strategy = uniform(tree)
+        strategy[4] = value
+        for measure in (nash_conv, expected_values, partial(best_response, player=0)):
+            with pytest.raises(PolicyError, match=f"information set 2 of player 0 {message}"):
+                measure(tree, strategy)
+    with pytest.raises(PolicyError, match=r"information set 2 \(the queen, after a bet\)"):
+        nash_conv(tree, strategy, lambda number: "the queen, after a bet")
+    with pytest.raises(PolicyError, match="player 2 does not play"):
+        best_response(tree, uniform(tree), 2)
+
+
+def test_a_strategy_of_single_precision_is_taken_as_meant():
+    tree = leduc().tree
+    strategy = random_strategy(tree, np.random.default_rng(1))
+    rough = nash_conv(tree, strategy.astype(np.float32))
+    assert rough.total == pytest.approx(nash_conv(tree, strategy).total, abs=1e-5)
+
+
+def test_the_sequence_form_merges_what_nobody_can_tell_apart():
+    """A draw that no player ever sees costs no entry, and a payoff of 0 costs none either."""
+
+    def expand(state):
+        if isinstance(state, float):
+            return Over([state, -state])
+        if state == "hidden":
+            return Draw([0.5, 0.25, 0.25], [2.0, 6.0, 0.0])
+        if state == "root":
+            return Choice(0, "root", ["left", "right"])
+        return Choice(1, "blind", ["hidden", 0.0])
+
+    tree = flatten("root", expand, 2).tree
+    form = sequence_form(tree)
+    assert form.weight.tolist() == [2.5, 2.5, -2.5, -2.5]
+    solver = CFR(tree)
+    solver.run(100)
+    assert nash_conv(tree, solver.average).total < 0.2
+
+
+def test_chance_alone_and_a_player_who_never_acts():
+    def expand(state):
+        return Over([1, 2, -3]) if state else Draw([0.5, 0.5], ["heads", "tails"])
+
+    tree = flatten("", expand, 3).tree
+    for solver in (CFR(tree), MCCFR(tree)):
+        solver.run(3)
+        assert nash_conv(tree, solver.average).values.tolist() == [1.0, 2.0, -3.0]
+
+
+def test_a_tree_that_is_none_is_refused():
+    tree = kuhn().tree
+    tree.check()
+    parent = tree.parent.copy()
+    parent[3] = 5
+    for wrong, message in (
+        (rebuilt(tree, parent=parent), "stands before its parent"),
+        (rebuilt(tree, payoff=tree.payoff[1:]), "30 terminal nodes have 29 payoffs"),
+        (rebuilt(tree, probability=tree.probability * 0.9), "do not sum to 1"),
+        (rebuilt(tree, sequence=np.roll(tree.sequence, 1)), "a sequence leads from a node"),
+    ):
+        with pytest.raises(KilleError, match=message):
+            wrong.check()
+    with pytest.raises(KilleError, match="information set 12 has no node"):
+        sequence_form(
+            rebuilt(tree, player=np.append(tree.player, 0), first=np.append(tree.first, 26))
+        )
+    assert fingerprint(tree) != fingerprint(rebuilt(tree, payoff=tree.payoff * 2))
+
+
+def test_a_game_without_perfect_recall_is_refused():
+    def forgets(history):
+        if len(history) == 2:
+            return Over([0.0])
+        return Choice(0, len(history), [history + "a", history + "b"])
+
+    with pytest.raises(KilleError, match="information set 1 forgets"):
+        flatten("", forgets, 1)
+
+    def grows(history):
+        if len(history) == 2:
+            return Over([0.0, 0.0])
+        if not history:
+            return Choice(0, "", ["a", "b"])
+        return Choice(1, "blind", [history + last for last in ("abc" if history == "b" else "ab")])
+
+    with pytest.raises(KilleError, match="3 actions at one node and 2 at another"):
+        flatten("", grows, 2)
+
+
+def test_a_setting_that_makes_no_sense_is_refused():
+    with pytest.raises(KilleError, match="no number"):
+        CFR(kuhn().tree, Variant(float("nan"), 0.0, 1.0))
+    with pytest.raises(KilleError, match="a seed is a whole number"):
+        MCCFR(kuhn().tree, -1)
