@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TextIO
@@ -44,8 +45,10 @@ class Human:
         self._out = out
 
     def say(self, text: str = "", end: str = "\n") -> None:
-        """Writes something to the person."""
-        print(text, end=end, file=self._out or sys.stdout, flush=True)
+        """Writes something to the person; lines that are too long are broken between words."""
+        width = shutil.get_terminal_size().columns
+        lines = [_broken(line, width) for line in text.split("\n")]
+        print("\n".join(lines), end=end, file=self._out or sys.stdout, flush=True)
 
     def choose(
         self,
@@ -59,9 +62,9 @@ class Human:
         Args:
             question: What is asked for, before the prompt.
             choices: The possible answers. A line may hold the text, its beginning, its cards alone
-                or its number, in small letters or capitals.
+                in any order or its number, in small letters or capitals.
             meanings: What the choices mean, or their first words, for the help.
-            notes: What else the help tells, line by line.
+            notes: What else the help tells, by paragraphs.
 
         Returns:
             One of the choices, or `UNDO`.
@@ -99,6 +102,16 @@ class Human:
             self.say(line)
 
 
+def _broken(line: str, width: int) -> str:
+    """Returns a line broken between words where it is longer than a terminal is wide."""
+    if len(line) < width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(
+        line, width - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def _menu(question: str, choices: Sequence[str], width: int) -> str:
     """Returns a question with its choices: in its line, or in columns where they are too many."""
     words = [f"{number} {word}" for number, word in enumerate(choices, start=1)]
@@ -122,10 +135,11 @@ def understand(line: str, choices: Sequence[str]) -> str | None:
     if word.isdecimal():
         return choices[int(word) - 1] if 1 <= int(word) <= len(choices) else None
     known = [*choices, *(command for command in COMMANDS if command not in choices)]
+    typed = sorted(word.split())  # cards have no order
     # "play L5" is also meant by "l5", "discard" by itself only by the whole word.
     for means in (
-        lambda one: one.lower() == word,
-        lambda one: one.lower().partition(" ")[2] == word,
+        lambda one: sorted(one.lower().split()) == typed,
+        lambda one: sorted(one.lower().split()[1:]) == typed,
         lambda one: one.lower().startswith(word),
     ):
         meant = [one for one in known if word and means(one)]

@@ -32,7 +32,7 @@ class GameModule(Protocol):
 
         RESULT_KEYS: The keys of `result`, by which records are checked.
         MEANINGS: What the first word of each action's text means, for a person who plays.
-        NOTES: What a person who plays has to know besides, a few lines.
+        NOTES: What a person who plays has to know besides, a few paragraphs.
         narrate(before, after, rules, names, seat): Tells a step in words.
         retired(table, rules): The seats that can neither act nor earn any more in this match.
         action_text(table, action): The text of an action of the seat to act, where it depends on

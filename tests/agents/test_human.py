@@ -64,6 +64,37 @@ def test_help_says_what_every_word_means():
     assert all(meaning in text for meaning in COMMANDS.values())
 
 
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("discard", "discard"),
+        ("l3 ki", "discard L3 KI"),
+        ("KI L3", "discard L3 KI"),  # cards have no order
+        ("discard ki l3", "discard L3 KI"),
+        ("l3", "discard L3"),
+        ("l3 l3", "discard L3 L3"),
+        ("ki", None),  # never alone here
+        ("discard l", None),
+    ],
+)
+def test_cards_alone_are_understood_in_any_order(line, word):
+    choices = ["discard", "discard L3", "discard L3 L3", "discard L3 KI"]
+    assert understand(line, choices) == word
+
+
+def test_long_lines_are_broken_between_words(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    player = human()
+    player.say("whoever can must head the highest card of the trick\n  a line\n  " + "word " * 10)
+    assert player._out.getvalue().splitlines() == [
+        "whoever can must head the highest card",
+        "  of the trick",
+        "  a line",
+        "  word word word word word word word",
+        "    word word word",
+    ]
+
+
 def test_taking_back_is_left_to_the_table():
     assert human("u").choose("", CHOICES, {}) == UNDO
 
