@@ -1,0 +1,171 @@
+"""The player who has everything written down: probabilities by what is observed.
+
+A table is one `.npz` file of plain arrays and a line of JSON that says what it was made for. It is
+read without pickle, so nothing in it can run.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_agents.base import check_probabilities, check_shapes
+from kille_agents.network import write_whole
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+from kille_env.registry import spec
+
+FORMAT = "kille-table 1"
+SUFFIX = ".npz"
+
+
+@dataclass(frozen=True)
+class TableCard:
+    """What a table was made for.
+
+    Attributes:
+        game: The game.
+        game_version: Version of the game whose observations it reads.
+        num_players: Seats.
+        rules: Every switch with its value.
+        made: How it was made, for people.
+    """
+
+    game: str
+    game_version: int
+    num_players: int
+    rules: Mapping[str, Any]
+    made: Mapping[str, Any] = field(default_factory=dict)
+
+    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
+        """Returns in words where a table to play at is another than this was made for."""
+        if self.game != game:
+            return [f"it plays {self.game}, not {game}"]
+        wrong = []
+        version = spec(game).version
+        if self.game_version != version:
+            wrong.append(
+                f"it was made for version {self.game_version} of {game}, this is {version}"
+            )
+        if self.num_players != num_players:
+            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
+        theirs = rules.as_dict()
+        for name in sorted((self.rules.keys() | theirs.keys()) - {"preset"}):
+            if self.rules.get(name) != theirs.get(name):
+                wrong.append(
+                    f"its rule {name} is {self.rules.get(name)!r}, not {theirs.get(name)!r}"
+                )
+        return wrong
+
+
+class TablePolicy:
+    """Looks up what it observes; it knows nothing else."""
+
+    def __init__(
+        self,
+        card: TableCard,
+        observations: np.ndarray,
+        probabilities: np.ndarray,
+        name: str = "table",
+    ) -> None:
+        """Checks and sorts the table.
+
+        Args:
+            card: What it was made for.
+            observations: [K, F] uint8, each once.
+            probabilities: [K, A] float64, what to do.
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: The arrays do not belong together, an observation stands there twice, or a
+                row is no distribution.
+        """
+        self.card, self.name = card, name
+        if (
+            observations.ndim != 2
+            or probabilities.ndim != 2
+            or len(observations) != len(probabilities)
+            or not observations.size
+            or observations.dtype != np.uint8
+        ):
+            raise PolicyError(
+                f"a table is observations [K, F] of uint8 and probabilities [K, A], got "
+                f"{observations.dtype} {observations.shape} and {probabilities.shape}"
+            )
+        chances = np.asarray(probabilities, dtype=np.float64)
+        check_probabilities(name, chances, np.ones(chances.shape, dtype=np.int8))
+        keys = _keys(observations)
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        if (self._keys[1:] == self._keys[:-1]).any():
+            raise PolicyError(f"an observation stands twice in the table of {name}")
+        self.observations, self.chances = observations[order], chances[order]
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns what the table says, [N, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: An observation is not in the table, or the table plays what is not legal.
+        """
+        width, actions = self.observations.shape[1], self.chances.shape[1]
+        check_shapes(self.name, observation, mask, width, actions)
+        keys = _keys(observation)
+        rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        unknown = self._keys[rows] != keys
+        if unknown.any():
+            raise PolicyError(
+                f"{int(unknown.sum())} of {len(keys)} observations are not in the table of "
+                f"{self.name}, the first in row {int(unknown.argmax())}; it was made for a "
+                "single deal of its rules"
+            )
+        chances = self.chances[rows]
+        check_probabilities(self.name, chances, mask)
+        return chances
+
+
+def _keys(observations: np.ndarray) -> np.ndarray:
+    """Rows as byte strings of one length, which sort and compare as a whole."""
+    rows = np.ascontiguousarray(observations, dtype=np.uint8)
+    return rows.view(f"S{rows.shape[1]}").ravel()
+
+
+def save_table(policy: TablePolicy, path: Path) -> Path:
+    """Writes a table, whole or not at all; returns its path, which ends in `.npz`."""
+    path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = json.dumps({"format": FORMAT, **asdict(policy.card)}, sort_keys=True)
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        about=np.frombuffer(about.encode(), dtype=np.uint8),
+        observations=policy.observations,
+        probabilities=policy.chances,
+    )
+    write_whole(path, buffer.getvalue())
+    return path
+
+
+def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePolicy:
+    """Reads a table and checks that it is for this game, these seats and these rules.
+
+    Raises:
+        PolicyError: It cannot be read, or is for something else; the message names every
+            difference.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(bytes(file["about"]))
+            observations, probabilities = file["observations"], file["probabilities"]
+        if about.pop("format") != FORMAT:
+            raise ValueError("another format")
+        card = TableCard(**about)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None
+    if wrong := card.differences(game, num_players, rules):
+        raise PolicyError(f"the table in {path} does not fit: {'; '.join(wrong)}")
+    return TablePolicy(card, observations, probabilities, path.stem)
