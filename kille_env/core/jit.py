@@ -162,7 +162,7 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
         yield
         return
     print(
-        f"kille-env: compiling {name} (once, some seconds; later starts are warm) ...",
+        f"kille-env: compiling {name} (once; later starts are warm) ...",
         file=sys.stderr,
     )
     start = time.perf_counter()
