@@ -91,14 +91,14 @@ def sequence_form(tree: FlatTree) -> SequenceForm:
         counted = (weight != 0.0) & (own >= players)
         own, weight = own[counted], weight[counted]
         others = np.delete(last[counted], player, axis=1)
-        first, joint = _combine(others)
-        width = max(len(first), 1)
+        somewhere, joint = _combine(others)
+        width = max(len(somewhere), 1)
         keys, entry = np.unique(own * width + joint, return_inverse=True)
         entries.append(keys % width + columns[-1])
         weights.append(np.bincount(entry, weight, len(keys)))
         counts += np.bincount(keys // width, minlength=num_slots)
-        combinations.append(others[first])
-        columns.append(columns[-1] + len(first))
+        combinations.append(others[somewhere])
+        columns.append(columns[-1] + len(somewhere))
     table = np.concatenate(combinations).T
     if players == 1:  # nobody else: the one column stands for an empty sequence, which is certain
         table = np.zeros((1, columns[-1]))
@@ -118,14 +118,21 @@ def sequence_form(tree: FlatTree) -> SequenceForm:
 
 
 def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers the different rows: where each occurs first, and the number of every row."""
+    """Numbers the different rows: where each occurs, and the number of every row."""
     number = np.zeros(len(slots), dtype=np.int64)
-    first = np.zeros(min(len(slots), 1), dtype=np.int64)
+    most = 1
     for place in range(slots.shape[1]):
         column = slots[:, place].astype(np.int64)
-        number = number * (column.max(initial=0) + 1) + column
-        _, first, number = np.unique(number, return_index=True, return_inverse=True)
-    return first, number
+        width = int(column.max(initial=0)) + 1
+        if most * width >= 2**63:
+            known, number = np.unique(number, return_inverse=True)
+            most = len(known)
+        number = number * width + column
+        most *= width
+    known, number = np.unique(number, return_inverse=True)
+    somewhere = np.empty(len(known), dtype=np.int64)
+    somewhere[number] = np.arange(len(slots))
+    return somewhere, number
 
 
 @kernel
