@@ -16,7 +16,7 @@ import kille_env
 from kille_env.core.spec import GameSpec, Part, Switch, width
 
 PAGES = Path(__file__).parent / "games"
-SHOWN_SEATS = (2, 3, 4, 5, 13, 20)
+SHOWN_SEATS = (2, 3, 4, 5, 6, 8, 11, 13, 20)
 
 
 def facts(spec: GameSpec) -> str:

@@ -34,7 +34,8 @@ def bench(
 
 
 def _table(rows: list[Row], game: str) -> Table:
-    table = Table(title=f"{game}: medians of several runs", title_justify="left", pad_edge=False)
+    title = f"Medians of several runs, of {game} where no game is named"
+    table = Table(title=title, title_justify="left", pad_edge=False)
     table.add_column("what")
     table.add_column("median", justify="right")
     table.add_column("spread", justify="right")
