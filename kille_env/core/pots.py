@@ -11,9 +11,8 @@ import numpy as np
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.jit import kernel
 from kille_env.core.seats import next_seat
+from kille_env.core.spec import SINGLE_DEAL
 from kille_env.core.text import counted, signed, units
-
-SINGLE_DEAL = 1  # the rules record's `episode`
 
 
 def pot_fields(max_players: int) -> list[tuple]:
@@ -66,11 +65,17 @@ def settle(table, rules):
     table["next_dealer"] = next_seat(table, table["dealer"])
     table["seat"] = -1
     table["phase"] = DEAL
-    deals = 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
+    deals = _deals_in_match(rules)
     if won & (deals < 0) or table["deals"] == deals:
         _end_match(table, False)
     elif table["deals"] >= rules["max_deals"]:
         _end_match(table, True)
+
+
+@kernel
+def _deals_in_match(rules):
+    """How many deals a match has, -1 where it ends when a pot is won."""
+    return 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
 
 
 @kernel
@@ -90,8 +95,7 @@ def _end_match(table, truncated):
 @kernel
 def deals_left(table, rules):
     """Deals until the match ends or is cut off."""
-    last = rules["max_deals"]
-    deals = 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
+    last, deals = rules["max_deals"], _deals_in_match(rules)
     return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])
 
 

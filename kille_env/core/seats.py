@@ -1,5 +1,7 @@
 """Seats as kernels see them: sets of seats as bits, and who sits where at a round table."""
 
+from typing import Any
+
 import numpy as np
 
 from kille_env.core.jit import kernel
@@ -55,3 +57,8 @@ def relative(seat, viewer, num_players):
     """How far left of the viewer a seat is."""
     distance = seat - viewer
     return distance + num_players if distance < 0 else distance
+
+
+def seat_or_none(seat: Any) -> int | None:
+    """Returns the seat that a table's field names, None where it names nobody (-1)."""
+    return int(seat) if seat >= 0 else None

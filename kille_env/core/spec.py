@@ -17,6 +17,7 @@ from kille_env.errors import RulesError, did_you_mean
 
 Value = str | bool | int | None
 EPISODES = ("match", "deal")
+SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 
 @dataclass(frozen=True)

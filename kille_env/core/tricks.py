@@ -9,7 +9,6 @@ A set of cards is a word with bit `2 * type + copy` for each card, so that the c
 played are found with a shift, and the lowest card is the lowest bit.
 """
 
-import textwrap
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +16,8 @@ import numpy as np
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import seat_left_of
+from kille_env.core.seats import relative, seat_left_of
+from kille_env.core.sets import card_bit, members
 
 TYPES = len(KILLE_PACK.codes)
 HAND = 5
@@ -34,10 +34,7 @@ for _card in range(KILLE_PACK.size):
     _PLACE[(1 << _card) % 53] = _card
 _FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
 WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
-_PAIRS, _FOURS, _EIGHTS = (
-    np.uint64(word) for word in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
-)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
 def discards(most: int) -> tuple[str, ...]:
@@ -86,12 +83,6 @@ def discard_fields(max_players: int) -> list[tuple]:
 
 
 @kernel
-def card_bit(card):
-    """The set of one card."""
-    return _ONE << np.uint64(card)
-
-
-@kernel
 def lowest_card(cards):
     """The lowest card of a set that is not empty."""
     cards = np.uint64(cards)
@@ -103,19 +94,6 @@ def without_lowest(cards):
     """A set that is not empty without its lowest card."""
     cards = np.uint64(cards)
     return cards & (cards - _ONE)
-
-
-@kernel
-def how_many(cards):
-    """How many cards are in a set, by adding up ever larger groups of bits."""
-    groups = np.uint64(cards)
-    groups = (groups & _PAIRS) + ((groups >> _ONE) & _PAIRS)
-    groups = (groups & _FOURS) + ((groups >> _TWO) & _FOURS)
-    groups = (groups + (groups >> np.uint64(4))) & _EIGHTS
-    groups += groups >> np.uint64(8)
-    groups += groups >> np.uint64(16)
-    groups += groups >> np.uint64(32)
-    return np.int64(groups & np.uint64(127))
 
 
 @kernel
@@ -311,27 +289,84 @@ def next_to_play(table, seat):
     return np.int64(following)
 
 
+# What a seat sees of it
+
+
+@kernel
+def seen(table, seat):
+    """The cards that a seat has seen in this deal: all that it has held, and open ones."""
+    return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])
+
+
+@kernel
+def write_played(table, tricks, viewer, out, played, won):
+    """Writes who has played what to the first tricks, and who has won them.
+
+    Args:
+        table: The table.
+        tricks: How many tricks.
+        viewer: Who looks.
+        out: Features.
+        played: Where the part begins that has a card a trick and seat, 1 blaren to 21 kille.
+        won: Where the part begins that marks the winner of each trick.
+    """
+    num_players = np.int64(table["num_players"])
+    for number in range(tricks):
+        winner = np.int64(table["won"][index(number)])
+        for other in range(num_players):
+            code = (table["played"][index(number), index(other)] >> 1) + 1
+            at = index(number * num_players + relative(other, viewer, num_players))
+            out[index(played) + at] = code
+            out[index(won) + at] = other == winner
+
+
+@kernel
+def write_recalled(table, tricks, viewer, out, at):
+    """Writes who led to each trick and what was played to it, for an information state.
+
+    Args:
+        table: The table.
+        tricks: Tricks in a deal.
+        viewer: Who looks.
+        out: Features.
+        at: Where the part begins that marks the leaders; that of the cards stands behind it.
+
+    Returns:
+        Where the next part begins.
+    """
+    num_players = np.int64(table["num_players"])
+    for number in range(tricks):
+        leader = np.int64(table["lead"][number])
+        if leader >= 0:
+            out[at + relative(leader, viewer, num_players)] = 1
+        for other in range(num_players):
+            card = np.int64(table["played"][number, other])
+            here = at + tricks * num_players + relative(other, viewer, num_players)
+            out[here] = (card >> 1) + 1
+        at += num_players
+    return at + tricks * num_players
+
+
 # Words
 
 
 _SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.names, strict=True)]
 CARD_NOTES = (
-    "Whoever can must head the highest card of the trick; of two equal highest cards the later",
-    "one wins, and the winner leads. There are two of each card, from the lowest up:",
-    *textwrap.wrap(", ".join(_SHORT), 88, initial_indent="  ", subsequent_indent="  "),
+    "Whoever can must head the highest card of the trick; of two equal highest cards the later "
+    "one wins, and the winner leads.",
+    f"There are two of each card, from the lowest up: {', '.join(_SHORT)}.",
 )
 """What a person who plays has to know of tricks and cards."""
 
 
 def codes_of(cards: int) -> list[str]:
     """Returns the codes of a set of cards, the lowest first."""
-    return [KILLE_PACK.code(card) for card in range(KILLE_PACK.size) if int(cards) >> card & 1]
+    return [KILLE_PACK.code(card) for card in members(cards)]
 
 
 def names_of(cards: int) -> str:
     """Returns the names of a set of cards, the lowest first: "lilja 3, lilja 5, kille"."""
-    named = [KILLE_PACK.name(c) for c in range(KILLE_PACK.size) if int(cards) >> c & 1]
-    return ", ".join(named)
+    return ", ".join(KILLE_PACK.name(card) for card in members(cards))
 
 
 def tell_trick(table: Any, who: list[str], number: int) -> str:
@@ -345,6 +380,18 @@ def tell_trick(table: Any, who: list[str], number: int) -> str:
     ]
     winner = f"; {who[int(table['won'][number])]} wins" if table["won"][number] >= 0 else ""
     return f"Trick {number + 1}: {', '.join(cards)}{winner}."
+
+
+def tell_hand(table: Any, seat: int, viewer: int | None) -> str:
+    """Returns a hand as a seat sees it, or (None) as it is: "L1 KI (discarded L9, got KI)"."""
+    hand = codes_of(table["hand"][seat])
+    if viewer not in (None, seat):
+        shown = codes_of(int(table["hand"][seat]) & int(table["face_up"]))
+        return " ".join([*shown, *"?" * (len(hand) - len(shown))])
+    if not table["discarded"][seat]:
+        return " ".join(hand)
+    thrown, got = (" ".join(codes_of(table[f][seat])) for f in ("discarded", "drawn_cards"))
+    return f"{' '.join(hand)} (discarded {thrown}, got {got})"
 
 
 def discard_text(hand: int, number: int) -> str:

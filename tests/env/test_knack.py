@@ -501,7 +501,7 @@ def test_the_next_party_begins_without_bets():
         ({"bets": [3.0]}, r"'bets' holds 3\.0"),
         ({"bets": list(range(3, 48, 3))}, "15 different amounts; expected at most 14"),
         ({"bets": [3 * 10**12]}, "add up to 3000000000000; expected at most 1000000000000"),
-        ({"pot": 3}, "no key 'pot' in knack; expected 'bets'"),
+        ({"pot": 3}, r"no key 'pot'\. Possible are: bets, remainder_to"),
         ({"remainder_to": 4}, "'remainder_to' is 4; expected a seat from 0 to 3"),
         ({"remainder_to": None}, "'remainder_to' is None; expected a seat"),
         ({"bets": [6], "remainder_to": True}, "'remainder_to' is True; expected a seat"),

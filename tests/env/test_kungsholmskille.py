@@ -510,6 +510,8 @@ def test_or_with_one_of_the_two():
         ({"pot": -1}, "'pot' of the start is -1; expected a whole number from 0"),
         ({"pot": True}, "'pot' of the start is True"),
         ({"pot": 1.5}, "'pot' of the start is 1.5"),
+        ({"pot": None}, "'pot' of the start is None"),
+        ({"pot": 2 * 10**9}, "is 2000000000; expected a whole number from 0 to 1000000000"),
         ({"owed": [1, 1]}, "'owed' of the start is .*; expected 3 whole numbers from 0"),
         ({"owed": [1, 1, -1]}, "expected 3 whole numbers"),
         ({"owed": 2}, "expected 3 whole numbers"),

@@ -232,8 +232,12 @@ def play(
 
 
 def differ(one: Table, other: Table) -> set[int]:
-    """Returns the seats that see a difference between two tables."""
-    return {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
+    """Returns the seats that see a difference between two tables; all of it must be recalled."""
+    seats = {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
+    for seat in seats:
+        states = [table.batch.information_state(seat).tobytes() for table in (one, other)]
+        assert states[0] != states[1], f"the information state of seat {seat} lacks the difference"
+    return seats
 
 
 def number(bits: Iterable[int]) -> int:

@@ -8,6 +8,7 @@ from kille_env.core.deck import KI
 from kille_env.core.features import binary, capped, digits, seat_set
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, has, relative
+from kille_env.core.sets import in_cards
 from kille_env.core.spec import Part, lay_out
 from kille_env.games.byteskille.settle import (
     price,
@@ -27,7 +28,6 @@ from kille_env.games.byteskille.table import (
     TURN,
     UNDONE,
     card_type,
-    in_cards,
     is_high,
     is_shown,
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kille_env.core.game import OVER
+from kille_env.core.sets import members
 from kille_env.core.spec import Rules
 
 
@@ -16,7 +17,7 @@ def retired(table: Any, rules: Rules) -> list[int]:
     if rules["episode"] == "deal" or table["phase"] == OVER or pots_to_come > 1:
         return []
     seats = range(int(table["num_players"]))
-    gone = {s for s in seats if not _has(table["in_pot"], s) and not _has(table["to_buy"], s)}
+    gone = set(seats) - set(members(table["in_pot"])) - set(members(table["to_buy"]))
     if rules["reentry"] in ("none", "wiki3") or table["second_done"]:
         return sorted(gone)  # under wiki3 a seat is asked right after the hand that it lost
     if not table["first_done"]:
@@ -24,9 +25,5 @@ def retired(table: Any, rules: Rules) -> list[int]:
     if table["to_buy"] == 0 and table["first_buyers"] == 0:
         return sorted(gone)  # without a buyer at the first occasion there is no second
     if rules["reentry"] == "svensk" and rules["second_includes_new"]:
-        return [s for s in sorted(gone) if _has(table["declined"], s)]
-    return [s for s in sorted(gone) if not _has(table["first_buyers"], s)]
-
-
-def _has(seats: Any, seat: int) -> bool:
-    return bool(int(seats) >> seat & 1)
+        return sorted(gone & set(members(table["declined"])))
+    return sorted(gone - set(members(table["first_buyers"])))

@@ -21,6 +21,8 @@ from kille_env.core.jit import (
     kernel,
 )
 from kille_env.core.seats import bit, everybody, has, next_seat
+from kille_env.core.sets import card_bit
+from kille_env.core.spec import SINGLE_DEAL
 from kille_env.games.byteskille.settle import (
     buy_or_decline,
     deal_again,
@@ -59,7 +61,6 @@ from kille_env.games.byteskille.table import (
     GAVE,
     GOK,
     HIGH,
-    MATCH,
     NEVER,
     NO,
     NO_OCCASION,
@@ -141,7 +142,7 @@ def deal(table, rules):
             table["new_pot"] = 0
         table["dealer"] = table["next_dealer"]
         table["redeals"] = 0
-        if rules["episode"] == MATCH and (new_pot or rules["ante"] == ANTE_DEAL):
+        if rules["episode"] != SINGLE_DEAL and (new_pot or rules["ante"] == ANTE_DEAL):
             _pay_antes(table, rules)
     table["redeal"] = NOT_REDEALT
     new_deal(table)
@@ -272,7 +273,7 @@ def _log(table, kind, a, b, card_a, card_b, extra):
 
 @kernel
 def _show_card(table, card):
-    table["shown"] = np.uint64(table["shown"]) | (np.uint64(1) << np.uint64(card))
+    table["shown"] = np.uint64(table["shown"]) | card_bit(card)
 
 
 @kernel

@@ -15,6 +15,8 @@ from kille_env.core.jit import (
     kernel,
 )
 from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.core.sets import card_bit
+from kille_env.core.spec import SINGLE_DEAL
 from kille_env.games.byteskille.table import (
     AFTER_EACH,
     ANTE_DEAL,
@@ -28,7 +30,6 @@ from kille_env.games.byteskille.table import (
     NO_RANK,
     NONE,
     SECOND,
-    SINGLE_DEAL,
     SVENSK,
     WIKI2,
     WIKI3,
@@ -70,7 +71,7 @@ def eliminated(table, rules):
         lowest = min(rank, lowest)
         lowest_seats = np.uint32(lowest_seats | (bit(seat) if rank == lowest else np.uint32(0)))
         low = np.uint32(low | (bit(seat) if is_low else np.uint32(0)))
-        shown |= np.uint64(1) << np.uint64(card)
+        shown |= card_bit(card)
     table["shown"] = shown
     table["low_killes"] = low
     out = np.uint32(chopped | low | (lowest_seats if lowest < NO_RANK else np.uint32(0)))

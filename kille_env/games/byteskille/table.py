@@ -28,6 +28,7 @@ import numpy as np
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import table_dtype
 from kille_env.core.jit import kernel
+from kille_env.core.sets import in_cards
 
 MAX_PLAYERS = 20
 MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28
@@ -62,7 +63,6 @@ NOT_REDEALT, BY_QUESTION, BY_KILLE = range(3)
 NO_OCCASION, FIRST, SECOND, AFTER_EACH = range(4)
 
 # What the numbers in the rules record mean, in the order of the switches' values.
-MATCH, SINGLE_DEAL = 0, 1
 ANTE_POT, ANTE_DEAL = 0, 1
 LOW, HIGH = 0, 1
 EQUAL_GOK, ABOVE_GOK = 0, 1
@@ -133,12 +133,6 @@ def card_type(card):
 def is_high(table, card):
     """Whether a kille ranks high."""
     return (np.int64(table["high"]) >> (np.int64(card) & 1)) & 1 != 0
-
-
-@kernel
-def in_cards(cards, card):
-    """Whether a card is in a set of cards."""
-    return (np.uint64(cards) >> np.uint64(card)) & np.uint64(1) != 0
 
 
 @kernel

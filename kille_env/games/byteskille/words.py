@@ -10,6 +10,7 @@ from typing import Any
 
 from kille_env.core.deck import GO, KA, KI, KILLE_PACK
 from kille_env.core.game import DEAL, OVER
+from kille_env.core.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, counted, labels, listed, units
 from kille_env.games.byteskille.settle import (
@@ -58,9 +59,10 @@ MEANINGS = {
     "decline": "stay out",
 }
 NOTES = (
-    "Whoever has the lowest card when the cards are shown is out, and may buy in again; the last",
-    "one in takes the pot. From the lowest up: blaren, blompottan, kransen, lilja 1 to 12,",
-    "värdshus, kavall, svin, husar, gök; where the kille stands depends on the rules.",
+    "Whoever has the lowest card when the cards are shown is out, and may buy in again; the last "
+    "one in takes the pot.",
+    "From the lowest up: blaren, blompottan, kransen, lilja 1 to 12, värdshus, kavall, svin, "
+    "husar, gök; where the kille stands depends on the rules.",
 )
 RESULT_KEYS = (
     "turns",
@@ -112,10 +114,10 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "turns": list(dict.fromkeys(turns)),
         "reveals": [reveal for event in events if (reveal := _reveal(event))],
         "undone": _count_undone(events),
-        "chopped": _seats(table["chopped"]),
+        "chopped": members(table["chopped"]),
         "low_kille": [] if redealt else [s for s in _order(table, sort=True) if _is_low(table, s)],
-        "out": _seats(table["out"]),
-        "left": _seats(table["left"]),
+        "out": members(table["out"]),
+        "left": members(table["left"]),
         "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in _hands(table)],
         "redeal": _REDEALS[int(table["redeal"])],
         "pot": int(table["shown_pot"]),
@@ -146,11 +148,6 @@ def _order(table: Any, sort: bool = False) -> list[int]:
     """Seats of the hand, forehand first, or in ascending order."""
     order = table["order"][: int(table["num_players_dealt"])].tolist()
     return sorted(order) if sort else order
-
-
-def _seats(bits: Any) -> list[int]:
-    number = int(bits)
-    return [seat for seat in range(number.bit_length()) if number >> seat & 1]
 
 
 def _is_high(table: Any, kille: int) -> bool:
@@ -234,9 +231,9 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     notes = [text for deed, text in _DEEDS if int(table["deeds"][seat]) & deed]
     if table["phase"] in (TURN, GOK) and seat == order[int(table["turn"])]:
         notes.append("is on turn")
-    if seat in _seats(table["out"]):
+    if seat in members(table["out"]):
         notes.append(f"is out: {_reason(table, seat)}")
-    elif seat in _seats(table["chopped"]):
+    elif seat in members(table["chopped"]):
         notes.append("is chopped")
     return (who[seat], told, ", ".join(notes))
 
@@ -249,7 +246,7 @@ def _card(table: Any, card: int) -> str:
 
 
 def _reason(table: Any, seat: int) -> str:
-    if seat in _seats(table["chopped"]):
+    if seat in members(table["chopped"]):
         return "chopped"
     return "low kille" if _is_low(table, seat) else "lowest card"
 
@@ -472,7 +469,7 @@ def _tell_showdown(table: Any, who: list[str]) -> list[str]:
     ended_by_gok = not events or events[-1][0] in (EV_GOK_STOOD, EV_TALON_GOK, EV_CALL)
     dealer = who[int(table["dealer"])]
     lines = ["All cards are turned up." if ended_by_gok else f"{dealer}: “Upp till bevis!”"]
-    out = _seats(table["out"])
+    out = members(table["out"])
     rows = [
         (
             who[s],
@@ -496,7 +493,7 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     elif table["winner"] >= 0:
         lines = [f"{who[int(table['winner'])]} wins the pot of {units(int(table['shown_pot']))}."]
     else:
-        left = listed([who[seat] for seat in _seats(table["in_pot"])])
+        left = listed([who[seat] for seat in members(table["in_pot"])])
         lines = [f"In for the next hand: {left}. {who[int(table['next_dealer'])]} deals."]
     return (
         lines
@@ -509,14 +506,14 @@ def _tell_cut(table: Any, who: list[str]) -> list[str]:
     lines = [f"The match is cut off after {int(table['deals'])} hands."]
     pot, rest = int(table["shown_pot"]), int(table["left_on_table"])
     if pot and table["winner"] < 0:
-        sharers = listed([who[seat] for seat in _seats(table["in_pot"])])
+        sharers = listed([who[seat] for seat in members(table["in_pot"])])
         over = f"; {rest} stay on the table." if rest else "."
         lines.append(f"{sharers} share the pot of {units(pot)}{over}")
     return lines
 
 
 def _tell_single_deal(table: Any, rules: Rules, who: list[str]) -> list[str]:
-    out = _seats(table["out"])
+    out = members(table["out"])
     if not out:
         return ["Nobody pays."]
     stake = units(int(rules["stake"]))  # type: ignore[arg-type]

@@ -11,7 +11,16 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.pots import deals_left
 from kille_env.core.seats import bit, count, has, relative
 from kille_env.core.spec import Part, lay_out, width
-from kille_env.core.tricks import HAND, TYPES, write_codes, write_counts, write_slots
+from kille_env.core.tricks import (
+    HAND,
+    TYPES,
+    seen,
+    write_codes,
+    write_counts,
+    write_played,
+    write_recalled,
+    write_slots,
+)
 from kille_env.games.femkortskille.table import (
     CHECKED,
     DEALT,
@@ -95,15 +104,9 @@ SEAT_FEATURES = width(observation_parts(1)) - SEATS
     ON_TABLE,
     AT_LEAST,
     BELOW,
-    TRICK_CARDS,
+    PLAYED,
     WON,
 ) = (index(_BEGINS[part.name] - SEATS) for part in observation_parts(1)[len(ALONE) :])
-
-
-@kernel
-def seen(table, seat):
-    """The cards that a seat has seen in this deal: all that it has held, and open ones."""
-    return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])
 
 
 # observe
@@ -157,15 +160,9 @@ def _observe_players(table, viewer, out):
         out[at + ON_TABLE * size] = on_table if playing else 0
         out[at + AT_LEAST * size] = at_least
         out[at + BELOW * size] = below
-    if not playing:
-        return
-    for number in range(np.int64(table["trick"]) + 1):
-        winner = np.int64(table["won"][index(number)])
-        for other in range(num_players):
-            code = (table["played"][index(number), index(other)] >> 1) + 1
-            at = index(SEATS + number * num_players + relative(other, viewer, num_players))
-            out[at + TRICK_CARDS * size] = code
-            out[at + WON * size] = other == winner
+    if playing:
+        tricks = np.int64(table["trick"]) + 1
+        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
 
 
 # information_state
@@ -191,16 +188,7 @@ def information_state(table, rules, seat, out):
         out[here] = table["said1"][other]
         out[here + num_players] = table["said2"][other]
     at += 2 * num_players
-    for number in range(TRICKS):
-        leader = np.int64(table["lead"][number])
-        if leader >= 0:
-            out[at + relative(leader, seat, num_players)] = 1
-        for other in range(num_players):
-            card = np.int64(table["played"][number, other])
-            here = at + TRICKS * num_players + relative(other, seat, num_players)
-            out[here] = (card >> 1) + 1
-        at += num_players
-    at += TRICKS * num_players
+    at = write_recalled(table, TRICKS, seat, out, at)
     digits(np.int64(table["pot"]), 6, out, at)
     digits(np.int64(table["deals"]), 4, out, at + 6)
 

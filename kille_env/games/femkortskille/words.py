@@ -6,6 +6,7 @@ from typing import Any
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.pots import tell_last
+from kille_env.core.seats import seat_or_none
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, labels, listed, units
 from kille_env.core.tricks import CARD_NOTES, codes_of, names_of, tell_trick
@@ -41,7 +42,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
     seats = range(int(table["num_players"]))
     return {
         "kind": _KINDS[int(table["end"])],
-        "winner": int(table["winner"]) if table["winner"] >= 0 else None,
+        "winner": seat_or_none(table["winner"]),
         "tricks": [int(seat) for seat in table["won"][: int(table["trick"])]],
         "pot": int(table["shown_pot"]),
         "chips": [int(table["chips"][seat]) for seat in seats],

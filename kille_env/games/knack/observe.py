@@ -9,7 +9,8 @@ import numpy as np
 from kille_env.core.features import binary, capped, digits, seat_set
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, has, relative
-from kille_env.core.spec import Part, lay_out
+from kille_env.core.sets import card_bit, in_cards
+from kille_env.core.spec import Part, lay_out, width
 from kille_env.games.knack.rules import playable, strength_of
 from kille_env.games.knack.table import (
     ACE,
@@ -21,12 +22,10 @@ from kille_env.games.knack.table import (
     MAX_SIZES,
     RANK_OF,
     RANKS,
-    SINGLE_DEAL,
     SUIT_OF,
     TRICKS,
     TRUMP,
-    card_bit,
-    in_cards,
+    deals_left,
     running_bet,
 )
 
@@ -122,8 +121,6 @@ _BEGINS = {part.name: part.offset for part in observation_parts(1)}
 TRICK = _BEGINS["trick"]
 NUMBER_JOINED = _BEGINS["number_joined"]
 DEALS_LEFT = _BEGINS["deals_left"]
-BET = _BEGINS["bet"]
-BETS = _BEGINS["bets"]
 TRUMP_SUIT = _BEGINS["trump"]
 TURN_UP = _BEGINS["turn_up"]
 LED_SUIT = _BEGINS["led"]
@@ -137,8 +134,7 @@ TAKES = index(_BEGINS["takes"])
 ABOVE = index(_BEGINS["above"])
 GONE = _BEGINS["gone"]
 SEATS = _BEGINS["dealer"]
-_LAST = observation_parts(1)[-1]
-SEAT_PARTS = _LAST.offset + _LAST.size - SEATS
+SEAT_FEATURES = width(observation_parts(1)) - SEATS
 IS_DEALER, HAS_JOINED, TO_SPEAK, TO_PLAY, LEADS, HOLDS, HAS_TRICKS, VOID, PLAYED = (
     index(_BEGINS[name] - SEATS)
     for name in (
@@ -203,22 +199,23 @@ def observe(table, rules, seat, out):
     if phase == IN_PLAY:
         out[index(TRICK + trick)] = 1
     out[index(NUMBER_JOINED + min(np.int64(table["num_joined"]), 3))] = 1
-    _observe_money(table, rules, num_players, out)
+    _observe_money(table, rules, out)
     if table["turn_up"] >= 0:
         _observe_cards(table, rules, seat, out)
     _observe_seats(table, seat, num_players, out)
 
 
 @kernel
-def _observe_money(table, rules, num_players, out):
+def _observe_money(table, rules, out):
     """Writes how long the party goes on, and the bets: three numbers side by side, as one."""
-    deals = np.int64(rules["deals"])
-    deals = deals if deals > 0 else np.int64(num_players)
-    left = np.int64(0) if rules["episode"] == SINGLE_DEAL else deals - np.int64(table["deals"])
     number = np.int64(0)
     for pile in range(int(table["num_sizes"])):
         number += np.int64(table["bet_counts"][pile])
-    money = capped(left, 6) | capped(running_bet(table), 8) << 6 | capped(number, 8) << 14
+    money = (
+        capped(deals_left(table, rules), 6)
+        | capped(running_bet(table), 8) << 6
+        | capped(number, 8) << 14
+    )
     binary(money, 22, out, DEALS_LEFT)
 
 
@@ -347,7 +344,7 @@ def information_state(table, rules, seat, out):
 def full_state(table, rules, seat, out):
     """Writes everything: the observation of a seat, then what is hidden from it."""
     num_players = int(table["num_players"])
-    at = SEATS + SEAT_PARTS * num_players
+    at = SEATS + SEAT_FEATURES * num_players
     observe(table, rules, seat, out[:at])
     out[at:] = 0
     if table["seat"] >= 0:

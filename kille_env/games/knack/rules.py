@@ -7,6 +7,7 @@ from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 from kille_env.core.seats import bit, has, next_seat, seat_left_of
+from kille_env.core.sets import card_bit
 from kille_env.games.knack.table import (
     ACE,
     DRAW,
@@ -22,11 +23,10 @@ from kille_env.games.knack.table import (
     PLAY_DOWN,
     RANK_OF,
     RANKS,
-    SINGLE_DEAL,
     SUIT_OF,
     TRICKS,
     TRUMP,
-    card_bit,
+    deals_left,
     of_suit,
     running_bet,
 )
@@ -303,9 +303,7 @@ def settle(table, rules):
     _add_bets(table, size + 1, failed)
     table["next_dealer"] = next_seat(table, table["dealer"])
     table["seat"] = -1
-    deals = np.int64(rules["deals"])
-    deals = deals if deals > 0 else np.int64(table["num_players"])
-    if rules["episode"] == SINGLE_DEAL or table["deals"] >= deals:
+    if deals_left(table, rules) <= 0:
         _share_bets(table, rules)
         table["phase"] = OVER
     else:

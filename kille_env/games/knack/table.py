@@ -12,6 +12,7 @@ import numpy as np
 from kille_env.core.deck import Pack
 from kille_env.core.game import table_dtype
 from kille_env.core.jit import kernel
+from kille_env.core.spec import SINGLE_DEAL
 
 MAX_PLAYERS = 11  # 3 * 11 + 1 cards of 36
 TRICKS = 3
@@ -40,7 +41,6 @@ PHASES = ("deal", "over", "join", "play")
 JOIN, IN_PLAY = range(2, 4)
 
 # What the numbers in the rules record mean.
-SINGLE_DEAL = 1
 DRAW = 0
 
 START_SIZES = 14  # different bets that a match can start with
@@ -89,18 +89,6 @@ TABLE = table_dtype(
 
 
 @kernel
-def card_bit(card):
-    """The set of one card."""
-    return np.uint64(1) << np.uint64(card)
-
-
-@kernel
-def in_cards(cards, card):
-    """Whether a card is in a set of cards."""
-    return (np.uint64(cards) >> np.uint64(card)) & np.uint64(1) != 0
-
-
-@kernel
 def of_suit(cards, suit):
     """The cards of a suit in a set of cards."""
     return np.uint64(cards) & (np.uint64(0x1FF) << np.uint64(RANKS * np.int64(suit)))
@@ -110,3 +98,10 @@ def of_suit(cards, suit):
 def running_bet(table):
     """Size of the running bet, the smallest on the table: "lägst värderade"; 0 without bets."""
     return np.int64(table["bet_sizes"][0]) if table["num_sizes"] > 0 else np.int64(0)
+
+
+@kernel
+def deals_left(table, rules):
+    """Deals of the party that are still to come."""
+    deals = rules["deals"] if rules["deals"] > 0 else np.int64(table["num_players"])
+    return (1 if rules["episode"] == SINGLE_DEAL else deals) - np.int64(table["deals"])

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kille_env.core.game import DEAL, OVER
+from kille_env.core.sets import members
 from kille_env.core.spec import Rules
+from kille_env.core.starts import check_keys
 from kille_env.core.text import columns, counted, labels, listed, signed, units
 from kille_env.errors import RulesError
 from kille_env.games.knack.table import (
@@ -28,7 +30,7 @@ MEANINGS = {
 }
 NOTES = (
     "The smallest of the bets on the table is shared among the tricks of a deal as well.",
-    "Suit must be followed. The highest trump wins the trick, else the highest card of the suit",
+    "Suit must be followed. The highest trump wins the trick, else the highest card of the suit "
     "led; a card led face down counts as a trump below the six.",
     "Codes are a rank (6 to 9, T for ten, J, Q, K, A the highest) and a suit (C, D, H, S).",
 )
@@ -47,7 +49,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
     return {
         "trump": SUITS[int(table["trump"])],
         "turn_up": KNACK_PACK.code(table["turn_up"]),
-        "joined": _seats(table["joined"]),
+        "joined": members(table["joined"]),
         "tricks": table["winners"].tolist(),
         "chips": _chips(table, rules),
         "bets": _bets(table, rules),
@@ -68,7 +70,7 @@ def _chips(table: Any, rules: Rules) -> list[int]:
 
 def _failed(table: Any) -> list[int]:
     """Who joined and has no trick, once the deal has ended."""
-    return [seat for seat in _seats(table["joined"]) if table["tricks"][seat] == 0]
+    return [seat for seat in members(table["joined"]) if table["tricks"][seat] == 0]
 
 
 def _bets(table: Any, rules: Rules) -> list[int]:
@@ -77,16 +79,6 @@ def _bets(table: Any, rules: Rules) -> list[int]:
     piles = range(int(table["num_sizes"]))
     sizes, counts = table["bet_sizes"].tolist(), table["bet_counts"].tolist()
     return [stake * sizes[pile] for pile in piles for _ in range(counts[pile])]
-
-
-def _seats(bits: Any) -> list[int]:
-    number = int(bits)
-    return [seat for seat in range(number.bit_length()) if number >> seat & 1]
-
-
-def _cards(bits: Any) -> list[int]:
-    """The cards of a set, by number."""
-    return _seats(bits)
 
 
 # What a record says about a match besides cards and actions
@@ -104,9 +96,7 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
     Raises:
         RulesError: It cannot start like that; nothing has changed.
     """
-    for key in start:
-        if key not in ("bets", "remainder_to"):
-            raise RulesError(f"start has no key {key!r} in knack; expected 'bets'")
+    check_keys(start, ("bets", "remainder_to"))
     piles = _check_bets(start["bets"], rules) if "bets" in start else {}
     if "remainder_to" in start:
         _check_remainder_to(start["remainder_to"], int(table["num_players"]), rules)
@@ -215,15 +205,15 @@ def _bets_in_words(table: Any, rules: Rules) -> str:
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it did."""
-    cards = _cards(table["hand"][seat])
+    cards = members(table["hand"][seat])
     if viewer is None or viewer == seat:
         told = ", ".join(map(KNACK_PACK.name, cards))
     else:
-        told = "?" * len(cards) if seat not in _seats(table["folded"]) else ""
+        told = "?" * len(cards) if seat not in members(table["folded"]) else ""
     notes = []
-    if seat in _seats(table["joined"]):
+    if seat in members(table["joined"]):
         notes.append("has joined")
-    elif seat in _seats(table["folded"]):
+    elif seat in members(table["folded"]):
         notes.append("has folded")
     if won := int(table["tricks"][seat]):
         notes.append(counted(won, "trick", "tricks"))
@@ -300,7 +290,7 @@ def narrate(
         return _tell_deal(after, rules, who, seat)
     actor = int(before["seat"])
     if before["phase"] == JOIN:
-        knocked = actor in _seats(after["joined"])
+        knocked = actor in members(after["joined"])
         lines = [f"{who[actor]} {'knocks' if knocked else 'folds'}."]
     else:
         lines = [_tell_card(before, after, who, actor, seat)]
@@ -319,7 +309,7 @@ def _tell_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> li
     if bets := _bets(table, rules):
         lines.append(f"The running bet is {units(bets[0])}.")
     hands = [
-        (who[s], ", ".join(map(KNACK_PACK.name, _cards(table["hand"][s]))))
+        (who[s], ", ".join(map(KNACK_PACK.name, members(table["hand"][s]))))
         for s in _order(table, (int(table["dealer"]) + 1) % len(who))
     ]
     if seat is None:

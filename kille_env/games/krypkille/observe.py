@@ -10,20 +10,22 @@ from kille_env.core.deck import KILLE_PACK
 from kille_env.core.features import digits, seat_set
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, has, relative
-from kille_env.core.spec import Part, lay_out, width
+from kille_env.core.sets import how_many
+from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, width
 from kille_env.core.tricks import (
     HAND,
     TYPES,
     WHOLE_PACK,
     cards_below,
-    how_many,
     lowest_card,
     open_card,
     write_codes,
     write_counts,
+    write_played,
+    write_recalled,
     write_slots,
 )
-from kille_env.games.krypkille.table import DISCARDING, LEADING, SINGLE_DEAL, TRICKS
+from kille_env.games.krypkille.table import DISCARDING, LEADING, TRICKS
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size
@@ -181,15 +183,8 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
         out[at + BELOW * size] = below
         out[at + MAY_HOLD * size] = may_hold
         out[at + MAY_BE_LOWER * size] = may_be_lower
-    if phase < LEADING:
-        return
-    for number in range(tricks):
-        winner = np.int64(table["won"][index(number)])
-        for other in range(num_players):
-            code = (table["played"][index(number), index(other)] >> 1) + 1
-            at = index(SEATS + number * num_players + relative(other, viewer, num_players))
-            out[at + PLAYED * size] = code
-            out[at + WON * size] = other == winner
+    if phase >= LEADING:
+        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
 
 
 # information_state
@@ -214,16 +209,7 @@ def information_state(table, rules, seat, out):
     for other in range(num_players):
         out[at + relative(other, seat, num_players)] = table["exchanged"][other] + 1
     at += num_players
-    for number in range(TRICKS):
-        leader = np.int64(table["lead"][number])
-        if leader >= 0:
-            out[at + relative(leader, seat, num_players)] = 1
-        for other in range(num_players):
-            card = np.int64(table["played"][number, other])
-            here = at + TRICKS * num_players + relative(other, seat, num_players)
-            out[here] = (card >> 1) + 1
-        at += num_players
-    at += TRICKS * num_players
+    at = write_recalled(table, TRICKS, seat, out, at)
     at = seat_set(table["passed"], seat, num_players, out, at)
     if table["declarer"] >= 0:
         out[at + relative(np.int64(table["declarer"]), seat, num_players)] = 1

@@ -6,10 +6,11 @@ from kille_env.core.deck import draw, draw_again, reshuffle, take_pack, talon_le
 from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, count, has, seat_left_of
+from kille_env.core.sets import card_bit
+from kille_env.core.spec import SINGLE_DEAL
 from kille_env.core.tricks import (
     HAND,
     TYPES,
-    card_bit,
     card_of_type,
     cards_below,
     clear_discards,
@@ -36,7 +37,6 @@ from kille_env.games.krypkille.table import (
     LEADING,
     PASS,
     PLAY,
-    SINGLE_DEAL,
     TRICKS,
 )
 

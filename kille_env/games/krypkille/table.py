@@ -18,7 +18,6 @@ PHASES = ("deal", "over", "discard", "lead", "guess")
 DISCARDING, LEADING, GUESSING = range(2, 5)
 
 # What the numbers in the rules record mean, in the order of the switches' values.
-SINGLE_DEAL = 1
 CAP = 1
 DENOMINATION = 0
 

@@ -5,7 +5,10 @@ from typing import Any
 
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
+from kille_env.core.seats import seat_or_none
+from kille_env.core.sets import members
 from kille_env.core.spec import Rules
+from kille_env.core.starts import amounts, check_keys
 from kille_env.core.text import columns, counted, labels, listed
 from kille_env.core.tricks import (
     CARD_NOTES,
@@ -14,9 +17,10 @@ from kille_env.core.tricks import (
     discard_text,
     is_discard,
     names_of,
+    tell_hand,
     tell_trick,
 )
-from kille_env.errors import RulesError, did_you_mean
+from kille_env.errors import RulesError
 from kille_env.games.krypkille.table import (
     ACTIONS,
     DISCARD,
@@ -34,7 +38,7 @@ MEANINGS = {
 }
 NOTES = (
     "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
-    "Four tricks are played, and the last cards are scored. Whoever can not head a trick plays",
+    "Four tricks are played, and the last cards are scored. Whoever can not head a trick plays "
     "his lowest card, and whoever can does so with the lowest that does.",
     *CARD_NOTES,
 )
@@ -54,26 +58,18 @@ RESULT_KEYS = (
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the deal that has just ended."""
     seats = range(int(table["num_players"]))
-    played = [seat for seat in seats if _has(table["in_play"], seat)]
+    played = members(table["in_play"])
     return {
         "tricks": table["won"].tolist(),
         "played": [[_code(trick[seat]) for seat in seats] for trick in table["played"]],
-        "declarer": _seat(table["declarer"]),
+        "declarer": seat_or_none(table["declarer"]),
         "last": [codes_of(table["hand"][s])[0] if s in played else None for s in seats],
         "points": [int(table["points"][s]) if s in played else None for s in seats],
         "scores": [int(table["scores"][s]) for s in seats],
         "out": _out(table, rules),
-        "next_dealer": _seat(table["next_dealer"]),
-        "winner": [seat for seat in seats if _has(table["winners"], seat)],
+        "next_dealer": seat_or_none(table["next_dealer"]),
+        "winner": members(table["winners"]),
     }
-
-
-def _has(seats: Any, seat: int) -> bool:
-    return bool(int(seats) >> seat & 1)
-
-
-def _seat(seat: Any) -> int | None:
-    return int(seat) if seat >= 0 else None
 
 
 def _code(card: Any) -> str | None:
@@ -108,28 +104,16 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
         RulesError: An unknown key; scores that are no whole numbers from 0, one a seat; or fewer
             than two seats that are in.
     """
-    for key in start:
-        if key != "scores":
-            raise RulesError(f"start has no key {key!r}. {did_you_mean(key, ['scores'])}")
-    scores = start.get("scores")
+    check_keys(start, ("scores",))
+    scores = amounts(start, "scores", int(table["num_players"]))
     if scores is None:
         return
-    num_players, limit = int(table["num_players"]), rules.number("limit")
-    whole = isinstance(scores, Sequence) and all(map(_is_score, scores))
-    if not whole or len(scores) != num_players:
-        raise RulesError(
-            f"'scores' of the start is {scores!r}; expected {num_players} whole numbers from 0, "
-            "one a seat"
-        )
+    limit = rules.number("limit")
     if sum(score < limit for score in scores) < 2:
         raise RulesError(
             f"'scores' of the start is {scores!r}; expected at least two below the limit of {limit}"
         )
-    table["scores"][:num_players] = scores
-
-
-def _is_score(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**9
+    table["scores"][: len(scores)] = scores
 
 
 # The table as a seat sees it
@@ -166,23 +150,15 @@ def _row(
     table: Any, who: list[str], seat: int, viewer: int | None, out: bool
 ) -> tuple[str, str, str, str]:
     """One seat: its name, its points, its cards, what it did."""
-    hand = int(table["hand"][seat])
-    if viewer not in (None, seat):
-        hand &= int(table["face_up"])
-    hidden = "?" * (len(codes_of(table["hand"][seat])) - len(codes_of(hand)))
-    cards = " ".join([*codes_of(hand), *hidden])
-    if viewer in (None, seat) and table["discarded"][seat]:
-        got = " ".join(codes_of(table["drawn_cards"][seat]))
-        cards += f" (discarded {' '.join(codes_of(table['discarded'][seat]))}, got {got})"
     points = counted(int(table["scores"][seat]), "point", "points")
     deeds = ["is out"] if out else []
     if table["exchanged"][seat] >= 0:
         deeds.append(f"discarded {int(table['exchanged'][seat])}")
-    if _has(table["passed"], seat):
+    if seat in members(table["passed"]):
         deeds.append("passed")
     if table["declarer"] == seat:
         deeds.append("declared")
-    return (who[seat], points, cards, ", ".join(deeds))
+    return (who[seat], points, tell_hand(table, seat, viewer), ", ".join(deeds))
 
 
 def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
@@ -268,7 +244,7 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> l
 
 def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
     """The last cards and the score sheet; then who is out, and who has won."""
-    seats = [s for s in range(len(who)) if _has(after["in_play"], s)]
+    seats = members(after["in_play"])
     lines = ["The last cards are shown."]
     lines += columns(
         [
@@ -281,7 +257,7 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
         lines.append(f"{listed(out)} {'is' if len(out) == 1 else 'are'} out.")
     if after["phase"] != OVER or rules["episode"] == "deal":
         return lines
-    winners = [who[s] for s in range(len(who)) if _has(after["winners"], s)]
+    winners = [who[s] for s in members(after["winners"])]
     if winners:
         lines.append(f"{listed(winners)} {'wins' if len(winners) == 1 else 'share'} the match.")
     else:

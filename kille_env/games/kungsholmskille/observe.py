@@ -15,8 +15,11 @@ from kille_env.core.tricks import (
     HAND,
     TYPES,
     open_card,
+    seen,
     write_codes,
     write_counts,
+    write_played,
+    write_recalled,
     write_slots,
 )
 from kille_env.games.kungsholmskille.table import (
@@ -131,12 +134,6 @@ SEAT_FEATURES = width(observation_parts(1)) - SEATS
 ) = (index(_BEGINS[part.name] - SEATS) for part in observation_parts(1)[len(ALONE) :])
 
 
-@kernel
-def seen(table, seat):
-    """The cards that a seat has seen in this deal: all that it has held, and open ones."""
-    return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])
-
-
 # observe
 
 
@@ -192,15 +189,9 @@ def _observe_players(table, viewer, out):
         out[at + ON_TABLE * size] = on_table if playing else 0
         out[at + AT_LEAST * size] = at_least
         out[at + BELOW * size] = below
-    if phase < PLAYING:
-        return
-    for number in range(min(trick + 1, TRICKS)):
-        winner = np.int64(table["won"][index(number)])
-        for other in range(num_players):
-            code = (table["played"][index(number), index(other)] >> 1) + 1
-            at = index(SEATS + number * num_players + relative(other, viewer, num_players))
-            out[at + PLAYED * size] = code
-            out[at + WON * size] = other == winner
+    if phase >= PLAYING:
+        tricks = min(trick + 1, TRICKS)
+        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
 
 
 # information_state
@@ -229,16 +220,7 @@ def information_state(table, rules, seat, out):
         out[here + 2 * num_players] = table["exchanged"][other] + 1
         out[here + 3 * num_players] = table["said2"][other]
     at += 4 * num_players
-    for number in range(TRICKS):
-        leader = np.int64(table["lead"][number])
-        if leader >= 0:
-            out[at + relative(leader, seat, num_players)] = 1
-        for other in range(num_players):
-            card = np.int64(table["played"][number, other])
-            here = at + TRICKS * num_players + relative(other, seat, num_players)
-            out[here] = (card >> 1) + 1
-        at += num_players
-    at += TRICKS * num_players
+    at = write_recalled(table, TRICKS, seat, out, at)
     for other in range(num_players):
         here = at + relative(other, seat, num_players)
         out[here] = table["showed"][other]

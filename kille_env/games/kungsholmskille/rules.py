@@ -7,10 +7,10 @@ from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
 from kille_env.core.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.core.sets import card_bit
 from kille_env.core.tricks import (
     HAND,
     TYPES,
-    card_bit,
     card_of_type,
     clear_discards,
     clear_tricks,

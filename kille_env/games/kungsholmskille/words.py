@@ -6,7 +6,9 @@ from typing import Any
 from kille_env.core.deck import KILLE_PACK
 from kille_env.core.game import DEAL, OVER
 from kille_env.core.pots import tell_last
+from kille_env.core.seats import seat_or_none
 from kille_env.core.spec import Rules
+from kille_env.core.starts import amount, amounts, check_keys
 from kille_env.core.text import columns, counted, labels, listed, units
 from kille_env.core.tricks import (
     CARD_NOTES,
@@ -14,9 +16,9 @@ from kille_env.core.tricks import (
     discard_text,
     is_discard,
     names_of,
+    tell_hand,
     tell_trick,
 )
-from kille_env.errors import RulesError, did_you_mean
 from kille_env.games.kungsholmskille.table import (
     ACTIONS,
     BUD1,
@@ -59,7 +61,6 @@ RESULT_KEYS = (
     "next_dealer",
 )
 _KINDS = (None, "showing", "bud_round", "walk_over")
-_START_KEYS = ("pot", "owed")
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
@@ -67,8 +68,8 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
     seats = range(int(table["num_players"]))
     return {
         "kind": _KINDS[int(table["end"])],
-        "shower": _seat(table["shower"]),
-        "winner": _seat(table["winner"]),
+        "shower": seat_or_none(table["shower"]),
+        "winner": seat_or_none(table["winner"]),
         "pot": int(table["shown_pot"]),
         "tricks": [int(seat) for seat in table["won"][: int(table["trick"])]],
         "last": [_last_card(table, seat) for seat in seats],
@@ -76,10 +77,6 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "chips": [int(table["chips"][seat]) for seat in seats],
         "next_dealer": int(table["next_dealer"]),
     }
-
-
-def _seat(seat: Any) -> int | None:
-    return int(seat) if seat >= 0 else None
 
 
 def _last_card(table: Any, seat: int) -> str | None:
@@ -111,27 +108,12 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
         RulesError: An unknown key, or amounts that are no whole numbers from 0, one a seat.
     """
     num_players = int(table["num_players"])
-    for key in start:
-        if key not in _START_KEYS:
-            raise RulesError(f"start has no key {key!r}. {did_you_mean(key, _START_KEYS)}")
-    pot, owed = start.get("pot"), start.get("owed")
-    if pot is not None and not _is_amount(pot):
-        raise RulesError(f"'pot' of the start is {pot!r}; expected a whole number from 0")
-    if owed is not None and not (
-        isinstance(owed, Sequence) and len(owed) == num_players and all(map(_is_amount, owed))
-    ):
-        raise RulesError(
-            f"'owed' of the start is {owed!r}; expected {num_players} whole numbers from 0, one a "
-            "seat"
-        )
+    check_keys(start, ("pot", "owed"))
+    pot, owed = amount(start, "pot"), amounts(start, "owed", num_players)
     if pot is not None:
         table["pot"] = pot
     if owed is not None:
         table["owed"][:num_players] = owed
-
-
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**9
 
 
 # The table as a seat sees it
@@ -170,15 +152,7 @@ def describe(
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it said and did."""
-    hand = int(table["hand"][seat])
-    if viewer not in (None, seat):
-        hand &= int(table["face_up"])
-    hidden = "?" * (len(codes_of(int(table["hand"][seat]))) - len(codes_of(hand)))
-    cards = " ".join([*codes_of(hand), *hidden])
-    if viewer in (None, seat) and table["discarded"][seat]:
-        got = " ".join(codes_of(table["drawn_cards"][seat]))
-        cards += f" (discarded {' '.join(codes_of(table['discarded'][seat]))}, got {got})"
-    return (who[seat], cards, ", ".join(_deeds(table, seat)))
+    return (who[seat], tell_hand(table, seat, viewer), ", ".join(_deeds(table, seat)))
 
 
 def _deeds(table: Any, seat: int) -> list[str]:

@@ -1,0 +1,56 @@
+"""Checks of how a match that is under way stands, for the games' `set_up`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kille_env.errors import RulesError, did_you_mean
+
+LARGEST = 10**9  # of an amount at the start, so that no sum of a match leaves its field
+
+
+def check_keys(start: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Checks that a start names only what a game knows.
+
+    Raises:
+        RulesError: It names something else.
+    """
+    for key in start:
+        if key not in known:
+            raise RulesError(f"start has no key {key!r}. {did_you_mean(key, known)}")
+
+
+def amount(start: Mapping[str, Any], name: str) -> int | None:
+    """Returns an amount that a start names, None if it does not.
+
+    Raises:
+        RulesError: It is no whole number, or too small or too large.
+    """
+    if name not in start:
+        return None
+    if not _is_amount(start[name]):
+        raise RulesError(
+            f"{name!r} of the start is {start[name]!r}; expected a whole number from 0 to {LARGEST}"
+        )
+    return start[name]
+
+
+def amounts(start: Mapping[str, Any], name: str, num_players: int) -> list[int] | None:
+    """Returns the amounts, one a seat, that a start names, None if it does not.
+
+    Raises:
+        RulesError: They are no list of that many whole numbers, or one is too small or too large.
+    """
+    if name not in start:
+        return None
+    given = start[name]
+    listed = isinstance(given, (list, tuple)) and len(given) == num_players
+    if not (listed and all(map(_is_amount, given))):
+        raise RulesError(
+            f"{name!r} of the start is {given!r}; expected {num_players} whole numbers from 0 to "
+            f"{LARGEST}, one a seat"
+        )
+    return list(given)
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
