@@ -201,7 +201,8 @@ def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
                 return PLAYED
             if drawn_at >= 0 or not integrate:
                 break
-            _count_talon(table, position, num_cards, count, place)
+            # In the table before: this one has drawn some card already.
+            _count_talon(stack[depth], position, num_cards, count, place)
             expected[:] = 0.0
         elif not draws:  # else it is laid aside for another card
             if table["phase"] > OVER:
