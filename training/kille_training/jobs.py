@@ -14,7 +14,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
-from kille_training.report import MAP_DECISIONS, unit_of, write_report
+from kille_training.report import MAP_DECISIONS, measure_of, write_report
 from kille_training.runs import Run
 from kille_training.watch import Watch
 
@@ -42,7 +42,7 @@ def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) 
     for name in resolved.measure.against:  # says now, not after a while, that there is none
         load_policy(name, table.game, table.num_players, table.resolve())
     total = resolved.learner.total
-    watch = Watch(unit=unit_of(table.episode))
+    watch = Watch(measure=measure_of(table.game, table.episode))
     try:
         with watch.job("training", total, progress_of(run)):
             train(run, settings, watch, warn=lambda text: click.echo(f"kille: {text}", err=True))

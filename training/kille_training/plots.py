@@ -28,12 +28,12 @@ STYLE: dict[Any, Any] = {
 COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 
 
-def learning_curve(measurements: Sequence[dict[str, str]], unit: str) -> str:
+def learning_curve(measurements: Sequence[dict[str, str]], measure: str) -> str:
     """Returns the picture of what the agent earned while it learnt, with 95 % intervals.
 
     Args:
         measurements: Lines of measurements.csv.
-        unit: What one observation is, "deal" or "match".
+        measure: What they tell, as "units a deal".
     """
     baselines = list(dict.fromkeys(row["against"] for row in measurements))
     with mpl.rc_context(STYLE):
@@ -42,7 +42,7 @@ def learning_curve(measurements: Sequence[dict[str, str]], unit: str) -> str:
         for axes, against, colour in zip(panels, baselines, cycle(COLOURS), strict=False):
             axes.axhline(0.0, color="#8a8a8a", linewidth=0.8)
             axes.set_title(f"against {against}", loc="left", fontsize=10)
-            axes.set_ylabel(f"units a {unit}")
+            axes.set_ylabel(measure)
             for play, dashes in (("argmax", "-"), ("sampled", (0, (4, 2)))):
                 rows = [
                     row for row in measurements if (row["against"], row["play"]) == (against, play)

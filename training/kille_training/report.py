@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from kille_agents import ThresholdPolicy, load_policy
 from kille_agents.network import read_network, write_whole
 from kille_env.errors import ConfigError
+from kille_env.registry import spec
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import Row, rows_from_dicts
 from kille_training.heatmap import swap_map
@@ -38,7 +39,7 @@ def write_report(run: Run, progress: Callable[[int], None] | None = None) -> Non
         )
     table = settings.table
     rules = table.resolve()
-    unit = unit_of(table.episode)
+    unit, measure = unit_of(table.episode), measure_of(table.game, table.episode)
     policy = load_policy(run.folder, table.game, table.num_players, rules)
     heat_map = None
     if table.game == "byteskille":
@@ -64,9 +65,11 @@ def write_report(run: Run, progress: Callable[[int], None] | None = None) -> Non
         rules=rules.as_dict(),
         settings_text=yaml.safe_dump(_shown(settings), sort_keys=False, allow_unicode=True),
         unit=unit,
+        measure=measure,
+        zero_sum=spec(table.game).zero_sum,
         rows=rows,
         positions=position_names(table.num_players),
-        curve=learning_curve(Table(run.measurements, MEASUREMENTS).read(), unit),
+        curve=learning_curve(Table(run.measurements, MEASUREMENTS).read(), measure),
         heat_map=heat_map,
         updates=updates,
         versions=settings.made_with,
@@ -77,12 +80,16 @@ def write_report(run: Run, progress: Callable[[int], None] | None = None) -> Non
     write_whole(run.report, page.encode())
 
 
-def payoff_renderable(rows: Sequence[Row], unit: str, num_players: int) -> RichTable:
+def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players: int) -> RichTable:
     """Returns the payoff table for the terminal."""
-    table = RichTable(title=f"Units a {unit}, 95 % interval", title_justify="left")
+    measure, unit = measure_of(game, episode), unit_of(episode)
+    title = f"{measure.capitalize()}, 95 % interval"
+    if not spec(game).zero_sum:
+        title += ": what is paid beyond what the other player gets in that seat"
+    table = RichTable(title=title, title_justify="left")
     table.add_column("against")
     table.add_column("play")
-    table.add_column(f"units a {unit}", justify="right")
+    table.add_column(measure, justify="right")
     for name in position_names(num_players) if num_players <= 5 else ():
         table.add_column(name, justify="right")
     table.add_column("matches" if unit == "match" else "deals", justify="right")
@@ -95,6 +102,14 @@ def payoff_renderable(rows: Sequence[Row], unit: str, num_players: int) -> RichT
 def unit_of(episode: str) -> str:
     """Returns what one observation is for people."""
     return "match" if episode == "match" else "deal"
+
+
+def measure_of(game: str, episode: str) -> str:
+    """Returns what an estimate tells: "units a deal", or "gain a deal" over the other player.
+
+    It is a gain where the rewards of the game do not sum to zero.
+    """
+    return f"{'units' if spec(game).zero_sum else 'gain'} a {unit_of(episode)}"
 
 
 def _shown(settings: TrainSettings) -> dict[str, Any]:

@@ -17,9 +17,9 @@ LINE_SECONDS = 10.0
 class Watch:
     """Tells people about one long job after the other; a `train.Watcher`."""
 
-    def __init__(self, console: Console | None = None, unit: str = "deal") -> None:
-        """Writes to a console, standard error by default; `unit` is what one observation is."""
-        self.unit = unit
+    def __init__(self, console: Console | None = None, measure: str = "units a deal") -> None:
+        """Writes to a console, standard error by default; `measure` is what estimates tell."""
+        self.measure = measure
         self.console = console or Console(stderr=True)
         self._last = 0.0
         self._progress: Progress | None = None
@@ -71,7 +71,7 @@ class Watch:
         """The agent has been measured: says what it earns."""
         earned = "   ".join(f"{row.against} {row.estimate}" for row in rows if row.play == "argmax")
         self.console.print(
-            f"after {decisions:>10,} decisions, units a {self.unit} against {earned}",
+            f"after {decisions:>10,} decisions, {self.measure} against {earned}",
             highlight=False,
             soft_wrap=True,
         )

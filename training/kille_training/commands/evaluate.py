@@ -65,7 +65,7 @@ def evaluate(
     from kille_env.registry import spec
     from kille_training.evaluate import PLAYS, rows_as_dicts
     from kille_training.jobs import measure_policy
-    from kille_training.report import payoff_renderable, unit_of
+    from kille_training.report import payoff_renderable
 
     folder = None if policy in BASELINES else policy_folder(policy)
     if folder is not None and (folder / SPECIFICATION).is_file():
@@ -92,6 +92,6 @@ def evaluate(
             "seed": seed,
             "rows": rows_as_dicts(rows),
         },
-        [payoff_renderable(rows, unit_of(episode), players)],
+        [payoff_renderable(rows, game, episode, players)],
         as_json,
     )

@@ -43,7 +43,7 @@ def train(
     exactly where it was interrupted.
     """
     from kille_training.jobs import measure_run, train_run
-    from kille_training.report import payoff_renderable, unit_of
+    from kille_training.report import payoff_renderable
     from kille_training.runs import Run
 
     if config.is_dir():
@@ -61,7 +61,7 @@ def train(
     console.report(
         {"run": str(run.folder), **(run.read_evaluation() or {})},
         [
-            payoff_renderable(rows, unit_of(table.episode), table.num_players),
+            payoff_renderable(rows, table.game, table.episode, table.num_players),
             f"The agent lies in {run.folder}. Its report: kille report {run.folder}",
         ],
         as_json,
