@@ -158,7 +158,8 @@ def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePo
             difference.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Read as a whole first: NumPy leaves a file open that it cannot read.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             about = json.loads(bytes(file["about"]))
             observations, probabilities = file["observations"], file["probabilities"]
         if about.pop("format") != FORMAT:

@@ -14,7 +14,8 @@ What makes the tree small, without loss:
   nothing but which cards are left, so the card that stays is any other card of the talon, each as
   likely as the next.
 - A hand of two players that is thrown in for a kille (`two_player: wiki`) is dealt until there is
-  none: chance gives it no probability. The cap on hands counts only granted questions then.
+  none: chance gives it no probability. The cap on hands counts only granted questions then, and
+  what a seat sees is what it sees if none was thrown in.
 
 An information set is what `information_state` shows to the seat that decides.
 """
@@ -106,6 +107,7 @@ class Stage:
         num_players: P.
         dealer: The dealer's seat; forehand sits to his left.
         granted: Questions granted before this hand.
+        thrown_in: How likely a hand is dealt again for its cards alone.
         num_deals: D, the ways to deal that lead to different nodes.
         tree: The tree. Where the cards are dealt again it pays 0 (see `worth`).
         masks: [I, A] int8, what may be done in each information set, 1 for legal actions.
@@ -119,6 +121,7 @@ class Stage:
     num_players: int
     dealer: int
     granted: int
+    thrown_in: float
     num_deals: int
     tree: FlatTree
     masks: np.ndarray
@@ -138,17 +141,24 @@ class Stage:
     def states(self) -> np.ndarray:
         """[I, F] uint8: the information states."""
         game = load_game("byteskille")
-        return self._look(game.information_state, game.spec.information_state(self.num_players))
+        out = np.zeros(
+            (self.tree.num_infosets, width(game.spec.information_state(self.num_players))), np.uint8
+        )
+        game.information_state(self.positions, self.rules.record, self.tree.player, out)
+        return out
 
     @cached_property
     def observations(self) -> np.ndarray:
         """[I, F] uint8: what the seat that decides observes."""
-        game = load_game("byteskille")
-        return self._look(game.observe, game.spec.observation(self.num_players))
+        return self.observed(0)
 
-    def _look(self, kernel_of_game: Any, layout: Any) -> np.ndarray:
-        out = np.zeros((self.tree.num_infosets, width(layout)), dtype=np.uint8)
-        kernel_of_game(self.positions, self.rules.record, self.tree.player, out)
+    def observed(self, thrown_in: int) -> np.ndarray:
+        """Returns the observations [I, F] after so many hands that were thrown in for a kille."""
+        game = load_game("byteskille")
+        tables = self.positions.copy()
+        tables["deals"] += thrown_in
+        out = np.zeros((len(tables), width(game.spec.observation(self.num_players))), np.uint8)
+        game.observe(tables, self.rules.record, self.tree.player, out)
         return out
 
     @property
@@ -397,6 +407,7 @@ def _finish(growth: Growth, rules: Rules, dealer: int, granted: int) -> Stage:
         num_players=growth.num_players,
         dealer=dealer,
         granted=granted,
+        thrown_in=float(growth.void[0]),
         num_deals=int(dealt.sum()),
         tree=flat,
         masks=sets.masks,

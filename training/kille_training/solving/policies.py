@@ -21,6 +21,9 @@ from kille_training.solving.values import NashConv, best_response, expected_valu
 BATCH = 1 << 14
 """Information sets that a player is asked about at once."""
 
+THROWN_IN = 15
+"""Hands that a table knows to have been thrown in for a kille; one in ten is, so more never are."""
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -153,14 +156,17 @@ def table_of(
         **made: How it was made, for people.
     """
     stages = _stages(deal)
-    parts = [(stage, _rows(stage, s)) for stage, s in zip(stages, strategies, strict=True)]
-    reached = [_reach(stage.tree, s) for stage, s in zip(stages, strategies, strict=True)]
-    weights = np.concatenate(reached) + np.finfo(np.float64).tiny  # unreached ones count equally
-    rows = np.concatenate([part for _, part in parts]) * weights[:, None]
-    seen = np.concatenate([stage.observations for stage in stages])
-    observations, number = np.unique(seen, axis=0, return_inverse=True)
-    summed = np.zeros((len(observations), rows.shape[1]))
-    np.add.at(summed, number.ravel(), rows)
+    seen, rows = [], []
+    for stage, strategy in zip(stages, strategies, strict=True):
+        # Unreached sets count equally.
+        weight = _reach(stage.tree, strategy) + np.finfo(np.float64).tiny
+        left = stage.rules.number("max_deals") - stage.granted
+        for thrown_in in range(min(THROWN_IN + 1, left) if stage.thrown_in else 1):
+            seen.append(stage.observed(thrown_in))
+            rows.append(_rows(stage, strategy) * weight[:, None])
+    observations, number = np.unique(np.concatenate(seen), axis=0, return_inverse=True)
+    summed = np.zeros((len(observations), rows[0].shape[1]))
+    np.add.at(summed, number.ravel(), np.concatenate(rows))
     rules = stages[0].rules
     game = spec(rules.game)
     card = TableCard(game.name, game.version, stages[0].num_players, rules.as_dict(), made)

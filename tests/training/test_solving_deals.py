@@ -1,0 +1,530 @@
+"""Trees of Byteskille deals against full enumeration, the environment and OpenSpiel."""
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_agents.table import TablePolicy, load_table, save_table
+from kille_agents.threshold import ThresholdPolicy
+from kille_agents.uniform import UniformPolicy
+from kille_env.errors import CardError, KilleError, PolicyError, RulesError
+from kille_training.solving.deals import Stage, build_deal, build_stage
+from kille_training.solving.policies import (
+    Mixture,
+    nash_conv,
+    nash_conv_of,
+    strategies_of,
+    strategy_of,
+    table_of,
+)
+from kille_training.solving.tree import CHANCE, TERMINAL
+from kille_training.solving.values import best_response, check_strategy, expected_values, uniform
+
+pytestmark = pytest.mark.compiled
+
+PRESETS = ("svensk", "wikipedia")
+ODD = {
+    "preset": "wikipedia",
+    "gok_call": "any_time",
+    "dealer_after_inn": True,
+    "stock_redraw": True,
+    "pig_scope": "all",
+    "undo_restores": False,
+    "two_player": "ordinary",
+}
+# Every kind of card twice over the seats of a small table, and some plain ones.
+SMALL = ["BL", "BL", "L4", "L9", "VH", "KA", "SV", "HU", "GO", "GO", "KI", "KI"]
+
+
+def a_strategy(stage: Stage, seed: int) -> np.ndarray:
+    """Returns a random strategy; some actions are never taken."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random(stage.masks.shape) ** 4 * (rng.random(stage.masks.shape) < 0.8) + 1e-9
+    rows *= stage.masks
+    return (rows / rows.sum(axis=1, keepdims=True))[stage.masks != 0]
+
+
+def matched(small: Stage, large: Stage, strategy: np.ndarray) -> np.ndarray:
+    """Returns a strategy of one tree for another tree with the same information sets."""
+    numbers = {
+        (int(seat), row.tobytes()): i
+        for i, (seat, row) in enumerate(zip(small.tree.player, small.states, strict=True))
+    }
+    moved = np.zeros(large.tree.num_sequences)
+    for i, (seat, row) in enumerate(zip(large.tree.player, large.states, strict=True)):
+        number = numbers[int(seat), row.tobytes()]
+        moved[large.tree.first[i] : large.tree.first[i + 1]] = strategy[
+            small.tree.first[number] : small.tree.first[number + 1]
+        ]
+    return moved
+
+
+def assert_same_game(one: Stage, other: Stage) -> None:
+    assert one.tree.num_infosets == other.tree.num_infosets
+    for seed in range(3):
+        strategy = a_strategy(one, seed)
+        moved = matched(one, other, strategy)
+        for seat in range(one.num_players):
+            mine = best_response(one.tree, strategy, seat)
+            theirs = best_response(other.tree, moved, seat)
+            assert mine.on_policy == pytest.approx(theirs.on_policy, abs=1e-12)
+            assert mine.value == pytest.approx(theirs.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("rules", [*PRESETS, ODD], ids=["svensk", "wikipedia", "odd"])
+@pytest.mark.parametrize("seats", [2, 3])
+def test_dealing_types_loses_nothing(seats: int, rules) -> None:
+    types = build_stage(seats, rules, cards=SMALL)
+    copies = build_stage(seats, rules, cards=SMALL, copies=True)
+    assert copies.tree.num_nodes > 1.3 * types.tree.num_nodes
+    assert_same_game(types, copies)
+
+
+def test_dealing_types_loses_nothing_with_four_seats() -> None:
+    cards = ["BL", "BL", "L4", "SV", "SV", "GO", "KI", "KI"]
+    assert_same_game(build_stage(4, cards=cards), build_stage(4, cards=cards, copies=True))
+
+
+@pytest.mark.parametrize("rules", [*PRESETS, ODD], ids=["svensk", "wikipedia", "odd"])
+@pytest.mark.parametrize("seats", [2, 3])
+def test_averaging_draws_loses_nothing(seats: int, rules) -> None:
+    # Without it every card drawn is a node, inn after inn.
+    averaged = build_stage(seats, rules, cards=SMALL)
+    drawn = build_stage(seats, rules, cards=SMALL, integrate=False)
+    assert (drawn.tree.infoset == CHANCE).sum() > (averaged.tree.infoset == CHANCE).sum()
+    assert_same_game(averaged, drawn)
+
+
+@pytest.mark.parametrize(
+    ("seats", "rules", "cards"),
+    [
+        (2, "svensk", None),
+        (2, "wikipedia", None),
+        (2, ODD, None),
+        (3, "svensk", SMALL),
+        (3, "wikipedia", None),
+        (3, {"dealer_after_inn": True}, SMALL),
+        (4, "svensk", ["BL", "BL", "L4", "SV", "HU", "GO", "KI", "KI"]),
+    ],
+)
+def test_tree_is_a_zero_sum_game_with_perfect_recall(seats: int, rules, cards) -> None:
+    stage = build_stage(seats, rules, cards=cards)
+    stage.tree.check()
+    assert np.abs(stage.tree.payoff.sum(axis=1)).max() < 1e-12
+    assert stage.num_deals == (stage.tree.parent == 0).sum()
+    assert stage.information_sets[0] == (stage.tree.player == 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("rules", "cards"),
+    [("svensk", None), ("wikipedia", None), ({"dealer_after_inn": True}, SMALL)],
+)
+def test_observation_is_a_function_of_the_information_set(rules, cards) -> None:
+    stage = build_stage(3, rules, cards=cards)
+    split = build_stage(3, rules, cards=cards, observed=True)
+    assert split.tree.num_infosets == stage.tree.num_infosets
+
+
+def test_deals_without_calls_and_questions_have_the_known_number_of_information_sets() -> None:
+    # Forehand knows his card. With two, the dealer knows besides whether forehand stood, or has
+    # seen the card that he got for his own, which was not one of the five matadors: 21 + 16 * 21.
+    rules = {"fraga": "off", "gok_call": "off"}
+    assert build_stage(2, rules).information_sets == (21, 21 + 16 * 21)
+    three = build_stage(3, rules)
+    assert three.num_deals == 21**3 - 21
+    assert three.information_sets[:2] == (21, 21 + 16 * 21)
+
+
+def played(rules, seats: int, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
+    """Plays deals at random in the environment: what each seat earned, and the standard error."""
+    batch = kille_env.make_batch(
+        "byteskille", num_tables, num_players=seats, rules=rules, seed=3, restart=False
+    )
+    batch.reset(dealer=seats - 1)
+    rng, money = np.random.default_rng(5), np.zeros((num_tables, seats))
+    while True:
+        batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
+        money += batch.reward
+        if batch.over.all():
+            return money.mean(axis=0), money.std(axis=0) / num_tables**0.5
+
+
+@pytest.mark.parametrize(
+    ("seats", "rules"),
+    [(2, "svensk"), (2, "wikipedia"), (2, ODD), (3, "svensk"), (3, "wikipedia"), (4, "svensk")],
+)
+def test_value_of_uniform_play_is_what_the_environment_pays(seats: int, rules) -> None:
+    rules = {"fraga": "off", **(rules if rules is ODD else {"preset": rules})}
+    stage = build_stage(seats, rules)
+    expected = expected_values(stage.tree, uniform(stage.tree))
+    paid, error = played(stage.rules, seats, 100_000)
+    assert (np.abs(paid - expected) < 4.5 * error).all()
+    assert error.max() < 0.008
+
+
+def test_value_of_uniform_play_is_that_of_every_order_of_a_small_pack() -> None:
+    # The environment plays all orders of seven cards and every choice, without the tree's ways.
+    cards = ["BL", "L4", "VH", "SV", "GO", "KI", "KI"]
+    rules = kille_env.spec("byteskille").resolve(None, episode="deal", fraga="off")
+    stage = build_stage(2, rules, cards=cards)
+    decks = sorted(set(permutations(cards)))
+    batch = kille_env.make_batch(
+        "byteskille", num_tables=len(decks), num_players=2, rules=rules, restart=False
+    )
+    total = np.zeros(2)
+    batch.reset(dealer=1, deck=decks)
+    waiting = [(batch.save(), np.ones(len(decks)))]
+    while waiting:
+        saved, weight = waiting.pop()
+        batch.restore(saved)
+        masks = np.array(batch.mask)
+        choices = masks.sum(axis=1)
+        for rank in range(int(choices.max())):
+            batch.restore(saved)
+            ways = masks.astype(bool) & (masks.cumsum(axis=1) == rank + 1)
+            chosen = ways.any(axis=1) & (weight > 0)
+            actions = np.where(chosen, ways.argmax(axis=1), masks.argmax(axis=1))
+            batch.step(actions)
+            shares = np.where(chosen, weight / np.maximum(choices, 1), 0.0)
+            ended = np.array(batch.over)
+            total += (shares * ended) @ batch.reward
+            shares[ended] = 0.0
+            if shares.any():
+                waiting.append((batch.save(), shares))
+    expected = expected_values(stage.tree, uniform(stage.tree))
+    np.testing.assert_allclose(total / len(decks), expected, atol=1e-12)
+
+
+def test_a_dealer_elsewhere_only_turns_the_seats() -> None:
+    last, first = build_stage(3, "wikipedia"), build_stage(3, "wikipedia", dealer=0)
+    assert first.order == (1, 2, 0)
+    assert first.information_sets == last.information_sets
+    turned = expected_values(first.tree, uniform(first.tree))[[1, 2, 0]]
+    np.testing.assert_allclose(turned, expected_values(last.tree, uniform(last.tree)))
+
+
+# Questions
+
+
+def test_stages_differ_by_what_the_seats_see_only() -> None:
+    rules = {"max_redeals": 2}
+    deal = build_deal(3, rules)
+    assert len(deal.stages) == 3
+    assert not deal.stages[-1].redealt.any()
+    grown = build_stage(3, rules, granted=1)
+    shared = deal.stages[1]
+    np.testing.assert_array_equal(shared.states, grown.states)
+    np.testing.assert_array_equal(shared.observations, grown.observations)
+    np.testing.assert_array_equal(shared.tree.infoset, grown.tree.infoset)
+
+
+def test_a_deal_with_questions_is_worth_what_the_environment_pays() -> None:
+    deal = build_deal(3, {"max_redeals": 2})
+    _, value = deal.backwards(lambda stage, tree: uniform(tree))
+    paid, error = played(deal.stages[0].rules, 3, 200_000)
+    assert (np.abs(paid - value) < 4.5 * error).all()
+
+
+def test_the_cap_on_hands_ends_a_deal_that_is_dealt_again_without_payment() -> None:
+    deal = build_deal(2, {"max_deals": 2})
+    assert len(deal.stages) == 2
+    last = deal.stages[1]
+    assert not last.redealt.any()
+    assert last.masks[:, 4].any()  # forehand may still ask
+
+
+def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
+    # The stages in one tree, by hand: the best response of a seat to uniform play.
+    deal = build_deal(2, {"max_redeals": 1}, cards=SMALL)
+    measured = nash_conv(UniformPolicy(), deal)
+    first, second = deal.stages
+    for seat in range(2):
+        later = best_response(second.tree, uniform(second.tree), seat).value
+        payoff = first.tree.payoff.copy()
+        payoff[first.redealt, seat] += later
+        tree = replace(first.tree, payoff=payoff)
+        best = best_response(tree, uniform(tree), seat).value
+        assert measured.improvement[seat] + measured.values[seat] == pytest.approx(best)
+        responses = [list(strategies) for strategies in measured.responses]
+        again = nash_conv_of(responses[seat], deal)
+        assert again.values[seat] == pytest.approx(best)
+        assert again.improvement[seat] == pytest.approx(0.0, abs=1e-12)
+
+
+# OpenSpiel
+
+
+def efg(stage: Stage) -> str:
+    """Returns a stage in Gambit's format, with 17 digits of everything."""
+    tree = stage.tree
+    children = defaultdict(list)
+    for node in range(1, tree.num_nodes):
+        children[int(tree.parent[node])].append(node)
+    leaf = np.cumsum(tree.infoset == TERMINAL) - 1
+    own = np.zeros(tree.num_infosets, dtype=np.int64)  # numbered by player, from 1
+    for seat in range(tree.num_players):
+        sets = tree.player == seat
+        own[sets] = np.arange(1, sets.sum() + 1)
+    names = " ".join(f'"{seat}"' for seat in range(tree.num_players))
+    lines = [f'EFG 2 R "stage" {{ {names} }}']
+    for node in range(tree.num_nodes):  # preorder, as the format wants it
+        number = int(tree.infoset[node])
+        if number == TERMINAL:
+            paid = " ".join(f"{x:.17g}" for x in tree.payoff[leaf[node]])
+            lines.append(f't "" {leaf[node] + 1} "" {{ {paid} }}')
+        elif number == CHANCE:
+            told = " ".join(f'"{k}" {tree.probability[k]:.17g}' for k in children[node])
+            lines.append(f'c "" {node + 1} "" {{ {told} }} 0')
+        else:
+            told = " ".join(f'"{tree.sequence[k]}"' for k in children[node])
+            name = f"{number}"
+            lines.append(f'p "" {tree.player[number] + 1} {own[number]} "{name}" {{ {told} }} 0')
+    return "\n".join(lines) + "\n"
+
+
+class Exported:
+    """A stage as OpenSpiel plays it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.spiel = pytest.importorskip("pyspiel")
+        self.game = self.spiel.load_efg_game(efg(stage))
+        self.actions: dict[str, dict[int, int]] = {}  # by information set: action, our sequence
+        waiting = [self.game.new_initial_state()]
+        while waiting:
+            state = waiting.pop()
+            if state.is_terminal():
+                continue
+            if not state.is_chance_node():
+                legal = state.legal_actions()
+                named = {action: int(state.action_to_string(action)) for action in legal}
+                self.actions[state.information_state_string()] = named
+            waiting += [state.child(action) for action in state.legal_actions()]
+        assert len(self.actions) == stage.tree.num_infosets
+
+    def policy(self, strategy: np.ndarray):
+        return self.spiel.TabularPolicy(
+            {
+                name: [(action, strategy[sequence]) for action, sequence in named.items()]
+                for name, named in self.actions.items()
+            }
+        )
+
+
+@pytest.mark.parametrize(
+    ("seats", "rules", "cards"),
+    [
+        (2, "svensk", None),
+        (2, "wikipedia", None),
+        (3, "svensk", ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]),
+        (3, "wikipedia", SMALL),
+    ],
+)
+def test_nash_conv_is_that_of_openspiel(seats: int, rules: str, cards: list[str] | None) -> None:
+    stage = build_stage(seats, rules, cards=cards)
+    exported = Exported(stage)
+    for seed in range(20):
+        strategy = a_strategy(stage, seed)
+        theirs = exported.spiel.nash_conv(exported.game, exported.policy(strategy), False)
+        assert nash_conv_of([strategy], stage).total == pytest.approx(theirs, abs=1e-9)
+
+
+def test_improvement_of_each_seat_is_that_of_openspiel() -> None:
+    stage = build_stage(3, cards=["BL", "L4", "SV", "VH", "GO", "KI", "KI"])
+    exported = Exported(stage)
+    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+    strategy = a_strategy(stage, 1)
+    theirs = exploitability.nash_conv(
+        exported.game, exported.policy(strategy), return_only_nash_conv=False
+    )
+    ours = nash_conv_of([strategy], stage)
+    np.testing.assert_allclose(ours.improvement, theirs.player_improvements, atol=1e-9)
+
+
+# Players
+
+
+def test_each_seat_can_have_its_own_player() -> None:
+    stage = build_stage(3, "wikipedia")
+    threshold, evenly = ThresholdPolicy(3, stage.rules), UniformPolicy()
+    strategy = strategy_of([threshold, evenly, threshold], stage)
+    owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
+    np.testing.assert_array_equal(strategy[owner == 1], uniform(stage.tree)[owner == 1])
+    alone = strategy_of(threshold, stage)
+    np.testing.assert_array_equal(strategy[owner != 1], alone[owner != 1])
+    check_strategy(stage.tree, strategy)
+    with pytest.raises(PolicyError, match="2 players for 3 seats"):
+        strategy_of([threshold, evenly], stage)
+
+
+def test_the_best_response_earns_what_nash_conv_says() -> None:
+    stage = build_stage(3, "wikipedia")
+    measured = nash_conv(ThresholdPolicy(3, stage.rules), stage)
+    assert measured.largest > 1e-3
+    for seat, (response,) in enumerate(measured.responses):
+        earned = expected_values(stage.tree, response)[seat]
+        assert earned == pytest.approx((measured.values + measured.improvement)[seat], abs=1e-12)
+
+
+class _Always:
+    """Takes the first or the last legal action."""
+
+    def __init__(self, last: bool) -> None:
+        self.name, self.last = "always", last
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        says = np.zeros(mask.shape)
+        turned = mask[:, ::-1] if self.last else mask
+        action = (turned != 0).argmax(axis=1)
+        says[np.arange(len(mask)), mask.shape[1] - 1 - action if self.last else action] = 1.0
+        return says
+
+
+def test_a_mixture_earns_the_mean_of_its_players() -> None:
+    # In one seat, against fixed players: so it is for any best response, too.
+    stage = build_stage(3, {"fraga": "off"})
+    others = ThresholdPolicy(3, stage.rules)
+    players = (_Always(last=False), UniformPolicy(), _Always(last=True))
+    weights = (0.5, 0.3, 0.2)
+    for seat in range(3):
+
+        def seated(player, seat=seat):
+            return [player if other == seat else others for other in range(3)]
+
+        alone = [expected_values(stage.tree, strategy_of(seated(p), stage)) for p in players]
+        mixed = strategy_of(seated(Mixture(players, weights)), stage)
+        check_strategy(stage.tree, mixed)
+        np.testing.assert_allclose(
+            expected_values(stage.tree, mixed), np.average(alone, axis=0, weights=weights)
+        )
+    with pytest.raises(PolicyError, match="a weight for each"):
+        Mixture(players, (0.5, 0.5))
+
+
+class _Wrong:
+    """Goes wrong where its observation says that it holds a gok."""
+
+    name = "wrong"
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        says = UniformPolicy().probabilities(observation, mask)
+        gok = observation[:, 5 + 19] == 1
+        if self.how == "shape":
+            return says[:, 1:]
+        if self.how == "number":
+            says[gok] = np.nan
+        elif self.how == "illegal":
+            says[gok, 0], says[gok, 8] = 0.5, 0.5
+            says[gok, 1:8] = 0.0
+        else:
+            says[gok] *= 0.5
+        return says
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("number", "no probability.*seat . .you. gök.*Legal: stand, swap, call"),
+        ("illegal", "an illegal action.*seat . .you. gök.*Legal: stand, swap, call"),
+        ("sum", "a sum other than 1.*seat . .you. gök"),
+        ("shape", "expected"),
+    ],
+)
+def test_a_player_that_goes_wrong_is_told_where(how: str, told: str) -> None:
+    stage = build_stage(3, {"preset": "wikipedia", "gok_call": "own_turn"})
+    with pytest.raises(PolicyError, match=told):
+        nash_conv(_Wrong(how), stage)
+
+
+def test_a_player_of_another_table_is_refused() -> None:
+    stage = build_stage(2)
+    other = build_stage(3)
+    table = table_of([uniform(other.tree)], other)
+    with pytest.raises(PolicyError, match="made for another table"):
+        nash_conv(table, stage)
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_a_saved_strategy_plays_the_same(tmp_path: Path, rules: str) -> None:
+    deal = build_deal(2, {"preset": rules, "max_redeals": 2})
+    strategies = [a_strategy(stage, 7) for stage in deal.stages]
+    table = table_of(strategies, deal, "drawn", seed=7)
+    resolved = deal.stages[0].rules
+    path = save_table(table, tmp_path / "drawn")
+    loaded = load_table(path, "byteskille", 2, resolved)
+    assert isinstance(loaded, TablePolicy)
+    assert (rules == "wikipedia") == (deal.stages[0].thrown_in > 0)
+    assert (loaded.name, loaded.card.made) == ("drawn", {"seed": 7})
+    for given, got in zip(strategies, strategies_of(loaded, deal), strict=True):
+        np.testing.assert_allclose(got, given, atol=1e-15)
+    with pytest.raises(PolicyError, match="its rule stake is 2, not 4"):
+        load_table(path, "byteskille", 2, kille_env.spec("byteskille").resolve(resolved, stake=4))
+    # It can sit at a table of the environment.
+    batch = kille_env.make_batch("byteskille", num_tables=64, num_players=2, rules=resolved, seed=1)
+    batch.reset()
+    for _ in range(20):
+        batch.step(loaded.probabilities(batch.observation, batch.mask).argmax(axis=1))
+
+
+def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
+    stage = build_stage(3)
+    assert len(np.unique(stage.observations, axis=0)) < stage.tree.num_infosets
+    strategy = a_strategy(stage, 2)
+    table = table_of([strategy], stage)
+    again = table_of([strategy_of(table, stage)], stage)
+    np.testing.assert_allclose(again.chances, table.chances, atol=1e-12)
+    # Threshold players look at the observation only, so nothing of them is lost.
+    threshold = strategy_of(ThresholdPolicy(3, stage.rules), stage)
+    kept = strategy_of(table_of([threshold], stage), stage)
+    np.testing.assert_allclose(kept, threshold, atol=1e-12)
+
+
+def test_broken_tables_are_refused(tmp_path: Path) -> None:
+    stage = build_stage(2, {"fraga": "off"})
+    table = table_of([uniform(stage.tree)], stage)
+    path = save_table(table, tmp_path / "table.npz")
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(PolicyError, match="is no table"):
+        load_table(path, "byteskille", 2, stage.rules)
+    np.savez(path, about=np.array([{"format": 1}], dtype=object))
+    with pytest.raises(PolicyError, match="is no table"):
+        load_table(path, "byteskille", 2, stage.rules)
+    twice = np.concatenate([table.observations, table.observations[:1]])
+    with pytest.raises(PolicyError, match="twice"):
+        TablePolicy(table.card, twice, np.concatenate([table.chances, table.chances[:1]]))
+    with pytest.raises(PolicyError, match="1 of 1 observations are not in the table"):
+        table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
+
+
+# Bad input
+
+
+def test_a_tree_too_large_is_refused_before_it_is_built() -> None:
+    with pytest.raises(KilleError, match=r"5 seats takes about .* GiB.*4 seats would fit"):
+        build_stage(5)
+    with pytest.raises(KilleError, match=r"20 seats takes about"):
+        build_stage(20)
+    with pytest.raises(KilleError, match=r"more than the limit of 1.0 MiB.*2 seats would fit"):
+        build_stage(3, memory_limit=2**20)
+
+
+def test_impossible_stages_are_refused() -> None:
+    with pytest.raises(CardError, match="too few for 3 players"):
+        build_stage(3, cards=["BL", "L1", "L2", "VH", "VH", "KA"])
+    with pytest.raises(CardError, match="one L1 too many"):
+        build_stage(2, cards=["L1", "L1", "L1", "L2", "L3"])
+    with pytest.raises(RulesError, match="0 to 16 questions"):
+        build_stage(3, granted=17)
+    with pytest.raises(RulesError, match="dealer"):
+        build_stage(3, dealer=3)
+    with pytest.raises(KilleError, match="fewer than 1000"):
+        build_deal(2, {"max_redeals": 5000, "max_deals": 10000}, cards=SMALL)
+    with pytest.raises(KilleError, match="a number for each of 2 seats"):
+        build_stage(2, cards=SMALL).worth([1.0, 2.0, 3.0])
