@@ -382,13 +382,20 @@ def tell_trick(table: Any, who: list[str], number: int) -> str:
     return f"Trick {number + 1}: {', '.join(cards)}{winner}."
 
 
-def tell_hand(table: Any, seat: int, viewer: int | None) -> str:
-    """Returns a hand as a seat sees it, or (None) as it is: "L1 KI (discarded L9, got KI)"."""
+def tell_hand(table: Any, seat: int, viewer: int | None, history: bool = True) -> str:
+    """Returns a hand as a seat sees it, or (None) as it is: "L1 KI (discarded L9, got KI)".
+
+    Args:
+        table: The table.
+        seat: Whose hand it is.
+        viewer: Who looks; None sees everything.
+        history: Whether to tell what the viewer knows of its discards as well.
+    """
     hand = codes_of(table["hand"][seat])
     if viewer not in (None, seat):
         shown = codes_of(int(table["hand"][seat]) & int(table["face_up"]))
         return " ".join([*shown, *"?" * (len(hand) - len(shown))])
-    if not table["discarded"][seat]:
+    if not (history and table["discarded"][seat]):
         return " ".join(hand)
     thrown, got = (" ".join(codes_of(table[f][seat])) for f in ("discarded", "drawn_cards"))
     return f"{' '.join(hand)} (discarded {thrown}, got {got})"

@@ -133,21 +133,23 @@ def describe(
         rules: Its rules.
         seat: Who looks; None sees everything.
         names: What to call the seats; None is "seat 0" and on.
-        history: Whether to tell the tricks that are over as well.
+        history: Whether to tell the tricks that are over and the seat's own discards as well.
     """
     who = labels(names, int(table["num_players"]))
     if seat is not None and names is None:
         who[seat] += " (you)"
     out = _out(table, rules)
     lines = [f"Krypkille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}"]
-    lines += columns([_row(table, who, other, seat, other in out) for other in range(len(who))])
+    lines += columns(
+        [_row(table, who, other, seat, other in out, history) for other in range(len(who))]
+    )
     told = int(table["trick"]) if history else 0
     lines += [tell_trick(table, who, number) for number in range(told)]
     return "\n".join([*lines, _to_decide(table, rules, who)])
 
 
 def _row(
-    table: Any, who: list[str], seat: int, viewer: int | None, out: bool
+    table: Any, who: list[str], seat: int, viewer: int | None, out: bool, history: bool
 ) -> tuple[str, str, str, str]:
     """One seat: its name, its points, its cards, what it did."""
     points = counted(int(table["scores"][seat]), "point", "points")
@@ -158,7 +160,7 @@ def _row(
         deeds.append("passed")
     if table["declarer"] == seat:
         deeds.append("declared")
-    return (who[seat], points, tell_hand(table, seat, viewer), ", ".join(deeds))
+    return (who[seat], points, tell_hand(table, seat, viewer, history), ", ".join(deeds))
 
 
 def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:

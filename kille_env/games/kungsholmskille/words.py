@@ -133,7 +133,7 @@ def describe(
         rules: Its rules.
         seat: Who looks; None sees everything.
         names: What to call the seats; None is "seat 0" and on.
-        history: Whether to tell the tricks that are over as well.
+        history: Whether to tell the tricks that are over and the seat's own discards as well.
     """
     who = labels(names, int(table["num_players"]))
     if seat is not None and names is None:
@@ -142,7 +142,7 @@ def describe(
         f"Kungsholmskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}, "
         f"pot {units(int(table['pot']))}"
     ]
-    lines += columns([_row(table, who, other, seat) for other in range(len(who))])
+    lines += columns([_row(table, who, other, seat, history) for other in range(len(who))])
     told = int(table["trick"]) if history else 0
     lines += [tell_trick(table, who, number) for number in range(told)]
     if table["phase"] == PLAYING and table["highest"] >= 0:
@@ -150,9 +150,11 @@ def describe(
     return "\n".join([*lines, _to_decide(table, who)])
 
 
-def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
+def _row(
+    table: Any, who: list[str], seat: int, viewer: int | None, history: bool
+) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it said and did."""
-    return (who[seat], tell_hand(table, seat, viewer), ", ".join(_deeds(table, seat)))
+    return (who[seat], tell_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
 
 
 def _deeds(table: Any, seat: int) -> list[str]:
