@@ -1,0 +1,234 @@
+"""How fast games from the literature are solved, beside others: `python benchmarks/solvers.py`.
+
+Everybody solves the same game, OpenSpiel's own, with CFR+ and alternating updates: OpenSpiel in C++
+and in Python, LiteEFG if it is installed, and this suite over the flat tree of that game. The first
+table has iterations a second. The contestants take turns, so that whatever else the machine does
+meets all of them; shown are the medians over the rounds, and the median of the rounds' ratios. The
+second table has the seconds of iterating until OpenSpiel's `nash_conv` of the average strategy is
+at most the target; measuring is not counted. Each contestant's state is measured first after
+`--first` iterations and then whenever their number has grown by a twentieth.
+"""
+
+import argparse
+import contextlib
+import io
+import statistics
+import time
+from abc import ABC, abstractmethod
+from importlib.metadata import version
+from typing import Any
+
+import pyspiel
+from open_spiel.python.algorithms import cfr as spiel_cfr
+from open_spiel.python.algorithms import exploitability
+from open_spiel.python.policy import Policy, TabularPolicy
+
+from kille_env import __version__
+from kille_training.solving.build import Choice, Draw, Flattened, Over, flatten
+from kille_training.solving.cfr import CFR, CFR_PLUS, DISCOUNTED, PREDICTIVE_PLUS, Variant
+
+try:
+    import LiteEFG  # pyright: ignore[reportMissingImports]
+    from LiteEFG.baselines import CFRplus  # pyright: ignore[reportMissingImports]
+except ImportError:
+    LiteEFG = CFRplus = None
+
+
+def expand(state: Any) -> Over | Draw | Choice:
+    """Says of one of OpenSpiel's states who decides and what may come."""
+    if state.is_terminal():
+        return Over(state.returns())
+    if state.is_chance_node():
+        actions, chances = zip(*state.chance_outcomes(), strict=True)
+        return Draw(chances, [state.child(action) for action in actions])
+    actions = tuple(state.legal_actions())
+    known = (state.information_state_string(), actions)
+    return Choice(state.current_player(), known, [state.child(action) for action in actions])
+
+
+class Contestant(ABC):
+    """A solver of one of OpenSpiel's games."""
+
+    name: str
+
+    @abstractmethod
+    def iterate(self, count: int) -> None:
+        """Does some iterations."""
+
+    @abstractmethod
+    def average(self) -> Policy:
+        """The average strategy, as OpenSpiel reads it."""
+
+
+class Ours(Contestant):
+    """This suite."""
+
+    def __init__(self, game: Any, flat: Flattened, variant: Variant, name: str) -> None:
+        self.name = f"kille-env, {name}"
+        self.game, self.flat = game, flat
+        self.solver = CFR(flat.tree, variant)
+
+    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+        self.solver.run(count)
+
+    def average(self) -> Policy:  # noqa: D102
+        policy, tree = TabularPolicy(self.game), self.flat.tree
+        strategy = self.solver.average
+        for number, (label, actions) in enumerate(self.flat.known):
+            row = policy.policy_for_key(label)
+            row[:] = 0.0
+            row[list(actions)] = strategy[tree.first[number] : tree.first[number + 1]]
+        return policy
+
+
+class SpielFast(Contestant):
+    """OpenSpiel's solver in C++."""
+
+    name = "OpenSpiel, C++, CFR+"
+
+    def __init__(self, game: Any) -> None:
+        self.solver = pyspiel.CFRPlusSolver(game)
+
+    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+        for _ in range(count):
+            self.solver.evaluate_and_update_policy()
+
+    def average(self) -> Policy:  # noqa: D102
+        return self.solver.tabular_average_policy()
+
+
+class SpielPython(Contestant):
+    """OpenSpiel's solver in Python."""
+
+    name = "OpenSpiel, Python, CFR+"
+
+    def __init__(self, game: Any) -> None:
+        self.solver = spiel_cfr.CFRPlusSolver(game)
+
+    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+        for _ in range(count):
+            self.solver.evaluate_and_update_policy()
+
+    def average(self) -> Policy:  # noqa: D102
+        return self.solver.average_policy()
+
+
+class Lite(Contestant):
+    """LiteEFG's graph for CFR+."""
+
+    name = "LiteEFG, CFR+"
+
+    def __init__(self, game: Any) -> None:
+        assert LiteEFG is not None and CFRplus is not None
+        with contextlib.redirect_stdout(io.StringIO()):  # it greets
+            self.graph = CFRplus.graph()
+            self.solver = LiteEFG.OpenSpielEnv(game, traverse_type="Enumerate", regenerate=False)
+        self.solver.set_graph(self.graph)
+
+    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+        for _ in range(count):
+            self.graph.update_graph(self.solver)
+            self.solver.update_strategy(self.graph.current_strategy())
+
+    def average(self) -> Policy:  # noqa: D102
+        return self.solver.get_strategy(self.graph.current_strategy(), "linear-avg-iterate")[0]
+
+
+def nash_conv(game: Any, policy: Policy) -> float:
+    """NashConv as OpenSpiel sees it."""
+    if isinstance(policy, pyspiel.Policy):
+        return pyspiel.nash_conv(game, policy)
+    found = exploitability.nash_conv(game, policy, return_only_nash_conv=False)
+    return float(found.nash_conv)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def pace(contestant: Contestant, seconds: float) -> float:
+    """Returns iterations a second over about so many seconds."""
+    count, done, began = 1, 0, time.perf_counter()
+    while True:
+        contestant.iterate(count)
+        done += count
+        used = time.perf_counter() - began
+        if used >= seconds:
+            return done / used
+        count = max(1, int(done / used * min(seconds - used, used)))
+
+
+def race(
+    game: Any, contestant: Contestant, target: float, first: int, most: float
+) -> tuple[int, float, float]:
+    """Iterates until the target is reached: iterations, seconds of iterating, NashConv."""
+    done, used = 0, 0.0
+    while True:
+        count = max(first - done, done // 20, 1)
+        began = time.perf_counter()
+        contestant.iterate(count)
+        used += time.perf_counter() - began
+        done += count
+        found = nash_conv(game, contestant.average())
+        if found <= target or used > most:
+            return done, used, found
+
+
+def entrants(game: Any, flat: Flattened, slow: bool) -> list[Contestant]:
+    """Everybody who takes part in both tables; the first is what the others are compared with."""
+    there = [Ours(game, flat, CFR_PLUS, "CFR+"), SpielFast(game)]
+    if LiteEFG is not None and game.num_players() == 2:  # what its graph for CFR+ updates
+        there.append(Lite(game))
+    if slow:
+        there.append(SpielPython(game))
+    return there
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--games",
+        nargs="+",
+        default=["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=4)", "kuhn_poker(players=3)"],
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each turn")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--target", type=float, default=1e-4, help="NashConv of the second table")
+    parser.add_argument("--first", type=int, default=100, help="iterations before it is measured")
+    parser.add_argument("--most", type=float, default=120.0, help="seconds to reach the target")
+    options = parser.parse_args()
+    print(f"kille-env {__version__}, OpenSpiel {version('open_spiel')}, ", end="")
+    print("LiteEFG is not installed" if LiteEFG is None else f"LiteEFG {version('LiteEFG')}")
+    print("\n| game | solver | iterations/s | kille-env is faster by |")
+    print("|---|---|---|---|")
+    flats = {}
+    for name in options.games:
+        game = pyspiel.load_game(name)
+        flats[name] = flatten(game.new_initial_state(), expand, game.num_players())
+        there = entrants(game, flats[name], slow=True)
+        for contestant in there:
+            contestant.iterate(1)  # what is compiled is compiled now
+        rounds = [
+            [pace(contestant, options.seconds) for contestant in there]
+            for _ in range(options.rounds)
+        ]
+        for place, contestant in enumerate(there):
+            speed = statistics.median(paces[place] for paces in rounds)
+            ratio = statistics.median(paces[0] / paces[place] for paces in rounds)
+            print(f"| {name} | {contestant.name} | {speed:,.0f} | {ratio:,.1f} |", flush=True)
+    print(f"\n| game | solver | iterations to {options.target:g} | seconds | NashConv |")
+    print("|---|---|---|---|---|")
+    for name in options.games:
+        game, flat = pyspiel.load_game(name), flats[name]
+        there = entrants(game, flat, slow=False)
+        there[1:1] = [
+            Ours(game, flat, DISCOUNTED, "discounted CFR"),
+            Ours(game, flat, PREDICTIVE_PLUS, "predictive CFR+"),
+        ]
+        for contestant in there:
+            done, used, found = race(game, contestant, options.target, options.first, options.most)
+            reached = "" if found <= options.target else " (stopped)"
+            print(
+                f"| {name} | {contestant.name} | {done:,}{reached} | {used:.4f} | {found:.2e} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
