@@ -227,6 +227,7 @@ def test_forms_for_stable_baselines(game: str, form: str, scale: Callable[..., i
     assert ended
 
 
+@pytest.mark.compiled  # learning is slow enough as it is
 @pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 def test_maskable_ppo_learns(game: str, form: str) -> None:
