@@ -6,7 +6,8 @@ table has iterations a second. The contestants take turns, so that whatever else
 meets all of them; shown are the medians over the rounds, and the median of the rounds' ratios. The
 second table has the seconds of iterating until OpenSpiel's `nash_conv` of the average strategy is
 at most the target; measuring is not counted. Each contestant's state is measured first after
-`--first` iterations and then whenever their number has grown by a twentieth.
+`--first` iterations and then whenever their number has grown by a twentieth. Who takes
+more than `--most` seconds is stopped.
 """
 
 import argparse
