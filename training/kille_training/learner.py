@@ -10,6 +10,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from kille_agents.network import NetworkPolicy, PolicyCard
@@ -56,20 +57,26 @@ def make_env(settings: TrainSettings, rules: Rules) -> Any:
     )
 
 
-def make_model(settings: TrainSettings, rules: Rules) -> MaskablePPO:
+def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
     """Returns a fresh learner, set up to begin.
 
     Sets torch's threads for the whole process.
+
+    Args:
+        settings: The settings.
+        rules: The rules, resolved.
+        env: Where it learns, with the library's own buffer, for which a row's consecutive decisions
+            belong together; None is the environment of the settings' form.
     """
     from kille_env.adapters.sb3 import SeatStreamBuffer
 
     learner, table = settings.learner, settings.table
     torch.set_num_threads(learner.torch_threads)
     rate = learner.learning_rate
-    streams = learner.form == "streams"
+    streams = learner.form == "streams" and env is None
     model = MaskablePPO(
         "MlpPolicy",
-        make_env(settings, rules),
+        make_env(settings, rules) if env is None else env,
         learning_rate=(lambda left: rate * left) if learner.anneal else rate,
         n_steps=learner.n_steps,
         batch_size=learner.batch_size,

@@ -1,0 +1,120 @@
+"""What it costs to credit the wrong seat: `python benchmarks/credit.py`.
+
+The same learner, with the same hyperparameters and the same number of decisions, plays all seats of
+single deals of Byteskille in three ways:
+
+streams     every decision of every seat, each seat's decisions a stream of its own;
+seats       one seat of each table, its own live policy in the others;
+next_seat   the pattern that tutorials copy from each other: a step returns the *next* seat's
+            observation with the reward of the seat that has just acted.
+
+NashConv is exact, at every point, for the likeliest actions and for drawn ones. Every finished run
+is a line of `--out`; what is there is not done again, so the benchmark can be stopped and goes on.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+
+from kille_agents import UniformPolicy
+from kille_env.adapters.sb3 import SelfPlayVecEnv
+from kille_training.config import TrainSettings, load_settings, plain
+from kille_training.curves import Journal, curve, learn
+from kille_training.runs import versions
+from kille_training.solving.deals import DealStages, build_deal
+from kille_training.solving.policies import nash_conv
+
+ROOT = Path(__file__).parents[1]
+RECIPE = ROOT / "configs" / "learning" / "credit.yaml"
+
+
+class NextSeatVecEnv(SelfPlayVecEnv):
+    """What PettingZoo's tutorials for Stable-Baselines3 make of a game of many seats.
+
+    A step returns the observation and the mask of the seat that acts next, and the reward, in this
+    step alone, of the seat that has just acted; the end ends it for everyone. So the learner takes
+    the next seat's prospects for those of the seat before it, and what the others win or lose by
+    the last action reaches nobody.
+    """
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays the actions; the rewards carry nothing that another buffer could read."""
+        observation, rewards, dones, infos = super().step_wait()
+        return observation, np.array(rewards), dones, infos
+
+    def _check_buffer(self) -> None:
+        """Lets any buffer collect: what comes of it is what is measured here."""
+
+
+def _next_seat(settings: TrainSettings) -> VecEnv:
+    table = settings.table
+    return NextSeatVecEnv(
+        table.game,
+        settings.learner.num_tables,
+        table.num_players,
+        rules=table.resolve(),
+        seed=settings.seed,
+    )
+
+
+VARIANTS: dict[str, tuple[str, Callable[[TrainSettings], VecEnv] | None]] = {
+    "streams": ("streams", None),
+    "seats": ("seats", None),
+    "next_seat": ("seats", _next_seat),
+}
+"""The form of the settings, and the environment if it is none of the suite's own."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--recipe", type=Path, default=RECIPE)
+    parser.add_argument("--players", type=int, nargs="+", default=[2, 3])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=Path("runs/credit.jsonl"))
+    options = parser.parse_args()
+    recipe = load_settings(options.recipe)
+    journal = Journal(options.out)
+    for players in options.players:
+        table = replace(recipe.table, num_players=players)
+        deal = None
+        for seed in range(1, options.seeds + 1):
+            for variant, (form, make) in VARIANTS.items():
+                settings = replace(
+                    recipe, seed=seed, table=table, learner=replace(recipe.learner, form=form)
+                )
+                key = {"variant": variant, "num_players": players, "seed": seed}
+                if journal.has(key, plain(settings)):
+                    continue
+                if deal is None:
+                    deal = build_deal(players, table.resolve())
+                points = list(learn(settings, deal, make(settings) if make else None))
+                journal.add(
+                    {
+                        **key,
+                        "uniform": _uniform(deal) / table.resolve().number("stake"),
+                        "points": curve(points),
+                        "settings": plain(settings),
+                        "made_with": versions(),
+                    }
+                )
+                last = points[-1]
+                print(
+                    f"{players} seats, seed {seed}, {variant}: NashConv {sum(last.argmax):.4f} "
+                    f"argmax, {sum(last.sampled):.4f} sampled, after {last.decisions:,} decisions "
+                    f"and {last.seconds:.0f} s",
+                    flush=True,
+                )
+
+
+def _uniform(deal: DealStages) -> float:
+    """Returns NashConv of uniform play, for comparison."""
+    return nash_conv(UniformPolicy(), deal).total
+
+
+if __name__ == "__main__":
+    main()
