@@ -215,8 +215,7 @@ class Batch:
             IllegalActionError: An action is not legal; nothing has been played at any table.
             KilleError: Before the first `reset`.
         """
-        if not self._began:
-            raise KilleError("there is nothing to step: call reset() first")
+        self._check_began()
         if not (
             type(actions) is np.ndarray
             and actions.dtype == np.int64
@@ -254,7 +253,12 @@ class Batch:
 
         Args:
             deck: Card codes for that hand, as in `reset`.
+
+        Raises:
+            CardError: A deck that is not possible.
+            KilleError: Before the first `reset`.
         """
+        self._check_began()
         waiting = self._tables["phase"] == DEAL
         self._stack(self._decks(deck), waiting)
         self.game.deal(self._tables, self._rules, waiting, True)
@@ -267,7 +271,9 @@ class Batch:
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
+            KilleError: Before the first `reset`.
         """
+        self._check_began()
         self.game.apply(self._tables, self._rules, self.check_legal(actions))
         self._show()
 
@@ -304,16 +310,14 @@ class Batch:
     def information_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
         size = width(self.spec.information_state(self.num_players))
-        return self._look(
-            self.game.information_state, self._seat if seats is None else seats, size, np.uint8
-        )
+        seats = self._who_acts() if seats is None else seats
+        return self._look(self.game.information_state, seats, size, np.uint8)
 
     def full_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
         size = width(self.spec.full_state(self.num_players))
-        return self._look(
-            self.game.full_state, self._seat if seats is None else seats, size, np.uint8
-        )
+        seats = self._who_acts() if seats is None else seats
+        return self._look(self.game.full_state, seats, size, np.uint8)
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""
@@ -350,8 +354,10 @@ class Batch:
         """Returns the result of the hand that has just ended, before the next one is dealt.
 
         Raises:
-            KilleError: The hand is still going on.
+            KilleError: The hand is still going on, or there has been none.
         """
+        if self._tables["deals"][table] == 0:
+            raise KilleError(f"no hand has been played at table {table}: it has no result yet")
         if self._tables["phase"][table] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
         return self.game.module.result(self._tables[table], self.rules)
@@ -365,7 +371,17 @@ class Batch:
         return np.concatenate([record["deck"], record["again"][: drawn - size]])
 
     def describe(self, table: int = 0, seat: int | None = None) -> str:
-        """Returns a table in words, as a seat sees it or (None) with every card."""
+        """Returns a table in words, as a seat sees it or (None) with every card.
+
+        Raises:
+            RulesError: There is no such table or seat.
+            KilleError: Before the first `reset`.
+        """
+        self._check_began()
+        if not 0 <= table < self.num_tables:
+            raise RulesError(f"tables are 0 to {self.num_tables - 1}, got {table!r}")
+        if seat is not None and not 0 <= seat < self.num_players:
+            raise RulesError(f"seats are 0 to {self.num_players - 1}, got {seat!r}")
         return self.game.module.describe(self._tables[table], self.rules, seat)
 
     def clone(self) -> "Batch":
@@ -456,7 +472,18 @@ class Batch:
         chosen = self._everyone if which is None else which
         self.game.show(self._tables, self._rules, chosen, *self._shown)
 
+    def _check_began(self) -> None:
+        if not self._began:
+            raise KilleError("no match has begun: call reset() first")
+
+    def _who_acts(self) -> np.ndarray:
+        self._check_began()
+        if self._seat.min() < 0:
+            raise RulesError(f"nobody is to act at table {self._seat.argmin()}: name the seats")
+        return self._seat
+
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
+        self._check_began()
         out = np.zeros((self.num_tables, size), dtype=dtype)
         given = np.asarray(seats)
         fits = given.dtype.kind in "iu" and given.shape in ((), self._seat.shape)
@@ -469,10 +496,12 @@ class Batch:
         return out
 
     def _chosen(self, which: Any) -> np.ndarray:
-        chosen = np.ascontiguousarray(which, dtype=np.bool_)
-        if chosen.shape != self._seat.shape:
-            raise RulesError(f"which is [{self.num_tables}] bool, got shape {chosen.shape}")
-        return chosen
+        chosen = np.asarray(which)
+        if chosen.dtype != np.bool_ or chosen.shape != self._seat.shape:
+            raise RulesError(
+                f"which is [{self.num_tables}] bool, got {chosen.dtype} of shape {chosen.shape}"
+            )
+        return np.ascontiguousarray(chosen)
 
     def _dealers(self, dealer: Any) -> np.ndarray:
         dealers = np.full(self.num_tables, -1, dtype=np.int8)

@@ -375,7 +375,7 @@ def test_stepping_before_a_reset_is_refused_and_tables_not_begun_wait():
     assert not tables.reward[1].any()
 
 
-@pytest.mark.parametrize("which", [[True], [[True] * 3], [True] * 4])
+@pytest.mark.parametrize("which", [[True], [[True] * 3], [True] * 4, [0, 1, 2], ["x"] * 3])
 def test_a_choice_of_tables_has_one_entry_a_table(which):
     tables = batch(3)
     tables.reset()
@@ -713,3 +713,47 @@ def test_actions_have_texts_whoever_acts(game):
     while not tables.over[0]:
         tables.step(tables.mask.argmax(axis=1))
     assert [tables.action_text(a) for a in range(last + 1)] == list(tables.spec.actions)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda tables: tables.step([0] * 4),
+        lambda tables: tables.apply([0] * 4),
+        lambda tables: tables.deal(),
+        lambda tables: tables.observe(0),
+        lambda tables: tables.legal_actions(0),
+        lambda tables: tables.information_state(),
+        lambda tables: tables.full_state(),
+        lambda tables: tables.describe(),
+    ],
+)
+def test_before_the_first_reset_there_is_nothing_to_see_or_to_play(look):
+    with pytest.raises(KilleError, match=r"call reset\(\) first"):
+        look(batch())
+
+
+def test_a_hand_that_was_not_played_has_no_result():
+    tables = batch()
+    for _ in range(2):
+        with pytest.raises(KilleError, match="no hand has been played at table 1"):
+            tables.result(1)
+        tables.reset(deal=False)
+
+
+def test_only_tables_and_seats_that_there_are_can_be_described():
+    tables = batch(2, 3)
+    tables.reset()
+    with pytest.raises(RulesError, match="tables are 0 to 1, got 2"):
+        tables.describe(2)
+    with pytest.raises(RulesError, match="seats are 0 to 2, got 3"):
+        tables.describe(0, 3)
+
+
+def test_where_nobody_acts_seats_are_to_be_named():
+    tables = batch(2, 3)
+    tables.reset(deal=False)
+    for look in (tables.information_state, tables.full_state):
+        with pytest.raises(RulesError, match="nobody is to act at table 0: name the seats"):
+            look()
+        assert look(0).shape == look([0, 1]).shape

@@ -15,11 +15,11 @@ from kille_env.games.knack.rules import playable, strength_of
 from kille_env.games.knack.table import (
     ACE,
     FACE_DOWN,
-    IN_PLAY,
     JOIN,
     KNACK_PACK,
     LED,
     MAX_SIZES,
+    PLAYING,
     RANK_OF,
     RANKS,
     SUIT_OF,
@@ -194,9 +194,9 @@ def observe(table, rules, seat, out):
     out[:] = 0
     num_players = int(table["num_players"])
     phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
-    if phase == JOIN or phase == IN_PLAY:
+    if phase == JOIN or phase == PLAYING:
         out[index(phase - JOIN)] = 1
-    if phase == IN_PLAY:
+    if phase == PLAYING:
         out[index(TRICK + trick)] = 1
     out[index(NUMBER_JOINED + min(np.int64(table["num_joined"]), 3))] = 1
     _observe_money(table, rules, out)
@@ -225,7 +225,7 @@ def _observe_cards(table, rules, seat, out):
     hand, seen = np.uint64(table["hand"][index(seat)]), seen_by(table, seat)
     trump, led = np.int64(table["trump"]), np.int64(table["led"])
     strength = np.int64(table["strength"])
-    plays = (table["seat"] == seat) & (table["phase"] == IN_PLAY)
+    plays = (table["seat"] == seat) & (table["phase"] == PLAYING)
     cards = playable(table, rules, seat) if plays else np.uint64(0)
     unseen = ALL_CARDS & ~seen
     first_trump = np.uint64(RANKS * trump)
@@ -269,15 +269,15 @@ def _observe_seats(table, viewer, num_players, out):
     and each write would make it read the record again.
     """
     joined, folded = np.uint32(table["joined"]), np.uint32(table["folded"])
-    in_play, joins = table["phase"] == IN_PLAY, table["phase"] == JOIN
+    playing, joins = table["phase"] == PLAYING, table["phase"] == JOIN
     trick = index(min(np.int64(table["trick"]), TRICKS - 1))
-    leader = np.int64(table["leaders"][trick]) if in_play else np.int64(-1)
-    holder = np.int64(table["holder"]) if in_play else np.int64(-1)
+    leader = np.int64(table["leaders"][trick]) if playing else np.int64(-1)
+    holder = np.int64(table["holder"]) if playing else np.int64(-1)
     dealer, size = np.int64(table["dealer"]), index(num_players)
     for seat in range(num_players):
         tricks, void = np.int64(table["tricks"][index(seat)]), np.int64(table["void"][index(seat)])
         has_joined = has(joined, seat)
-        waits = in_play & has_joined & (table["played"][trick, index(seat)] < 0)
+        waits = playing & has_joined & (table["played"][trick, index(seat)] < 0)
         first = number_of(table, viewer, seat, 0)
         second = number_of(table, viewer, seat, 1)
         third = number_of(table, viewer, seat, 2)
@@ -307,7 +307,7 @@ def information_state(table, rules, seat, out):
     out[:] = 0
     num_players = int(table["num_players"])
     phase = np.int64(table["phase"])
-    if phase == JOIN or phase == IN_PLAY:
+    if phase == JOIN or phase == PLAYING:
         out[phase - JOIN] = 1
     at = 2
     if table["seat"] >= 0:

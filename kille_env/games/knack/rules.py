@@ -13,7 +13,6 @@ from kille_env.games.knack.table import (
     DRAW,
     FACE_DOWN,
     FOLD,
-    IN_PLAY,
     JACK,
     JOIN,
     KNOCK,
@@ -21,6 +20,7 @@ from kille_env.games.knack.table import (
     MAX_SIZES,
     PLAY,
     PLAY_DOWN,
+    PLAYING,
     RANK_OF,
     RANKS,
     SUIT_OF,
@@ -150,7 +150,7 @@ def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do."""
     acts = seat == table["seat"]
     joins = acts & (table["phase"] == JOIN)
-    plays = acts & (table["phase"] == IN_PLAY)
+    plays = acts & (table["phase"] == PLAYING)
     cards = playable(table, rules, seat) if plays else np.uint64(0)
     down = leads_face_down(table, seat)
     face_up = np.uint64(0) if down else cards
@@ -197,7 +197,7 @@ def _join_or_fold(table, rules, seat, action):
         if table["num_joined"] == 1:
             _win_without_play(table, rules, seat_left_of(table, dealer, table["joined"]))
         else:
-            table["phase"] = IN_PLAY
+            table["phase"] = PLAYING
             _lead(table, seat_left_of(table, dealer, table["joined"]))
     elif following == dealer and table["joined"] == 0:
         _win_without_play(table, rules, dealer)

@@ -38,7 +38,7 @@ KNOCK, FOLD, PLAY = range(3)
 PLAY_DOWN = PLAY + KNACK_PACK.size
 
 PHASES = ("deal", "over", "join", "play")
-JOIN, IN_PLAY = range(2, 4)
+JOIN, PLAYING = range(2, 4)
 
 # What the numbers in the rules record mean.
 DRAW = 0
