@@ -58,7 +58,7 @@ from kille_env.registry import load_game
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
-RESET_OPTIONS = ("deck", "dealer")
+RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm, Any] | None:
@@ -108,14 +108,23 @@ class _TableVecEnv(VecEnv):
         return [int(seed) for seed in seeds if seed is not None]
 
     def _take_options(self) -> dict[str, Any]:
-        """Returns the options for the next reset, a list over tables for each, and uses them up."""
+        """Returns the options for the next reset, and uses them up.
+
+        Decks and dealers are lists over tables; matches start alike at all of them.
+        """
         found = [reset_options(options, RESET_OPTIONS) for options in self._options]
         self._reset_options()
         names = {name for options in found for name in options}
         for name in names:
             if any(options.get(name) is None for options in found):
                 raise RulesError(f"the option {name!r} is given for some of the tables only")
-        return {name: [options[name] for options in found] for name in names}
+        taken: dict[str, Any] = {name: [options[name] for options in found] for name in names}
+        if "start" in taken:
+            first, *others = taken["start"]
+            if any(start != first for start in others):
+                raise RulesError("the option 'start' differs between tables; all start alike")
+            taken["start"] = first
+        return taken
 
     def _episodes(self, rewards: np.ndarray, decisions: np.ndarray) -> list[dict[str, float]]:
         """Returns what monitors want to know of matches that have ended."""

@@ -288,6 +288,25 @@ def test_a_match_under_way(game: str) -> None:
         assert words not in (shown if isinstance(shown, str) else shown[0])
 
 
+@pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
+def test_sb3_tables_start_alike_under_way(game: str, form: str) -> None:
+    if form == "SelfPlayVecEnv":
+        venv: Any = kille_env.sb3.SelfPlayVecEnv(game, num_tables=3, num_players=4)
+        batch = venv.batch
+    else:
+        venv = kille_env.sb3.SeatVecEnv(game, num_tables=3, num_players=4, opponents="uniform")
+        batch = venv.tables.batch
+    start, words = STARTS[game], TOLD.get(game, "")
+    venv.seed(1)
+    venv.set_options({"start": start})
+    venv.reset()
+    assert all(words in batch.describe(table) for table in range(3))
+    if start:
+        venv.set_options([{"start": start}, {"start": {}}, {"start": start}])
+        with pytest.raises(RulesError, match="all start alike"):
+            venv.reset()
+
+
 def test_a_start_that_cannot_be_is_refused_and_changes_nothing(game: str) -> None:
     wrong = {"nonsense": 3}
     aec = kille_env.make(game, 4)
