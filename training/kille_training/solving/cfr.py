@@ -20,7 +20,7 @@ import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
-from kille_training.solving.sequences import sequence_form
+from kille_training.solving.sequences import SequenceForm, sequence_form
 from kille_training.solving.solver import Solver, normalised
 from kille_training.solving.tree import FlatTree
 from kille_training.solving.values import check_strategy
@@ -83,18 +83,21 @@ class CFR(Solver):
     Each player's update sees what those before him have just changed.
     """
 
-    def __init__(self, tree: FlatTree, variant: Variant = CFR_PLUS) -> None:
+    def __init__(
+        self, tree: FlatTree, variant: Variant = CFR_PLUS, form: SequenceForm | None = None
+    ) -> None:
         """Prepares the tree.
 
         Args:
             tree: The game.
             variant: The method.
+            form: The tree's sequence form; None builds it.
         """
         if np.isnan([variant.positive, variant.negative, variant.averaging]).any():
             raise KilleError(f"the variant has an exponent that is no number: {variant}")
         self.tree = tree
         self.variant = variant
-        self.form = sequence_form(tree)
+        self.form = sequence_form(tree) if form is None else form
         slots = self.form.num_slots
         self._count = np.zeros(1, dtype=np.int64)
         self._regret = np.zeros(slots)

@@ -112,6 +112,8 @@ class Stage:
         tree: The tree. Where the cards are dealt again it pays 0 (see `worth`).
         masks: [I, A] int8, what may be done in each information set, 1 for legal actions.
         redealt: [T] bool, the leaves at which the cards are dealt again.
+        outs: [T, 2**P] float64, how likely each set of seats (its bits) is out at each leaf; no
+            columns unless asked for.
         grown: [I] tables, one of each information set, as they stood when the tree was grown:
             in the hand after `grown_after` granted questions.
         grown_after: See there.
@@ -126,6 +128,7 @@ class Stage:
     tree: FlatTree
     masks: np.ndarray
     redealt: np.ndarray
+    outs: np.ndarray
     grown: np.ndarray
     grown_after: int
 
@@ -216,6 +219,8 @@ def build_stage(
     copies: bool = False,
     integrate: bool = True,
     observed: bool = False,
+    seats: Sequence[int] | None = None,
+    outs: bool = False,
 ) -> Stage:
     """Grows the tree of one hand of a single deal.
 
@@ -232,6 +237,9 @@ def build_stage(
             node. For checks, too.
         observed: Whether what a seat observes is part of what tells information sets apart. For
             the check that it adds nothing.
+        seats: Who is dealt in, the dealer among them; None is everybody. The others are out of the
+            pot and have no information set.
+        outs: Whether the stage tells who is out, which a match has to know.
 
     Raises:
         RulesError: Impossible rules, number of players, dealer or number of questions.
@@ -246,12 +254,17 @@ def build_stage(
     dealer = batch.num_players - 1 if dealer is None else dealer
     pack = _count_cards(cards, batch.num_players)
     start = _start(batch, dealer, granted, pack)
+    dealt = batch.num_players
+    if seats is not None:
+        dealt = _seat(start, seats, dealer)
     with announce_compilation("solving", package_root(grow)):
-        needed, nodes, leaves = _measure(batch, start, pack, observed, copies, integrate)
+        needed, nodes, leaves = _measure(
+            batch, start, pack, dealt, observed, copies, integrate, outs
+        )
     if needed > memory_limit:
         _refuse(batch, pack, needed, memory_limit)
-    growth = Growth(batch, observed, nodes, leaves, 4096)
-    hands, chances = (_deal_copies if copies else _deal_types)(pack, batch.num_players)
+    growth = Growth(batch, observed, nodes, leaves, 4096, outs)
+    hands, chances = (_deal_copies if copies else _deal_types)(pack, dealt)
     while growth.size[DEALS] < len(hands):
         growth.grow(start, resolved, hands, chances, int(pack.sum()), integrate)
         if growth.size[CLASH]:
@@ -280,6 +293,19 @@ def _start(batch: Batch, dealer: int, granted: int, pack: np.ndarray) -> np.ndar
         start["redeal"], start["redeals"], start["deals"] = BY_QUESTION, granted, granted
         start["new_pot"] = 0
     return start
+
+
+def _seat(start: np.ndarray, seats: Sequence[int], dealer: int) -> int:
+    """Deals only these seats in; returns how many they are."""
+    everybody = range(int(start["num_players"][0]))
+    chosen = set(seats)
+    if not chosen <= set(everybody) or dealer not in chosen or len(chosen) < 2:
+        raise RulesError(
+            f"seats are {list(seats)!r}; expected at least two of the seats 0 to "
+            f"{everybody[-1]}, the dealer {dealer} among them"
+        )
+    start["in_pot"], start["new_pot"] = sum(1 << seat for seat in chosen), 0
+    return len(chosen)
 
 
 def _count_cards(cards: Sequence[str] | None, num_players: int) -> np.ndarray:
@@ -335,21 +361,23 @@ def _measure(
     batch: Batch,
     start: np.ndarray,
     pack: np.ndarray,
+    dealt: int,
     observed: bool = False,
     copies: bool = False,
     integrate: bool = True,
+    outs: bool = False,
 ) -> tuple[int, int, int]:
     """Estimates bytes, nodes and leaves of a tree from a sample of deals."""
     seats = batch.num_players
-    deals = math.perm(int(pack.sum()), seats) if copies else _count_deals(pack, seats)
-    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13)
-    sample = _sample(pack, seats)
+    deals = math.perm(int(pack.sum()), dealt) if copies else _count_deals(pack, dealt)
+    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13, outs)
+    sample = _sample(pack, dealt)
     growth.grow(start, batch.rules, sample, np.ones(SAMPLE), int(pack.sum()), integrate)
     done, nodes, leaves = (int(growth.size[what]) for what in (DEALS, NODES, LEAVES))
     if done == 0:  # a single deal is larger than all the room there was
         done, nodes, leaves = 1, SAMPLE_NODES, SAMPLE_NODES // 2
     nodes, leaves = deals * nodes // done, deals * leaves // done
-    needed = NODE_BYTES * nodes + (8 * seats + 1) * leaves
+    needed = NODE_BYTES * nodes + (8 * (seats + (2**seats if outs else 0)) + 1) * leaves
     return needed, nodes + nodes // 10 + 1024, leaves + leaves // 10 + 1024
 
 
@@ -370,7 +398,7 @@ def _refuse(batch: Batch, pack: np.ndarray, needed: int, memory_limit: int) -> N
     fits = ""
     for seats in range(batch.num_players - 1, 1, -1):
         smaller = Batch(batch.game, 1, seats, batch.rules, seed=0, restart=False)
-        less, _, _ = _measure(smaller, _start(smaller, seats - 1, 0, pack), pack)
+        less, _, _ = _measure(smaller, _start(smaller, seats - 1, 0, pack), pack, seats)
         if less <= memory_limit:
             fits = f" By these rules {seats} seats would fit, with about {_told(less)}."
             break
@@ -412,6 +440,7 @@ def _finish(growth: Growth, rules: Rules, dealer: int, granted: int) -> Stage:
         tree=flat,
         masks=sets.masks,
         redealt=tree.redealt,
+        outs=tree.outs,
         grown=sets.positions,
         grown_after=granted,
     )

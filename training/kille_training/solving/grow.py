@@ -34,7 +34,11 @@ LARGE_DEAL = 4096
 
 
 class Grown(NamedTuple):
-    """The nodes so far, as in `FlatTree`; `redealt` says which leaves end in another hand."""
+    """The nodes so far, as in `FlatTree`.
+
+    `redealt` says which leaves end in another hand; `outs`, where it has columns, how likely each
+    set of seats is out.
+    """
 
     infoset: np.ndarray
     parent: np.ndarray
@@ -42,6 +46,7 @@ class Grown(NamedTuple):
     probability: np.ndarray
     payoff: np.ndarray
     redealt: np.ndarray
+    outs: np.ndarray
 
 
 class Sets(NamedTuple):
@@ -66,6 +71,7 @@ class Scratch(NamedTuple):
     talon: np.ndarray  # how many cards of each type are left
     place: np.ndarray
     expected: np.ndarray
+    expected_outs: np.ndarray
 
 
 @kernel
@@ -180,11 +186,12 @@ def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
     Returns:
         `PLAYED`; `AVERAGED`, into `expected`; or `DRAWS`, and the next table waits for a card.
     """
-    stack, count, place, expected = (
+    stack, count, place, expected, outs = (
         scratch.stack,
         scratch.talon,
         scratch.place,
         scratch.expected,
+        scratch.expected_outs,
     )
     position = np.int64(stack[depth]["stacked"])
     kind, weight, at = -1, 0, drawn_at
@@ -204,18 +211,23 @@ def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
             # In the table before: this one has drawn some card already.
             _count_talon(stack[depth], position, num_cards, count, place)
             expected[:] = 0.0
+            outs[:] = 0.0
         elif not draws:  # else it is laid aside for another card
             if table["phase"] > OVER:
                 break
             weight += count[kind]
             for seat in range(expected.shape[0]):
                 expected[seat] += count[kind] * table["reward"][seat]
+            if outs.shape[0] > 0:
+                outs[np.int64(table["out"])] += count[kind]
         kind += 1
         while kind < TYPES and count[kind] == 0:
             kind += 1
         if kind == TYPES:
             for seat in range(expected.shape[0]):
                 expected[seat] /= weight
+            for out in range(outs.shape[0]):
+                outs[out] /= weight
             return AVERAGED
         at = place[kind]
     stack[depth + 1] = stack[depth]
@@ -278,6 +290,12 @@ def grow(
                 for seat in range(num_players):
                     paid = scratch.expected[seat] if came == AVERAGED else table["reward"][seat]
                     tree.payoff[leaves, seat] = paid
+                for out in range(tree.outs.shape[1]):
+                    if came == AVERAGED:
+                        tree.outs[leaves, out] = scratch.expected_outs[out]
+                    else:
+                        ends = not tree.redealt[leaves] and out == table["out"]
+                        tree.outs[leaves, out] = 1.0 if ends else 0.0
                 leaves += 1
             else:
                 stands = _set_of(table, rules, sets, size, scratch, num_features, observed)
@@ -326,8 +344,17 @@ def grow(
 class Growth:
     """The arrays that `grow` fills, which double where they are full."""
 
-    def __init__(self, batch: Batch, observed: bool, nodes: int, leaves: int, sets: int) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        observed: bool,
+        nodes: int,
+        leaves: int,
+        sets: int,
+        outs: bool = False,
+    ) -> None:
         spec, seats = batch.spec, batch.num_players
+        out_sets = 1 << seats if outs else 0
         self.num_players = seats
         self.num_features = width(spec.information_state(seats))
         self.observed = width(spec.observation(seats)) if observed else 0
@@ -343,6 +370,7 @@ class Growth:
             talon=np.zeros(TYPES, dtype=np.int64),
             place=np.zeros(TYPES, dtype=np.int64),
             expected=np.zeros(seats),
+            expected_outs=np.zeros(out_sets),
         )
         self.tree = Grown(
             infoset=np.zeros(nodes, dtype=np.int32),
@@ -351,6 +379,7 @@ class Growth:
             probability=np.zeros(nodes),
             payoff=np.zeros((leaves, seats)),
             redealt=np.zeros(leaves, dtype=np.bool_),
+            outs=np.zeros((leaves, out_sets)),
         )
         self.sets = Sets(
             slots=_free_slots(sets),
@@ -368,7 +397,7 @@ class Growth:
 
     def resize(self, nodes: int, leaves: int, sets: int) -> None:
         """Gives the arrays these lengths."""
-        lengths = [nodes] * 4 + [leaves] * 2
+        lengths = [nodes] * 4 + [leaves] * 3
         for array, length in zip(self.tree, lengths, strict=True):
             array.resize((length, *array.shape[1:]), refcheck=False)
         if sets != len(self.sets.player):

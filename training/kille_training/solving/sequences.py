@@ -53,12 +53,49 @@ class SequenceForm:
         return len(self.rows) - 1
 
 
+@dataclass(frozen=True)
+class PayableForm:
+    """A sequence form whose payoffs can be changed; it keeps the entries that pay nothing now.
+
+    Attributes:
+        form: The form; `pay` writes its weights.
+        chance: [T] float64, how often chance leads to each terminal node.
+        ends: For each player, the terminal nodes that count for him.
+        entry: For each player, the entry of each of them.
+    """
+
+    form: SequenceForm
+    chance: np.ndarray
+    ends: tuple[np.ndarray, ...]
+    entry: tuple[np.ndarray, ...]
+
+    def pay(self, payoff: np.ndarray) -> None:
+        """Makes the form that of the same tree with other payoffs, [T, P]."""
+        weight = self.form.weight
+        weight[:] = 0.0
+        for player, (ends, entry) in enumerate(zip(self.ends, self.entry, strict=True)):
+            if len(entry):
+                begin = entry.min()  # a player's entries stand side by side
+                found = np.bincount(entry - begin, self.chance[ends] * payoff[ends, player])
+                weight[begin : begin + len(found)] = found
+
+
 def sequence_form(tree: FlatTree) -> SequenceForm:
     """Returns the sequence form of a tree.
 
     Raises:
         KilleError: An information set has no node.
     """
+    return _build(tree, False).form
+
+
+def payable_form(tree: FlatTree) -> PayableForm:
+    """Returns the sequence form of a tree whose payoffs are to change; see `sequence_form`."""
+    return _build(tree, True)
+
+
+def _build(tree: FlatTree, every: bool) -> PayableForm:
+    """Builds a form with every entry; or only with those that pay something, for good."""
     players = tree.num_players
     met = np.full(tree.num_infosets, -1, dtype=np.int64)
     deciding = np.flatnonzero(tree.infoset >= 0)[::-1]
@@ -85,10 +122,11 @@ def sequence_form(tree: FlatTree) -> SequenceForm:
     num_slots = tree.num_sequences + players
     counts = np.zeros(num_slots, dtype=np.int64)
     entries, weights, combinations, columns = [], [], [], [0]
+    counting, numbers, num_entries = [], [], 0
     for player in range(players):
         own = last[:, player].astype(np.int64)
         weight = reach * tree.payoff[:, player]
-        counted = (weight != 0.0) & (own >= players)
+        counted = (every | (weight != 0.0)) & (own >= players)
         own, weight = own[counted], weight[counted]
         others = np.delete(last[counted], player, axis=1)
         somewhere, joint = _combine(others)
@@ -99,10 +137,14 @@ def sequence_form(tree: FlatTree) -> SequenceForm:
         counts += np.bincount(keys // width, minlength=num_slots)
         combinations.append(others[somewhere])
         columns.append(columns[-1] + len(somewhere))
+        if every:
+            counting.append(np.flatnonzero(counted))
+            numbers.append(entry + num_entries)
+            num_entries += len(keys)
     table = np.concatenate(combinations).T
     if players == 1:  # nobody else: the one column stands for an empty sequence, which is certain
         table = np.zeros((1, columns[-1]))
-    return SequenceForm(
+    form = SequenceForm(
         slot,
         np.concatenate([[0], np.cumsum(np.bincount(tree.player, minlength=players))]).astype(
             np.uint32
@@ -115,6 +157,7 @@ def sequence_form(tree: FlatTree) -> SequenceForm:
         np.array(columns, dtype=np.uint32),
         np.ascontiguousarray(table, dtype=np.uint32),
     )
+    return PayableForm(form, reach, tuple(counting), tuple(numbers))
 
 
 def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
