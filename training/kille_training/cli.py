@@ -20,6 +20,11 @@ COMMANDS = {
     "demo": ("kille_training.commands.demo:demo", "Train, measure and report in ten minutes."),
     "train": ("kille_training.commands.train:train", "Train an agent by self-play."),
     "evaluate": ("kille_training.commands.evaluate:evaluate", "Measure an agent."),
+    "best-response": (
+        "kille_training.commands.best_response:best_response",
+        "Learn to beat an agent, and by how much.",
+    ),
+    "solve": ("kille_training.commands.solve:solve", "Solve a deal: an equilibrium, exactly."),
     "report": ("kille_training.commands.report:report", "Make a run's report."),
     "record": ("kille_training.commands.record:record", "Let agents play; write the matches down."),
     "replay": ("kille_training.commands.replay:replay", "Tell recorded matches, or check them."),

@@ -1,0 +1,234 @@
+"""A learnt best response is a lower bound, and says so honestly."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
+from kille_agents.likeliest import Likeliest
+from kille_env.errors import ConfigError, PolicyError
+from kille_env.registry import spec
+from kille_training import best_response as module
+from kille_training.best_response import LEARNER, Search, best_response, gains
+from kille_training.cli import main
+from kille_training.evaluate import estimate
+from kille_training.solving.deals import build_deal
+from kille_training.solving.policies import nash_conv, strategies_of
+from kille_training.solving.values import expected_values
+
+DEAL = spec("byteskille").resolve({"fraga": "off"}, episode="deal")
+TINY = Search(
+    learner=replace(
+        LEARNER, decisions=3 * 512, num_tables=64, n_steps=8, batch_size=256, layers=(8,)
+    ),
+    seeds=2,
+    choice_deals=300,
+    deals=600,
+)
+SEEDS = np.arange(4000, dtype=np.uint64)
+
+
+@pytest.fixture(scope="module")
+def deal():
+    return build_deal(2, DEAL)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return best_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+
+
+def test_the_bound_is_positive_where_there_is_much_to_gain_and_below_what_there_is(deal, found):
+    exact = nash_conv(UniformPolicy(), deal)
+    assert found.total.low > 0.0
+    for gain, value, most, worth in zip(
+        found.gains, found.values, exact.improvement, exact.values, strict=True
+    ):
+        assert gain.low <= most
+        assert gain.groups == TINY.deals
+        assert value == pytest.approx(worth, abs=0.25)
+    assert found.total.mean == pytest.approx(sum(gain.mean for gain in found.gains))
+    assert found.decisions == (3 * 512, 3 * 512)
+
+
+def test_it_depends_on_the_seed_alone(found):
+    again = best_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+    assert replace(again, seconds=0.0, players=()) == replace(found, seconds=0.0, players=())
+    other = best_response(UniformPolicy(), "byteskille", 2, DEAL, replace(TINY, seed=2))
+    assert other.gains != found.gains
+
+
+def test_the_learners_are_chosen_over_other_deals_than_the_gain_is_measured_over(monkeypatch):
+    played = []
+
+    def spy(response, policy, game, num_players, rules, seeds, positions=None):
+        played.append(set(seeds.tolist()))
+        return gains(response, policy, game, num_players, rules, seeds, positions)
+
+    monkeypatch.setattr(module, "gains", spy)
+    found = best_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+    chosen, reported = played[: TINY.seeds], played[TINY.seeds :]
+    assert [len(seeds) for seeds in chosen] == [TINY.choice_deals] * TINY.seeds
+    assert len(reported) == len(set(found.chosen))
+    assert all(mine.isdisjoint(theirs) for mine in chosen for theirs in reported)
+
+
+def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
+    """One learner that is good as forehand, one that is good as dealer."""
+    usual = ThresholdPolicy(2, DEAL)
+    layout = {part.name: part.slice for part in spec("byteskille").observation(2)}
+
+    class GoodAt:
+        name = "half"
+
+        def __init__(self, to_come):
+            self.to_come = to_come
+
+        def probabilities(self, observation, mask):
+            mine = observation[:, layout["to_come"]].sum(axis=1) == self.to_come
+            plays = usual.probabilities(observation, mask)
+            return np.where(mine[:, None], plays, UniformPolicy().probabilities(observation, mask))
+
+    learners = iter([(GoodAt(0), 1), (GoodAt(1), 1)])
+    monkeypatch.setattr(module, "_learn", lambda *given: next(learners))
+    found = best_response(UniformPolicy(), "byteskille", 2, DEAL, replace(TINY, choice_deals=3000))
+    assert found.chosen == (1, 0)
+    assert min(gain.low for gain in found.gains) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("game", "num_players", "episode"),
+    [("byteskille", 3, "deal"), ("knack", 3, "deal"), ("krypkille", 2, "match")],
+)
+def test_who_responds_with_himself_gains_exactly_nothing(game, num_players, episode):
+    """He draws lots, but the luck is the deal's."""
+    rules = spec(game).resolve(episode=episode)
+    gained = gains(UniformPolicy(), UniformPolicy(), game, num_players, rules, SEEDS[:20])
+    assert gained.shape == (20, num_players)
+    assert not gained.any()
+
+
+def test_gains_are_those_of_the_tree(deal):
+    threshold, uniform = ThresholdPolicy(2, DEAL), UniformPolicy()
+    gained = gains(threshold, uniform, "byteskille", 2, DEAL, SEEDS)
+    tree = deal.stages[0].tree
+    for position in range(2):
+        among_its_like = expected_values(tree, strategies_of(uniform, deal)[0])[position]
+        seated = [threshold, uniform] if position == 0 else [uniform, threshold]
+        exact = expected_values(tree, strategies_of(seated, deal)[0])[position] - among_its_like
+        measured = estimate(gained[:, position])
+        half = (measured.high - measured.low) / 2
+        assert abs(measured.mean - exact) < 1.5 * half
+
+
+def test_chosen_positions_and_chunks_change_nothing(monkeypatch):
+    policies = ThresholdPolicy(3, DEAL), UniformPolicy()
+    whole = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50])
+    monkeypatch.setattr(module, "TABLES", 16)
+    parts = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50], [2, 0])
+    assert (parts == whole[:, [2, 0]]).all()
+
+
+def test_in_a_given_time(found):
+    hasty = replace(TINY, seeds=1, minutes=0.5 / 60)
+    quick = best_response(UniformPolicy(), "byteskille", 2, DEAL, hasty)
+    assert quick.decisions[0] % 512 == 0
+    assert quick.total.groups == TINY.deals
+
+
+def test_progress_is_told_in_parts():
+    parts = []
+    best_response(UniformPolicy(), "byteskille", 2, DEAL, TINY, parts.append)
+    assert sum(parts) == TINY.seeds * module.PARTS
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seeds": 0}, "seeds is 0, expected at least 1"),
+        ({"deals": 1}, "deals is 1, expected at least 2"),
+        ({"choice_deals": 1}, "choice_deals is 1"),
+        ({"seed": -1}, "seed is -1"),
+        ({"minutes": 0.0}, "minutes is 0.0, expected a number above 0"),
+        ({"minutes": float("nan")}, "minutes is nan"),
+        ({"learner": replace(LEARNER, form="streams")}, "expected 'seats'"),
+    ],
+)
+def test_impossible_searches_are_refused(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        Search(**wrong)
+
+
+def test_a_policy_that_cannot_play_is_refused_before_anything_is_learnt(monkeypatch):
+    class Nonsense:
+        name = "nonsense"
+
+        def probabilities(self, observation, mask):
+            return np.full(mask.shape, np.nan)
+
+    monkeypatch.setattr(module, "_learn", lambda *given: pytest.fail("it learns"))
+    with pytest.raises(PolicyError, match="'nonsense' returned"):
+        best_response(Nonsense(), "byteskille", 2, DEAL, TINY)
+    three = load_policy("threshold", "byteskille", 3, DEAL)
+    with pytest.raises(PolicyError, match="made for another table"):
+        best_response(three, "byteskille", 2, DEAL, TINY)
+
+
+def test_the_likeliest_actions_of_a_policy():
+    class Tossing:
+        name = "tossing"
+
+        def probabilities(self, observation, mask):
+            return np.array([[0.2, 0.5, 0.3], [0.5, 0.0, 0.5]])
+
+    played = Likeliest(Tossing()).probabilities(np.zeros((2, 1)), np.ones((2, 3), dtype=np.int8))
+    assert played.tolist() == [[0, 1, 0], [1, 0, 0]]
+    with pytest.raises(PolicyError, match="an illegal action"):
+        Likeliest(Tossing()).probabilities(np.zeros((2, 1)), np.array([[1, 0, 1], [1, 1, 1]]))
+
+
+WORDS = ["--decisions", "1", "--seeds", "1", "--deals", "30", "--seed", "3"]
+
+
+@pytest.mark.parametrize("game", ["byteskille", "krypkille"])
+def test_command(game, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["best-response", "rule_of_thumb", "--game", game, "--players", "3", *WORDS]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["lower_bound"] is True
+    assert found["game"] == game
+    assert len(found["gains"]) == len(found["values"]) == 3
+    assert found["decisions"] == [LEARNER.num_tables * LEARNER.n_steps]
+    assert found["gains"][0]["groups"] == 30
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_command_for_people(capsys):
+    assert main(["best-response", "uniform", "--players", "2", "--play", "argmax", *WORDS]) == 0
+    said = capsys.readouterr().out
+    assert "lower bound" in said
+    assert "forehand" in said
+    assert "perhaps more" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["treshold"], "Did you mean 'threshold'"),
+        (["uniform", "--players", "99"], "99"),
+        (["uniform", "--game", "kungsholm"], "Did you mean 'kungsholmskille'"),
+        (["threshold", "--game", "knack"], "threshold plays byteskille"),
+        (["uniform", "--decisions", "5", "--minutes", "1"], "not both"),
+        (["uniform", "--minutes", "0"], "minutes"),
+        (["uniform", "--deals", "1"], "deals"),
+        (["uniform", "--rules", "fraga=perhaps"], "fraga"),
+    ],
+)
+def test_command_refuses(words, message, capsys):
+    assert main(["best-response", *words]) == 1
+    assert message in capsys.readouterr().err
