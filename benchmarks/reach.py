@@ -1,0 +1,79 @@
+"""How long MaskablePPO takes to a target: `python benchmarks/reach.py`.
+
+Single deals of Byteskille at two and at three seats, without the question (fragekille) and with it,
+one recipe for all four, several seeds. NashConv is exact; measuring stops the clock. The time is
+processor time of one thread, so that it does not depend on what else the machine does. A run ends
+when both ways to play, the likeliest actions and drawn ones, have been at the target at the same
+point, or with its decisions. Every finished run is a line of `--out`; what is there is not done
+again.
+"""
+
+import argparse
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from kille_training.config import load_settings, plain
+from kille_training.curves import Journal, curve, learn
+from kille_training.runs import versions
+from kille_training.solving.deals import build_deal
+
+ROOT = Path(__file__).parents[1]
+RECIPE = ROOT / "configs" / "learning" / "reach.yaml"
+TARGETS = {2: 0.005, 3: 0.01}
+"""NashConv in stakes, by seats."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--recipe", type=Path, default=RECIPE)
+    parser.add_argument("--players", type=int, nargs="+", default=[2, 3], choices=TARGETS)
+    parser.add_argument("--questions", nargs="+", default=["off", "forced"])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--out", type=Path, default=Path("runs/reach.jsonl"))
+    options = parser.parse_args()
+    recipe = load_settings(options.recipe)
+    journal = Journal(options.out)
+    deals = {}
+    for seed, players, question in product(options.seeds, options.players, options.questions):
+        table = replace(
+            recipe.table, num_players=players, rules={**recipe.table.rules, "fraga": question}
+        )
+        settings = replace(recipe, seed=seed, table=table)
+        key = {"question": question, "num_players": players, "seed": seed}
+        if journal.has(key, plain(settings)):
+            continue
+        if (players, question) not in deals:
+            deals[players, question] = build_deal(players, table.resolve())
+        target, points, first = TARGETS[players], [], {}
+        for point in learn(settings, deals[players, question]):
+            points.append(point)
+            at = {"argmax": sum(point.argmax), "sampled": sum(point.sampled)}
+            for play, value in at.items():
+                if value <= target:
+                    first.setdefault(play, point.seconds)
+            if max(at.values()) <= target:
+                break
+        journal.add(
+            {
+                **key,
+                "target": target,
+                "points": curve(points),
+                "settings": plain(settings),
+                "made_with": versions(),
+            }
+        )
+        times = ", ".join(
+            f"{play} {first[play]:.0f} s" if play in first else f"{play} not reached"
+            for play in ("argmax", "sampled")
+        )
+        print(
+            f"{players} seats, question {question}, seed {seed}: NashConv {target:g} {times}; "
+            f"at the end, after {points[-1].seconds:.0f} s, {sum(points[-1].argmax):.4f} argmax, "
+            f"{sum(points[-1].sampled):.4f} sampled",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
