@@ -18,7 +18,8 @@ What makes the states few, without loss:
 
 The cap on hands (`max_deals`, 200 in the presets) is left out, unless it is asked for or without it
 there are infinitely many states; how likely it is that play comes so far, `beyond_cap` says. A hand
-that is thrown in for a kille (`two_player: wiki`) counts neither here nor there.
+that is thrown in for a kille (`two_player: wiki`) is not counted here, even where the cap is part
+of the game.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -97,8 +98,9 @@ class After:
         bought: [N], the node behind buying.
         following: [N], the next state; -1 where the match is over or somebody decides.
         shift: [N], how far the seats are turned in the next state.
-        reward: [N, P], what each seat has got since the state, where nobody decides.
-        tables: [N] tables, as they stand at the nodes.
+        reward: [N, P], what each seat gets on the way, where nobody decides; the antes of the next
+            hand are part of it.
+        tables: [V, D] tables, as they stand at the decisions, for each table that is the state.
     """
 
     roots: np.ndarray
@@ -187,6 +189,7 @@ class State:
         hand: Number of its hand in `Match.hands`.
         after: What follows each outcome of it.
         tables: [V] tables, the ones that are this state: what tells them apart decides nothing.
+            The antes are paid, and some hand has been dealt.
     """
 
     hand: int
@@ -217,6 +220,7 @@ class Match:
         capped: Whether the cap on hands is part of the game.
         hands: The hands that its states deal.
         states: The states.
+        antes: [P] float64, what the seats have paid before the first hand, as a negative number.
         num_tables: The states before equal ones were made one.
     """
 
@@ -225,6 +229,7 @@ class Match:
     capped: bool
     hands: tuple[Hand, ...]
     states: tuple[State, ...]
+    antes: np.ndarray
     num_tables: int
 
     @property
@@ -302,7 +307,7 @@ class MatchNashConv(NashConv):
 
     Attributes:
         pot: What the pot begins with.
-        state_values: [S, P], what all states are worth under the strategy.
+        state_values: [S, P], what all states are worth under the strategy, once antes are paid.
         state_bests: [S, P], what they are worth to a seat that responds, the others do not.
         beyond_cap: How likely the match is to reach the cap on hands that was left out.
         hands: How many hands are to be expected.
@@ -321,7 +326,7 @@ class MatchNashConv(NashConv):
 
 
 def match_values(match: Match, strategy: MatchStrategy) -> np.ndarray:
-    """Returns what the states are worth to the seats when all play a strategy, [S, P]."""
+    """Returns what the states are worth when all play a strategy and antes are paid, [S, P]."""
     match.check(strategy)
     ends = _ends(match, strategy)
     values = np.zeros((len(match.states), match.num_players))
@@ -348,7 +353,7 @@ def match_nash_conv(match: Match, strategy: MatchStrategy) -> MatchNashConv:
     beyond, hands = _length(match, strategy)
     return MatchNashConv(
         improvement=bests[0] - values[0],
-        values=values[0],
+        values=values[0] + match.antes,
         pot=match.pot,
         state_values=values,
         state_bests=bests,
@@ -449,6 +454,7 @@ def end_hands(tables, rules, outs):
     for number in range(tables.shape[0]):
         table = tables[number]
         deal(table, rules[0])
+        table["reward"][:] = 0.0  # the antes were paid on the way to this state
         if outs[number] < 0:
             table["redeals"] += 1
             deal_again(table, rules[0], BY_QUESTION)
@@ -536,6 +542,8 @@ class _Explorer:
         self.hand_numbers: dict[tuple[int, bool], int] = {}
         self.numbers: dict[bytes, int] = {}
         self.tables: list[np.ndarray] = []
+        self.dealt: list[np.ndarray] = []
+        self.antes: list[np.ndarray] = []
         self.found: list[tuple[int, After]] = []
 
     def explore(self, state_limit: int) -> None:
@@ -574,6 +582,10 @@ class _Explorer:
         if key not in self.numbers:
             self.numbers[key] = len(self.tables)
             self.tables.append(fresh)
+            dealt = fresh.copy()
+            self.game.deal(dealt, self.played.record, np.ones(1, dtype=np.bool_), True)
+            self.dealt.append(dealt)
+            self.antes.append(dealt["reward"][0, : self.num_players].copy())
         return self.numbers[key]
 
     def _turned(self, seats: int, shift: int) -> int:
@@ -604,28 +616,34 @@ class _Explorer:
         with announce_compilation("matches", package_root(end_hands)):
             end_hands(ended, self.played.record, np.array(outcomes))
         nodes: list[tuple[Any, ...]] = []
-        roots = [self._reach(ended[i : i + 1], nodes) for i in range(len(outcomes))]
+        asking = [table[:0]]
+        roots = [self._reach(ended[i : i + 1], nodes, asking) for i in range(len(outcomes))]
         columns = list(zip(*nodes, strict=True))
         return After(
             np.array(roots),
             *(np.array(column) for column in columns[:5]),
             reward=np.array(columns[5]),
-            tables=np.concatenate(columns[6]),
+            tables=np.concatenate(asking)[None],
         )
 
-    def _reach(self, table: np.ndarray, nodes: list[tuple[Any, ...]]) -> int:
+    def _reach(
+        self, table: np.ndarray, nodes: list[tuple[Any, ...]], asking: list[np.ndarray]
+    ) -> int:
         """Adds the node of a table, behind all that it leads to, and returns its number."""
         reward = table["reward"][0, : self.num_players].copy()
         if table["phase"][0] == BUYIN:
             declined, bought = (
-                self._reach(self._applied(table, action), nodes) for action in (DECLINE, BUY)
+                self._reach(self._applied(table, action), nodes, asking)
+                for action in (DECLINE, BUY)
             )
-            nodes.append((int(table["seat"][0]), declined, bought, -1, 0, 0 * reward, table))
+            nodes.append((int(table["seat"][0]), declined, bought, -1, 0, 0 * reward))
+            asking.append(table)
         elif table["phase"][0] == DEAL:
-            shift = self.num_players - 1 - int(table["next_dealer"][0])
-            nodes.append((-1, -1, -1, self._number(table), shift, reward, table))
+            number, shift = self._number(table), self.num_players - 1 - int(table["next_dealer"][0])
+            reward += np.roll(self.antes[number], -shift)
+            nodes.append((-1, -1, -1, number, shift, reward))
         else:
-            nodes.append((-1, -1, -1, -1, 0, reward, table))
+            nodes.append((-1, -1, -1, -1, 0, reward))
         return len(nodes) - 1
 
     def _applied(self, table: np.ndarray, action: int) -> np.ndarray:
@@ -642,14 +660,17 @@ class _Explorer:
             hand, after = self.found[first]
             following = np.where(after.following >= 0, classes[after.following], -1)
             equal = np.flatnonzero(classes == number)
-            tables = np.concatenate([self.tables[i] for i in equal])
-            states.append(State(hand, replace(after, following=following), tables))
+            tables = np.concatenate([self.dealt[i] for i in equal])
+            asking = np.concatenate([self.found[i][1].tables for i in equal])
+            after = replace(after, following=following, tables=asking)
+            states.append(State(hand, after, tables))
         return Match(
             rules=self.rules,
             num_players=self.num_players,
             capped=self.capped,
             hands=tuple(self.hands),
             states=tuple(states),
+            antes=self.antes[0],
             num_tables=len(self.tables),
         )
 

@@ -159,7 +159,7 @@ def table_of(
     seen, rows = [], []
     for stage, strategy in zip(stages, strategies, strict=True):
         # Unreached sets count equally.
-        weight = _reach(stage.tree, strategy) + np.finfo(np.float64).tiny
+        weight = reach(stage.tree, strategy) + np.finfo(np.float64).tiny
         left = stage.rules.number("max_deals") - stage.granted
         for thrown_in in range(min(THROWN_IN + 1, left) if stage.thrown_in else 1):
             seen.append(stage.observed(thrown_in))
@@ -255,7 +255,7 @@ def _rows(stage: Stage, strategy: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Returns how often play comes to each information set, [I]."""
     reached = np.zeros(tree.num_infosets)
     weight = np.zeros(tree.num_nodes)
