@@ -9,6 +9,7 @@ from kille_agents.knack import KnackRuleOfThumb
 from kille_agents.krypkille import KrypkilleRuleOfThumb
 from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
 from kille_agents.network import SPECIFICATION, load_network
+from kille_agents.table import TABLE, load_table, table_file
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
 from kille_env.core.spec import Rules
@@ -49,8 +50,9 @@ def load_policy(
     """Returns a player for a table.
 
     Args:
-        name_or_path: A name of `BASELINES`; a run's folder, or a folder or file of a policy that
-            was exported; or a model that Stable-Baselines3 has saved (`.zip`).
+        name_or_path: A name of `BASELINES`; the folder of a run or of a solution; a folder or file
+            of a policy that was exported, a table (`.npz`) for one; or a model that
+            Stable-Baselines3 has saved (`.zip`).
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -69,10 +71,12 @@ def load_policy(
         from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
         return load_sb3(path, game, num_players, rules, trust=trust)
+    if (table := table_file(path)) is not None:
+        return load_table(table, game, num_players, rules)
     if path.exists():
         return load_network(path, game, num_players, rules)
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
-        f"{SPECIFICATION}. "
+        f"{SPECIFICATION} or {TABLE}. "
         f"{did_you_mean(name, BASELINES)}"
     )

@@ -7,6 +7,7 @@ read without pickle, so nothing in it can run.
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from kille_env.registry import spec
 
 FORMAT = "kille-table 1"
 SUFFIX = ".npz"
+TABLE = "policy.npz"
+"""What the table is called in the folder of a solution."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,14 @@ def save_table(policy: TablePolicy, path: Path) -> Path:
     return path
 
 
+def table_file(path: str | Path) -> Path | None:
+    """Returns the file of the table that a path means; None if it means something else."""
+    path = Path(path)
+    if path.is_dir():
+        path = path / TABLE
+    return path if path.suffix == SUFFIX and path.is_file() else None
+
+
 def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePolicy:
     """Reads a table and checks that it is for this game, these seats and these rules.
 
@@ -169,4 +180,30 @@ def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePo
         raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None
     if wrong := card.differences(game, num_players, rules):
         raise PolicyError(f"the table in {path} does not fit: {'; '.join(wrong)}")
-    return TablePolicy(card, observations, probabilities, path.stem)
+    name = path.parent.name if path.name == TABLE else path.stem
+    return TablePolicy(card, observations, probabilities, name)
+
+
+def read_table(path: Path) -> tuple[TableCard, np.ndarray, np.ndarray]:
+    """Reads a table, whatever it is for: card, observations and probabilities.
+
+    Raises:
+        PolicyError: It is no table, or cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(bytes(file["about"]))
+            if about.pop("format") != FORMAT:
+                raise ValueError("another format")
+            return TableCard(**about), file["observations"], file["probabilities"]
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None

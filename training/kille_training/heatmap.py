@@ -8,10 +8,11 @@ import numpy as np
 from kille_agents.base import Policy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.registry import make_batch
+from kille_env.registry import make_batch, spec
 from kille_training.evaluate import Player
 
 CARDS = 21
+ASKS = 2  # behind the cards that were dealt and those that were taken
 
 
 @dataclass(frozen=True)
@@ -59,30 +60,67 @@ def swap_map(
         raise KilleError(f"the map of swaps is one of byteskille, not of {rules.game}")
     tables = 2048
     batch = make_batch(rules.game, tables, num_players, rules=rules, seed=seed)
-    action = {text: index for index, text in enumerate(batch.spec.actions)}
-    part = {part.name: part.slice for part in batch.spec.observation(num_players)}
     player = Player(policy, "sampled", np.random.default_rng([seed, 4]))
-    total, seen = np.zeros((3, num_players, CARDS)), np.zeros((3, num_players, CARDS))
+    tally = Tally(num_players)
     batch.reset()
     for _ in range(max(1, decisions // tables)):
-        probabilities = policy.probabilities(batch.observation, batch.mask)
-        # Once somebody is out of a match a place is another one, heads-up the dealer second of two.
-        complete = batch.observation[:, part["in_hand"]].sum(axis=1) == num_players
-        turn = np.flatnonzero((batch.mask[:, action["swap"]] == 1) & complete)
-        observation, chances = batch.observation[turn], probabilities[turn]
-        card = observation[:, part["card"]].argmax(axis=1)
-        taken = 1 - observation[:, part["card_dealt"]][:, 0].astype(np.int64)
-        place = num_players - 1 - observation[:, part["to_come"]].sum(axis=1).astype(np.int64)
-        ask, swap = chances[:, action["ask"]], chances[:, action["swap"]]
-        swap = np.divide(swap, 1.0 - ask, out=np.zeros_like(swap), where=ask < 1.0)
-        certain = ask < 0.999
-        np.add.at(total, (taken[certain], place[certain], card[certain]), swap[certain])
-        np.add.at(seen, (taken[certain], place[certain], card[certain]), 1.0)
-        may_ask = batch.mask[turn, action["ask"]] == 1
-        np.add.at(total, (2, place[may_ask], card[may_ask]), ask[may_ask])
-        np.add.at(seen, (2, place[may_ask], card[may_ask]), 1.0)
+        tally.add(
+            batch.observation, batch.mask, policy.probabilities(batch.observation, batch.mask)
+        )
         batch.step(player.choose(batch.observation, batch.mask))
         if progress is not None:
             progress(tables)
-    share = np.divide(total, seen, out=np.full_like(total, np.nan), where=seen > 0)
-    return SwapMap(share[0], share[1], share[2, 0])
+    return tally.map()
+
+
+class Tally:
+    """Adds up what a player does on his turns."""
+
+    def __init__(self, num_players: int) -> None:
+        """Begins with nothing."""
+        game = spec("byteskille")
+        self._action = {text: index for index, text in enumerate(game.actions)}
+        self._part = {part.name: part.slice for part in game.observation(num_players)}
+        self._players = num_players
+        self._total = np.zeros((3, num_players, CARDS))
+        self._seen = np.zeros((3, num_players, CARDS))
+
+    def add(
+        self,
+        observation: np.ndarray,
+        mask: np.ndarray,
+        probabilities: np.ndarray,
+        weight: np.ndarray | None = None,
+    ) -> None:
+        """Adds decisions.
+
+        Args:
+            observation: [N, F].
+            mask: [N, A].
+            probabilities: [N, A].
+            weight: [N], how much each counts; None is 1.
+        """
+        part, players = self._part, self._players
+        # Once somebody is out of a match a place is another one, heads-up the dealer second of two.
+        complete = observation[:, part["in_hand"]].sum(axis=1) == players
+        turn = np.flatnonzero((mask[:, self._action["swap"]] == 1) & complete)
+        counted = np.ones(len(turn)) if weight is None else weight[turn]
+        may_ask = mask[turn, self._action["ask"]] == 1
+        observation, chances = observation[turn], probabilities[turn]
+        card = observation[:, part["card"]].argmax(axis=1)
+        taken = 1 - observation[:, part["card_dealt"]][:, 0].astype(np.int64)
+        place = players - 1 - observation[:, part["to_come"]].sum(axis=1).astype(np.int64)
+        ask, swap = chances[:, self._action["ask"]], chances[:, self._action["swap"]]
+        swap = np.divide(swap, 1.0 - ask, out=np.zeros_like(swap), where=ask < 1.0)
+        asks = np.full(len(turn), ASKS)
+        for which, chance, counts in ((taken, swap, ask < 0.999), (asks, ask, may_ask)):
+            at = which[counts], place[counts], card[counts]
+            np.add.at(self._total, at, chance[counts] * counted[counts])
+            np.add.at(self._seen, at, counted[counts])
+
+    def map(self) -> SwapMap:
+        """Returns how often the player swaps and asks."""
+        share = np.divide(
+            self._total, self._seen, out=np.full_like(self._total, np.nan), where=self._seen > 0
+        )
+        return SwapMap(share[0], share[1], share[ASKS, 0])

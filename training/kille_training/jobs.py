@@ -16,6 +16,7 @@ from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
 from kille_training.report import MAP_DECISIONS, measure_of, write_report
 from kille_training.runs import Run
+from kille_training.solving.solution import Folder, Solved, SolveSettings, solve_deal
 from kille_training.watch import Watch
 
 
@@ -152,3 +153,20 @@ def report_run(run: Run) -> Path:
     with watch.job("reporting", MAP_DECISIONS):
         write_report(run, watch.advance)
     return run.report
+
+
+def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) -> Solved:
+    """Solves a deal into a folder; see `solution.solve_deal`.
+
+    Raises:
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    watch = Watch()
+    try:
+        return solve_deal(folder, settings, memory_limit=memory_limit, progress=watch.iterated)
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. Nothing is lost; go on with: kille solve (with the same options)",
+            err=True,
+        )
+        raise

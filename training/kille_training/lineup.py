@@ -7,7 +7,8 @@ import numpy as np
 
 from kille_agents.base import Policy, check_probabilities, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
-from kille_agents.network import SPECIFICATION, policy_folder, read_network
+from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
+from kille_agents.table import TableCard, read_table, table_file
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
@@ -82,19 +83,18 @@ def table_for(
     """Returns the table that a player is to be measured at: game, seats and rules.
 
     Args:
-        policy: A name or a path. What is not given is what an exported network was made for; for
-            anyone else it is Byteskille's, and a single deal.
+        policy: A name or a path. What is not given is what an exported network or a table was made
+            for; for anyone else it is Byteskille's, and a single deal.
         game: The game, if given.
         num_players: Seats, if given.
         episode: "deal" or "match", if given.
         switches: Switches that were given; a preset among them stands for all others.
 
     Raises:
-        KilleError: There is no such game, switch or table, or the network cannot be read.
+        KilleError: There is no such game, switch or table, or the file cannot be read.
     """
-    folder = None if policy in BASELINES else policy_folder(policy)
-    if folder is not None and (folder / SPECIFICATION).is_file():
-        card = read_network(folder)[0]
+    card = _card(policy)
+    if card is not None:
         if "preset" not in switches and game in (None, card.game):
             switches = {**card.rules, **switches}
         game, num_players = game or card.game, num_players or card.num_players
@@ -102,3 +102,15 @@ def table_for(
     seats = table.check_players(num_players)
     episode = episode or str(switches.get("episode", "deal"))
     return table.name, seats, table.resolve(dict(switches), episode=episode)
+
+
+def _card(policy: str) -> PolicyCard | TableCard | None:
+    """Returns what a policy was made for, None if it does not say."""
+    if policy in BASELINES:
+        return None
+    if (file := table_file(policy)) is not None:
+        return read_table(file)[0]
+    folder = policy_folder(policy)
+    if folder is not None and (folder / SPECIFICATION).is_file():
+        return read_network(folder)[0]
+    return None

@@ -1,7 +1,7 @@
 """The report's pictures, as SVG that stands in the page itself."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -104,6 +104,34 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
         axes.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes, pad=0.01, aspect=12, ticks=[0, 0.5, 1])
         bar.outline.set_visible(False)  # type: ignore[operator]
+        return _svg(figure)
+
+
+def convergence(
+    curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], target: float | None = None
+) -> str:
+    """Returns the picture of NashConv over the iterations, both on logarithmic axes.
+
+    Args:
+        curves: Iterations and NashConv by name.
+        target: Where it was to end, if that is to be drawn.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(8.2, 3.4), layout="constrained")
+        axes = figure.subplots()
+        if target is not None:
+            axes.axhline(target, color="#8a8a8a", linewidth=0.8, linestyle=(0, (4, 2)))
+        for (name, (iterations, found)), colour in zip(
+            curves.items(), cycle(COLOURS), strict=False
+        ):
+            axes.plot(iterations, found, color=colour, linewidth=1.6, label=name)
+        if curves:  # empty axes have no logarithm
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        axes.set_xlabel("iterations")
+        axes.set_ylabel("NashConv, units a deal")
+        if len(curves) > 1:
+            axes.legend(frameon=False, loc="upper right", fontsize=8)
         return _svg(figure)
 
 

@@ -99,6 +99,32 @@ def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players:
     return table
 
 
+def exact_renderable(
+    rows: Sequence[tuple[str, float, Sequence[float], Sequence[float]]], num_players: int
+) -> RichTable:
+    """Returns how far players are from an equilibrium, for the terminal.
+
+    Args:
+        rows: How somebody plays, NashConv, and by seat what it could gain and what it earns.
+        num_players: P.
+    """
+    table = RichTable(title="Units a deal, exactly", title_justify="left")
+    if any(play for play, *_ in rows):
+        table.add_column("play")
+    table.add_column("NashConv", justify="right")
+    for name in position_names(num_players):
+        table.add_column(f"{name} earns", justify="right")
+        table.add_column("could gain", justify="right")
+    for play, total, improvement, value in rows:
+        seats = [
+            cell
+            for gain, earned in zip(improvement, value, strict=True)
+            for cell in (f"{earned:+.5f}", f"{gain:.2g}")
+        ]
+        table.add_row(*([play] if play else []), f"{total:.3g}", *seats)
+    return table
+
+
 def unit_of(episode: str) -> str:
     """Returns what one observation is for people."""
     return "match" if episode == "match" else "deal"

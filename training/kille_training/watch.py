@@ -75,3 +75,15 @@ class Watch:
             highlight=False,
             soft_wrap=True,
         )
+
+    def iterated(self, granted: int, iteration: int, seconds: float, nash_conv: float) -> None:
+        """A hand that is being solved has been measured: says how far it has come, now and then."""
+        if time.monotonic() - self._last < (1.0 if self.console.is_terminal else LINE_SECONDS):
+            return
+        self._last = time.monotonic()
+        hand = f"hand after {granted} questions, " if granted else ""
+        self.console.print(
+            f"{hand}{iteration:>7,} iterations, {seconds:7.1f} s: NashConv {nash_conv:.2g}",
+            highlight=False,
+            soft_wrap=True,
+        )

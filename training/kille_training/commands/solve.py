@@ -1,0 +1,81 @@
+"""`kille solve`: a deal solved exactly."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kille_training import console
+
+GIB = 2**30
+
+
+@click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
+@console.game_argument
+@click.option(
+    "--players", type=int, default=2, show_default=True, help="Seats; 2 to 4 fit into memory."
+)
+@console.rules_option
+@click.option(
+    "--target", type=float, default=1e-9, show_default=True,
+    help="NashConv at which the deal is solved, in units a deal.",
+)  # fmt: skip
+@click.option(
+    "--iterations", type=click.IntRange(min=1), default=100_000, show_default=True,
+    help="At most so many in each hand.",
+)  # fmt: skip
+@click.option(
+    "--method", type=click.Choice(["cfr", "cfr+", "dcfr", "pcfr+"]), default="dcfr",
+    show_default=True, help="How regrets are counted.",
+)  # fmt: skip
+@click.option(
+    "--memory", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True,
+    help="GiB that the tree may take.",
+)  # fmt: skip
+@click.option(
+    "--out", type=click.Path(path_type=Path),
+    help="Folder of the solution; the default is runs/solved-GAME-PLAYERS.",
+)  # fmt: skip
+@console.json_option
+def solve(
+    game: str,
+    players: int,
+    rules: dict[str, Any],
+    target: float,
+    iterations: int,
+    method: str,
+    memory: float,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Solve a single deal of GAME: an equilibrium, and how far it is from one at most.
+
+    With 2 seats nobody can beat the strategy. With more, no seat alone gains anything by leaving
+    it; what two could do together is another question. The folder holds it as a player
+    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, it goes on when it is called
+    again; finished, it shows what came out.
+    """
+    from kille_env.registry import spec
+    from kille_training.jobs import solve_folder
+    from kille_training.report import exact_renderable
+    from kille_training.solving.solution import Folder, SolveSettings
+
+    resolved = spec(game).resolve(rules, episode="deal")
+    settings = SolveSettings.of(
+        spec(game).check_players(players), resolved,
+        method=method, target=target, iterations=iterations,
+    )  # fmt: skip
+    folder = Folder(out or Path("runs") / f"solved-{game}-{players}")
+    found = solve_folder(folder, settings, memory_limit=int(memory * GIB))
+    sets = " + ".join(f"{number:,}" for number in found.information_sets)
+    console.report(
+        asdict(found),
+        [
+            exact_renderable([("", found.nash_conv, found.improvement, found.value)], players),
+            f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
+            f"{found.iterations:,} iterations in {found.seconds:.1f} s",
+            f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",
+        ],
+        as_json,
+    )
