@@ -14,6 +14,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
+from kille_training.exact import ExactRow, exact_as_dicts, exact_rows, why_not
 from kille_training.report import MAP_DECISIONS, measure_of, write_report
 from kille_training.runs import Run
 from kille_training.solving.solution import Folder, Solved, SolveSettings, solve_deal
@@ -111,6 +112,13 @@ def measure_run(run: Run) -> list[Row]:
         str(run.folder), measure.against, table.game, table.num_players, rules,
         deals=measure.final_deals, seed=measure.seed, plays=PLAYS, trust=False,
     )  # fmt: skip
+    exact = None
+    if not why_not(table.game, table.num_players, rules):
+        exact = exact_as_dicts(
+            measure_exactly(
+                str(run.folder), table.game, table.num_players, rules, plays=PLAYS, trust=False
+            )
+        )
     content = {
         "game": table.game,
         "num_players": table.num_players,
@@ -118,6 +126,7 @@ def measure_run(run: Run) -> list[Row]:
         "deals": measure.final_deals,
         "seed": measure.seed,
         "rows": rows_as_dicts(rows),
+        "exact": exact,
     }
     write_whole(run.evaluation, (json.dumps(content, indent=1) + "\n").encode())
     return rows
@@ -145,6 +154,22 @@ def measure_policy(
             focal, baselines, game, num_players, rules,
             deals=deals, seed=seed, plays=plays, progress=watch.advance,
         )  # fmt: skip
+
+
+def measure_exactly(
+    policy: str,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    plays: Sequence[str],
+    trust: bool,
+) -> list[ExactRow]:
+    """Measures how far a policy is from an equilibrium; see `exact.exact_rows`."""
+    player = load_policy(policy, game, num_players, rules, trust=trust)
+    watch = Watch()
+    with watch.job("measuring exactly", len(plays)):
+        return exact_rows(player, game, num_players, rules, plays, watch.advance)
 
 
 def report_run(run: Run) -> Path:

@@ -13,6 +13,7 @@ from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import Row, rows_from_dicts
+from kille_training.exact import ExactRow, exact_from_dicts
 from kille_training.heatmap import swap_map
 from kille_training.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.plots import learning_curve, position_names, swap_heat_map
@@ -68,6 +69,7 @@ def write_report(run: Run, progress: Callable[[int], None] | None = None) -> Non
         measure=measure,
         zero_sum=spec(table.game).zero_sum,
         rows=rows,
+        exact=exact_from_dicts(evaluation.get("exact") or ()),
         positions=position_names(table.num_players),
         curve=learning_curve(Table(run.measurements, MEASUREMENTS).read(), measure),
         heat_map=heat_map,
@@ -99,29 +101,21 @@ def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players:
     return table
 
 
-def exact_renderable(
-    rows: Sequence[tuple[str, float, Sequence[float], Sequence[float]]], num_players: int
-) -> RichTable:
-    """Returns how far players are from an equilibrium, for the terminal.
-
-    Args:
-        rows: How somebody plays, NashConv, and by seat what it could gain and what it earns.
-        num_players: P.
-    """
+def exact_renderable(rows: Sequence[ExactRow]) -> RichTable:
+    """Returns how far a player is from an equilibrium, for the terminal."""
     table = RichTable(title="Units a deal, exactly", title_justify="left")
-    if any(play for play, *_ in rows):
-        table.add_column("play")
+    table.add_column("play")
     table.add_column("NashConv", justify="right")
-    for name in position_names(num_players):
+    for name in position_names(len(rows[0].value)):
         table.add_column(f"{name} earns", justify="right")
         table.add_column("could gain", justify="right")
-    for play, total, improvement, value in rows:
-        seats = [
+    for row in rows:
+        cells = [
             cell
-            for gain, earned in zip(improvement, value, strict=True)
-            for cell in (f"{earned:+.5f}", f"{gain:.2g}")
+            for value, gain in zip(row.value, row.improvement, strict=True)
+            for cell in (f"{value:+.5f}", f"{max(gain, 0.0):.2g}")
         ]
-        table.add_row(*([play] if play else []), f"{total:.3g}", *seats)
+        table.add_row(row.play, f"{row.nash_conv:.3g}", *cells)
     return table
 
 

@@ -38,6 +38,10 @@ from kille_training import console
 @click.option(
     "--episode", type=click.Choice(["deal", "match"]), help="One deal, or the whole game; likewise."
 )
+@click.option(
+    "--exact/--no-exact", default=None,
+    help="NashConv by seat; by default for single deals of byteskille with up to 4 seats.",
+)  # fmt: skip
 @console.rules_option
 @console.trust_option
 @console.json_option
@@ -50,48 +54,50 @@ def evaluate(
     game: str | None,
     players: int | None,
     episode: str | None,
+    exact: bool | None,
     rules: dict[str, Any],
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Measure POLICY in units a deal, with 95 % intervals.
+    """Measure POLICY in units a deal, with 95 % intervals, and how far it is from an equilibrium.
 
-    POLICY is the folder of a run or of an exported policy, the name of a built-in player, or a
-    model of Stable-Baselines3 (with --trust). Every deal is played once from each seat, with the
-    other player in all other seats; these games together are one observation.
+    POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
+    player, or a model of Stable-Baselines3 (with --trust). Every deal is played once from each
+    seat, with the other player in all other seats; these games together are one observation.
+
+    NashConv has no interval: the whole tree of the deal is gone through, with POLICY in all seats.
     """
-    from kille_agents.catalog import BASELINES
-    from kille_agents.network import SPECIFICATION, policy_folder, read_network
-    from kille_env.registry import spec
     from kille_training.evaluate import PLAYS, rows_as_dicts
-    from kille_training.jobs import measure_policy
-    from kille_training.report import payoff_renderable
+    from kille_training.exact import exact_as_dicts, why_not
+    from kille_training.jobs import measure_exactly, measure_policy
+    from kille_training.lineup import table_for
+    from kille_training.report import exact_renderable, payoff_renderable
 
-    folder = None if policy in BASELINES else policy_folder(policy)
-    if folder is not None and (folder / SPECIFICATION).is_file():
-        card = read_network(folder)[0]
-        game, players = game or card.game, players or card.num_players
-        switches = rules if game != card.game or "preset" in rules else {**card.rules, **rules}
-    else:
-        game, switches = game or "byteskille", rules
-    episode = episode or str(switches.get("episode", "deal"))
-    table = spec(game)
-    players = table.check_players(players)
-    resolved = table.resolve(switches, episode=episode)
+    table, seats, resolved = table_for(policy, game, players, episode, rules)
+    plays = PLAYS if play == "both" else (play,)
+    if exact is None:
+        exact = not why_not(table, seats, resolved)
+    measured = None
+    if exact:
+        measured = measure_exactly(policy, table, seats, resolved, plays=plays, trust=trust)
     rows = measure_policy(
-        policy, against, game, players, resolved,
-        deals=deals, seed=seed, plays=PLAYS if play == "both" else (play,), trust=trust,
+        policy, against, table, seats, resolved,
+        deals=deals, seed=seed, plays=plays, trust=trust,
     )  # fmt: skip
+    shown = [payoff_renderable(rows, table, str(resolved["episode"]), seats)]
+    if measured is not None:
+        shown.append(exact_renderable(measured))
     console.report(
         {
             "policy": policy,
-            "game": game,
-            "num_players": players,
+            "game": table,
+            "num_players": seats,
             "rules": resolved.as_dict(),
             "deals": deals,
             "seed": seed,
             "rows": rows_as_dicts(rows),
+            "exact": None if measured is None else exact_as_dicts(measured),
         },
-        [payoff_renderable(rows, game, episode, players)],
+        shown,
         as_json,
     )

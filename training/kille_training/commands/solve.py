@@ -18,8 +18,8 @@ GIB = 2**30
 )
 @console.rules_option
 @click.option(
-    "--target", type=float, default=1e-9, show_default=True,
-    help="NashConv at which the deal is solved, in units a deal.",
+    "--target", type=float,
+    help="NashConv at which the deal is solved, in units a deal; 1e-9, with 4 seats 1e-7.",
 )  # fmt: skip
 @click.option(
     "--iterations", type=click.IntRange(min=1), default=100_000, show_default=True,
@@ -42,7 +42,7 @@ def solve(
     game: str,
     players: int,
     rules: dict[str, Any],
-    target: float,
+    target: float | None,
     iterations: int,
     method: str,
     memory: float,
@@ -57,6 +57,7 @@ def solve(
     again; finished, it shows what came out.
     """
     from kille_env.registry import spec
+    from kille_training.exact import ExactRow
     from kille_training.jobs import solve_folder
     from kille_training.report import exact_renderable
     from kille_training.solving.solution import Folder, SolveSettings
@@ -68,11 +69,14 @@ def solve(
     )  # fmt: skip
     folder = Folder(out or Path("runs") / f"solved-{game}-{players}")
     found = solve_folder(folder, settings, memory_limit=int(memory * GIB))
+    row = ExactRow(
+        str(folder.path), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
+    )
     sets = " + ".join(f"{number:,}" for number in found.information_sets)
     console.report(
         asdict(found),
         [
-            exact_renderable([("", found.nash_conv, found.improvement, found.value)], players),
+            exact_renderable([row]),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
             f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",

@@ -38,7 +38,13 @@ from kille_training.solving.tree import FlatTree
 from kille_training.solving.values import NashConv
 from kille_training.solving.values import nash_conv as nash_conv_of_tree
 
-METHOD, TARGET, ITERATIONS = "dcfr", 1e-9, 100_000
+METHOD, ITERATIONS = "dcfr", 100_000
+TARGETS = {2: 1e-9, 3: 1e-9}
+"""NashConv by seats at which a deal counts as solved, unless told otherwise."""
+
+TARGET = 1e-7
+"""The same for tables that `TARGETS` does not name: a larger tree takes longer."""
+
 SAVE_SECONDS = 20.0
 """How often a hand that is being solved is saved."""
 
@@ -58,8 +64,8 @@ class SolveSettings:
         game_version: Its version.
         num_players: Seats.
         rules: Every switch with its value.
-        method: A name of `VARIANTS`.
         target: NashConv of the deal at which it is solved, in units a deal.
+        method: A name of `VARIANTS`.
         iterations: At most so many in each hand.
     """
 
@@ -67,13 +73,15 @@ class SolveSettings:
     game_version: int
     num_players: int
     rules: Mapping[str, Any]
+    target: float
     method: str = METHOD
-    target: float = TARGET
     iterations: int = ITERATIONS
 
     @classmethod
-    def of(cls, num_players: int, rules: Rules, **how: Any) -> "SolveSettings":
-        """Returns settings for a table, which is checked.
+    def of(
+        cls, num_players: int, rules: Rules, target: float | None = None, **how: Any
+    ) -> "SolveSettings":
+        """Returns settings for a table, which is checked; a target of None is the usual one.
 
         Raises:
             KilleError: It is no table of which there is a tree, or cannot be solved so.
@@ -84,7 +92,9 @@ class SolveSettings:
                 f"player of {rules.game} earns, kille evaluate measures"
             )
         game = spec(rules.game)
-        found = cls(game.name, game.version, num_players, rules.as_dict(), **how)
+        if target is None:
+            target = TARGETS.get(num_players, TARGET)
+        found = cls(game.name, game.version, num_players, rules.as_dict(), target, **how)
         if found.method not in VARIANTS:
             raise KilleError(f"method is {found.method!r}, expected one of {', '.join(VARIANTS)}")
         if not 0.0 < found.target < float("inf"):

@@ -46,6 +46,8 @@ TOLD = 1e-3
 SURE = 0.995
 """From here on an action counts as certain."""
 
+DEPENDS = "it depends on what else was seen"
+
 LOW, HIGH = KI, KI + 1  # where killes stand among the types of cards
 NOTHING, KILLE, LOWER, SAME, NONE_LOWER = range(5)
 KNOWN = {
@@ -276,9 +278,9 @@ def _choices(seen: Sequence[_Seen]) -> list[str]:
                 by_card[one.own].append(one)
         simple, split = {}, []
         for own, group in sorted(by_card.items()):
-            told = {_told(one.chances) for one in group}
-            if len(told) == 1:
-                simple[own] = told.pop()
+            same = _same(group)
+            if same or len({one.lowest for one in group}) == 1:
+                simple[own] = same or DEPENDS
             else:
                 split.append(f"{_name(own)}, by the lowest card known: {_by_lowest(group)}")
         line = "; ".join(part for part in (_ranges(simple), *split) if part)
@@ -286,17 +288,17 @@ def _choices(seen: Sequence[_Seen]) -> list[str]:
     return lines
 
 
+def _same(group: Sequence[_Seen]) -> str:
+    """The choice that all share, nothing if they do not."""
+    told = {_told(one.chances) for one in group}
+    return told.pop() if len(told) == 1 else ""
+
+
 def _by_lowest(group: Sequence[_Seen]) -> str:
     by_lowest: dict[int, list[_Seen]] = defaultdict(list)
-    for one in group:
+    for one in sorted(group, key=lambda one: _rank(one.lowest)):
         by_lowest[one.lowest].append(one)
-    told = {}
-    for lowest, ones in sorted(by_lowest.items(), key=lambda item: _rank(item[0])):
-        weights = np.array([one.weight for one in ones])
-        mean = weights @ np.array([one.chances for one in ones]) / weights.sum()
-        told[lowest] = _told(tuple(mean.tolist()))
-        if len({_told(one.chances) for one in ones}) > 1:
-            told[lowest] += " on average"
+    told = {lowest: _same(ones) or DEPENDS for lowest, ones in by_lowest.items()}
     return _ranges(told).replace("; ", ", ")
 
 
