@@ -1,0 +1,270 @@
+"""`kille solve`: the folder of a solution, and what can be done with it."""
+
+import json
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from kille_agents import load_policy
+from kille_env.errors import ConfigError, KilleError, PolicyError
+from kille_env.registry import spec
+from kille_training.cli import main
+from kille_training.solving.cfr import CFR
+from kille_training.solving.deals import build_deal
+from kille_training.solving.policies import nash_conv, table_of
+from kille_training.solving.solution import Folder, SolveSettings, _next_check, solve_deal
+from kille_training.solving.tell import strategy_text, swaps_of
+from kille_training.solving.values import uniform
+
+pytestmark = pytest.mark.compiled
+
+KEYS = [
+    "nash_conv",
+    "improvement",
+    "value",
+    "information_sets",
+    "nodes",
+    "deals",
+    "iterations",
+    "seconds",
+]
+RULES = spec("byteskille").resolve({"max_redeals": 1}, episode="deal")
+WORDS = ["solve", "byteskille", "--players", "2", "--rules", "max_redeals=1"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def settings(**how):
+    return SolveSettings.of(2, RULES, **{"target": 1e-7, **how})
+
+
+def contents(folder):
+    """What a folder holds, but for the seconds."""
+    found = {path.name: path.read_bytes() for path in folder.path.iterdir()}
+    found["solution.json"] = {
+        **json.loads(found["solution.json"]),
+        "seconds": None,
+    }
+    rows = [{**row, "seconds": None} for row in folder.progress.read()]
+    return {**found, "progress.csv": rows}
+
+
+def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
+    assert main([*WORDS, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == KEYS
+    assert found["nash_conv"] == pytest.approx(sum(found["improvement"]))
+    assert -1e-15 < found["nash_conv"] < 1e-9
+    assert found["value"] == pytest.approx([0.0488362927, -0.0488362927])
+    assert found["information_sets"] == [44 + 22, 736 + 358]
+    assert found["deals"] == 441
+    folder = here / "runs" / "solved-byteskille-2"
+    assert json.loads((folder / "solution.json").read_text()) == found
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "convergence.svg",
+        "policy.npz",
+        "progress.csv",
+        "settings.json",
+        "solution.json",
+        "strategy.md",
+        "swaps.svg",
+    ]
+
+    # The player in it is what was measured, by its folder or its file.
+    for place in (folder, folder / "policy.npz"):
+        loaded = load_policy(place, "byteskille", 2, RULES)
+        assert loaded.name == "solved-byteskille-2"
+        measured = nash_conv(loaded, build_deal(2, RULES))
+        assert measured.total == found["nash_conv"]
+    words = ["--against", "rule_of_thumb", "--deals", "300", "--play", "sampled", "--json"]
+    assert main(["evaluate", str(folder), *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["num_players"], told["rules"]["max_redeals"]) == (2, 1)
+    assert told["exact"][0]["nash_conv"] == found["nash_conv"]
+    assert told["rows"][0]["estimate"]["high"] > 0  # nobody wins against it in the long run
+
+    # Called again, it shows what it has found; the words say so, too.
+    before = contents(Folder(folder))
+    assert main(WORDS) == 0
+    assert "441 ways to deal" in capsys.readouterr().out
+    assert contents(Folder(folder)) == before
+
+
+def test_what_a_solution_says_in_words(here):
+    folder = Folder(here / "solved")
+    solve_deal(folder, settings())
+    text = (folder.path / "strategy.md").read_text()
+    assert "Rules: svensk, max_redeals 1." in text
+    assert "blaren to lilja 5: swap; lilja 6 to" in text
+    assert "of the 780 information sets of a hand" in text
+    dealer = text[text.index("## Dealer") :]
+    assert "- **forehand stood** (" in dealer
+    assert "  - blaren to lilja 7: swap; lilja 8 to husar: stand" in dealer
+    assert "somebody is known to hold a lower card: " in dealer
+    for picture in ("swaps.svg", "convergence.svg"):
+        assert (folder.path / picture).read_text().startswith("<svg")
+
+
+def test_words_of_a_strategy_that_draws_lots():
+    deal = build_deal(2, {"fraga": "off", "gok_call": "off"})
+    stage = deal.stages[0]
+    table = table_of([uniform(stage.tree)], deal)
+    text = strategy_text(table, deal, nash_conv(table, deal))
+    assert "blaren to gök: stand 50 % or swap 50 %; kille (low): stand 50 % or swap 50 %" in text
+    assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
+    found = swaps_of(table, stage)
+    assert np.allclose(found.dealt, 0.5)
+    assert np.isnan(found.asks).all()
+
+
+def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(here, monkeypatch):
+    whole = Folder(here / "whole" / "solved")
+    solve_deal(whole, settings())
+    assert not list(whole.path.glob("hand*"))
+
+    parts = Folder(here / "parts" / "solved")
+    iterate, left = CFR._iterate, [0]
+
+    def interrupted(solver, count):
+        iterate(solver, 1)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(CFR, "_iterate", interrupted)
+    stops = 0
+    for after in (1, 12, 100, 150, 211, 300):
+        left[0] = after
+        try:
+            solve_deal(parts, settings())
+        except KeyboardInterrupt:
+            stops += 1
+            assert list(parts.path.glob("hand*.npz"))
+    assert stops >= 4
+    monkeypatch.undo()
+    solve_deal(parts, settings())
+    assert contents(parts) == contents(whole)
+
+
+def test_interrupted_from_the_keyboard(here, capsys):
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        words = ["solve", "byteskille", "--players", "3", "--target", "1e-30", "--out", "run"]
+        assert main(words) == 130
+    finally:
+        timer.cancel()
+    assert "go on with: kille solve" in capsys.readouterr().err
+    assert not (here / "run" / "solution.json").exists()
+
+
+def test_checks_do_not_depend_on_where_it_was_interrupted():
+    checks, at = [], 0
+    while at < 500:
+        at = _next_check(at)
+        checks.append(at)
+    assert checks == sorted({_next_check(n) for n in range(checks[-1])})
+
+
+def test_a_hand_that_is_good_enough_is_taken_over(here):
+    folder = Folder(here / "solved")
+    rules = spec("byteskille").resolve({"max_redeals": 5}, episode="deal")
+    solve_deal(folder, SolveSettings.of(2, rules, 1e-6))
+    iterated = {int(row["granted"]) for row in folder.progress.read()}
+    assert {5, 4} <= iterated
+    assert len(iterated) < 6
+    table = load_policy(folder.path, "byteskille", 2, rules)
+    assert nash_conv(table, build_deal(2, rules)).total < 1e-6
+
+
+def test_few_iterations_are_few(here):
+    folder = Folder(here / "solved")
+    solved = solve_deal(folder, settings(iterations=7))
+    assert 7 <= solved.iterations <= 14
+    assert solved.nash_conv > 1e-4
+
+
+def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
+    for words, told in (
+        (["byteskille", "--players", "5"], "5 seats takes about"),
+        (["byteskille", "--players", "5"], "4 seats would fit"),
+        (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
+        (["byteskille", "--players", "1"], "2 to 20"),
+        (["knack", "--players", "2"], "no exact tree of knack"),
+        (["bytskille"], "Did you mean 'byteskille'"),
+        (["byteskille", "--target", "0"], "expected a positive number"),
+        (["byteskille", "--target", "nan"], "expected a positive number"),
+        (["byteskille", "--rules", "fraga=maybe"], "fraga"),
+        (["byteskille", "--method", "cfr++"], "cfr++"),
+        (["byteskille", "--iterations", "0"], "iterations"),
+    ):
+        assert main(["solve", *words]) == 1
+        printed = capsys.readouterr()
+        assert told in printed.err.replace("\n", " ")
+        assert printed.out == ""
+        assert not list(here.iterdir())
+
+
+def test_a_folder_of_something_else_is_left_alone(here, capsys):
+    folder = Folder(here / "solved")
+    solve_deal(folder, settings(iterations=3))
+    with pytest.raises(ConfigError, match=r"iterations is 3, not 100000; max_redeals is 1, not 2"):
+        changed = spec("byteskille").resolve(RULES, max_redeals=2)
+        solve_deal(folder, SolveSettings.of(2, changed, 1e-7))
+    (here / "other").mkdir()
+    (here / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(ConfigError, match="holds something else"):
+        solve_deal(Folder(here / "other"), settings())
+    with pytest.raises(ConfigError, match="is a file"):
+        Folder(here / "other" / "letter.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "told"),
+    [
+        ("solution.json", b"{", "solution.json is broken"),
+        ("solution.json", b"{}", "solution.json is broken"),
+        ("settings.json", b"[]", "settings.json is broken"),
+        ("hands.npz", b"PK", "hands.npz is broken"),
+        ("hand-1.npz", b"PK", "hand-1.npz is no saved solver"),
+    ],
+)
+def test_broken_files_are_named(here, name, damage, told):
+    folder = Folder(here / "solved")
+    folder.begin(settings())
+    (folder.path / name).write_bytes(damage)
+    with pytest.raises(KilleError, match=told):
+        solve_deal(folder, settings())
+
+
+def test_a_broken_table_is_named(here):
+    folder = Folder(here / "solved")
+    solve_deal(folder, settings(iterations=3))
+    folder.policy.write_bytes(folder.policy.read_bytes()[:300])
+    with pytest.raises(PolicyError, match="is no table of a player"):
+        load_policy(folder.path, "byteskille", 2, RULES)
+
+
+def test_exact_measures_where_there_is_a_tree_only(here, capsys):
+    words = ["--against", "uniform", "--deals", "2", "--play", "argmax"]
+    for more, told in (
+        (["--game", "knack", "--players", "3"], "no exact tree of knack"),
+        (["--players", "5"], "only up to 4"),
+        (["--players", "2", "--episode", "match"], "single deals"),
+    ):
+        assert main(["evaluate", "uniform", *words, *more, "--exact"]) == 1
+        assert told in capsys.readouterr().err
+    more = ["--players", "2", "--json"]
+    assert main(["evaluate", "uniform", *words, *more, "--no-exact"]) == 0
+    assert json.loads(capsys.readouterr().out)["exact"] is None
+    assert main(["evaluate", "uniform", *words, *more]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["exact"]
+    assert row["play"] == "argmax"
+    assert row["nash_conv"] > 0.1
