@@ -8,6 +8,7 @@ small. Like a table, it is one `.npz` file of plain arrays and a line of JSON, r
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -215,14 +216,23 @@ def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> M
             difference.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             about = json.loads(bytes(file["about"]))
             arrays = {key: file[key] for key in ARRAYS}
         if about.pop("format") != FORMAT:
             raise ValueError("another format")
         capped = bool(about.pop("capped"))
         card = TableCard(**about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise PolicyError(f"{path} is no match table of a player ({FORMAT}): {error}") from None
     if wrong := card.differences(game, num_players, rules):
         raise PolicyError(f"the match table in {path} does not fit: {'; '.join(wrong)}")

@@ -1,4 +1,4 @@
-"""Solves matches: regret minimisation in every hand, what follows it taken from the states behind, to the start.
+"""Solves matches: hand by hand with regret minimisation, from the last states to the first.
 
 States are solved group by group (`Match.circles`), the last ones first. Within a group the hands
 lead to one another - nobody goes out and the deal passes on, or a question is granted - so it is

@@ -50,6 +50,20 @@ AGAIN = -1
 STATE_LIMIT = 5000
 """States that a match may have unless told otherwise, before equal ones are made one."""
 
+TOLD = (  # what tells tables apart at which a hand is to be dealt
+    "in_pot",
+    "declined",
+    "first_buyers",
+    "prepaid",
+    "entries",
+    "pot",
+    "first_done",
+    "second_done",
+    "new_pot",
+    "redeal",
+    "redeals",
+    "deals",
+)
 ENDLESS = 10**9  # a cap on hands that no match meets
 PLAIN = KILLE_CODES[:15] * 2  # cards that end no hand by themselves, for hands that are not played
 SETTLED = 1e-12  # change of a value, as a share of the pot, at which it stands still
@@ -551,15 +565,15 @@ class _Explorer:
         self._number(self.start)
         while len(self.found) < len(self.tables):
             if len(self.tables) > state_limit:
-                raise KilleError(
-                    f"the match has more than {state_limit} states"
-                    + (
-                        f", for each of max_deals {self.rules['max_deals']} hands is told apart: "
-                        "a lower max_deals has fewer"
-                        if self.capped
-                        else ""
+                counted = ""
+                if self.capped:
+                    most = self.rules["max_deals"]
+                    counted = (
+                        f" The cap is part of the game; with max_deals below {most} it has fewer."
                     )
-                    + "; fewer seats or reentry 'none' have fewer, state_limit allows more"
+                raise KilleError(
+                    f"the match has more than {state_limit} states.{counted} Fewer seats, another "
+                    "reentry and fraga 'off' have fewer, too; state_limit allows more"
                 )
             table = self.tables[len(self.found)]
             hand = self._hand(table)
@@ -578,7 +592,8 @@ class _Explorer:
             fresh[name] = table[name]
         fresh["redeals"] = table["redeals"] if again else 0
         fresh["deals"] = table["deals"] if self.capped else 0
-        key = fresh.tobytes()
+        # Not the whole record: between its fields there are bytes that mean nothing.
+        key = b"".join(fresh[name].tobytes() for name in TOLD)
         if key not in self.numbers:
             self.numbers[key] = len(self.tables)
             self.tables.append(fresh)

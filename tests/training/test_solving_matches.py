@@ -1,0 +1,362 @@
+"""Whole pots of Byteskille against the environment and against brute force."""
+
+import hashlib
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_agents.base import sample_actions
+from kille_agents.match_table import (
+    MatchTable,
+    hand_columns,
+    load_match_table,
+    save_match_table,
+    standing_columns,
+)
+from kille_agents.table import TableCard
+from kille_env.core.batch import Batch
+from kille_env.errors import KilleError, PolicyError
+from kille_env.registry import load_game
+from kille_training.solving.match_policies import match_strategy_of, match_table_of
+from kille_training.solving.match_solver import MatchProgress, MatchSolution, solve_match
+from kille_training.solving.matches import MatchStrategy, build_match, match_nash_conv
+
+pytestmark = pytest.mark.compiled
+
+SMALL = ["BL", "L4", "L4", "L9", "VH", "SV", "HU", "GO", "KI"]
+TINY = ["BL", "L9", "SV", "GO", "KI"]
+
+# What the brute force is run for: everything that can follow a hand is in one of them.
+BRUTE = {
+    "questions": (2, TINY, {"max_redeals": 1}),
+    "challenges": (
+        2,
+        ["BL", "L9", "HU", "KI"],
+        {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True},
+    ),
+    "antes": (2, TINY[:4], {"fraga": "off", "ante": "deal", "max_deals": 4, "stake": 4}),
+    "eliminations": (3, ["BL", "L4", "L4", "SV", "KI"], {"fraga": "off", "reentry": "none"}),
+}
+
+
+class Whim:
+    """A player who does anything, but always the same when he sees the same."""
+
+    name = "whim"
+
+    def __init__(self, num_players: int, rules: object) -> None:
+        card = TableCard("byteskille", 0, num_players, {})
+        capped = isinstance(rules, dict) and rules.get("ante") == "deal"
+        self.standing = standing_columns(card, capped)
+        self.seen = np.union1d(self.standing, hand_columns(card))
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        chances = np.zeros(mask.shape)
+        for row, (seen, legal) in enumerate(zip(observation, mask, strict=True)):
+            buying = seen[4] != 0  # the cards say nothing about it
+            told = seen[self.standing] if buying else seen[self.seen]
+            digest = hashlib.sha256(told.tobytes()).digest()
+            wishes = np.frombuffer(digest, dtype=np.uint8)[: len(legal)] + 1.0
+            chances[row] = wishes * legal
+        return chances / chances.sum(axis=1, keepdims=True)
+
+
+# Brute force
+
+
+class Brute:
+    """A match as nested lists, every hand played at the environment, card by card."""
+
+    def __init__(self, num_players: int, rules: object, cards: list[str], policy: Whim) -> None:
+        self.policy, self.cards = policy, cards
+        self.capped = isinstance(rules, dict) and rules.get("ante") == "deal"
+        batch = Batch(load_game("byteskille"), 1, num_players, rules, seed=1, restart=False)
+        batch.reset(dealer=num_players - 1, deal=False)
+        self.num_players = num_players
+        self.states: dict[tuple, list] = {}
+        self.start = self.key(batch)
+        self.waiting = [(self.start, batch)]
+        while self.waiting:
+            key, batch = self.waiting.pop()
+            if key not in self.states:
+                self.states[key] = []
+                before = np.array(batch.tables["reward"][0])
+                for deck in permutations(cards):
+                    dealt = batch.clone()
+                    dealt.deal(list(deck))
+                    self.states[key].append(self.node(dealt, before))
+
+    def key(self, batch: Batch) -> tuple:
+        table = batch.tables[0]
+        names = ("in_pot", "next_dealer", "pot", "declined", "first_buyers", "prepaid", "new_pot")
+        names += ("first_done", "second_done", "redeal")
+        key = tuple(int(table[name]) for name in names) + tuple(map(int, table["entries"]))
+        key += (int(table["redeals"]) if table["redeal"] else 0,)
+        return key + ((int(table["deals"]),) if self.capped else ())
+
+    def node(self, batch: Batch, before: np.ndarray) -> tuple:
+        got = (batch.tables["reward"][0] - before)[: self.num_players]
+        if batch.over[0]:
+            return ("end", None, got)
+        if batch.at_chance[0]:
+            key = self.key(batch)
+            if key not in self.states:
+                self.waiting.append((key, batch))
+            return ("end", key, got)
+        chances = self.policy.probabilities(batch.observation, batch.mask)[0]
+        children = []
+        for action in np.flatnonzero(batch.mask[0]):
+            following = batch.clone()
+            following.apply([int(action)])
+            children.append((float(chances[action]), self.node(following, before)))
+        seat = int(batch.seat[0])
+        return ("act", seat, batch.information_state().tobytes(), children)
+
+    def expect(self, node: tuple, values: dict) -> np.ndarray:
+        if node[0] == "end":
+            return node[2] + (values[node[1]] if node[1] else 0.0)
+        return np.sum([chance * self.expect(child, values) for chance, child in node[3]], axis=0)
+
+    def respond(self, hands: list, seat: int, values: dict) -> float:
+        """What the best response earns in a state, given what it earns in the others."""
+        groups: dict[bytes, list] = {}
+
+        def collect(node: tuple, weight: float) -> None:
+            if node[0] == "act":
+                mine = node[1] == seat
+                if mine:
+                    groups.setdefault(node[2], []).append((weight, node))
+                for chance, child in node[3]:
+                    collect(child, weight if mine else weight * chance)
+
+        for hand in hands:
+            collect(hand, 1.0)
+        choices: dict[bytes, int] = {}
+
+        def worth(node: tuple) -> float:
+            if node[0] == "end":
+                return node[2][seat] + (values[node[1]][seat] if node[1] else 0.0)
+            if node[1] != seat:
+                return sum(chance * worth(child) for chance, child in node[3])
+            if node[2] not in choices:
+                totals = [
+                    sum(weight * worth(same[3][i][1]) for weight, same in groups[node[2]])
+                    for i in range(len(node[3]))
+                ]
+                choices[node[2]] = int(np.argmax(totals))
+            return worth(node[3][choices[node[2]]][1])
+
+        return sum(map(worth, hands)) / len(hands)
+
+    def solve(self, step: object) -> np.ndarray:
+        values = {key: np.zeros(self.num_players) for key in self.states}
+        change = 1.0
+        while change > 1e-13:
+            change = 0.0
+            for key in reversed(list(self.states)):
+                found = step(self.states[key], values)  # type: ignore[operator]
+                change = max(change, np.abs(found - values[key]).max())
+                values[key] = found
+        return values[self.start]
+
+    def values(self) -> np.ndarray:
+        return self.solve(
+            lambda hands, values: sum(self.expect(h, values) for h in hands) / len(hands)
+        )
+
+    def bests(self) -> np.ndarray:
+        seats = range(self.num_players)
+        return self.solve(
+            lambda hands, values: np.array([self.respond(hands, s, values) for s in seats])
+        )
+
+
+@pytest.mark.parametrize("name", BRUTE)
+def test_values_and_best_responses_are_those_of_brute_force(name: str) -> None:
+    num_players, cards, rules = BRUTE[name]
+    policy = Whim(num_players, rules)
+    brute = Brute(num_players, rules, cards, policy)
+    match = build_match(num_players, rules, cards=cards, merged=False)
+    found = match_nash_conv(match, match_strategy_of(policy, match))
+    np.testing.assert_allclose(found.values, brute.values(), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.values + found.improvement, brute.bests(), rtol=0, atol=1e-9)
+    assert (found.improvement > 1e-3).all()
+
+
+# Solving
+
+
+@pytest.fixture(scope="module")
+def two() -> MatchSolution:
+    return solve_match(build_match(2), target=1e-5)
+
+
+@pytest.fixture(scope="module")
+def three() -> MatchSolution:
+    match = build_match(3, {"reentry": "svensk", "max_redeals": 1}, cards=SMALL)
+    return solve_match(match, target=1e-4)
+
+
+def test_a_solved_match_is_as_good_as_it_says(two: MatchSolution, three: MatchSolution) -> None:
+    for solution, target in ((two, 1e-5), (three, 1e-4)):
+        found = match_nash_conv(solution.match, solution.strategy)
+        assert found.share == solution.nash_conv.share <= target
+        assert found.total == pytest.approx(found.share * 2 * solution.match.num_players)
+        assert (found.improvement > -1e-12).all()
+        assert (found.state_bests > found.state_values - 1e-12).all()
+        assert found.values.sum() == pytest.approx(0.0, abs=1e-12)
+        assert solution.iterations > 0
+        uniform = match_nash_conv(solution.match, solution.match.uniform())
+        assert uniform.share > 100 * target
+        assert 1.0 < found.hands < 10.0
+        assert 0.0 < found.beyond_cap < 1e-100
+
+
+def test_forehand_of_two_is_ahead(two: MatchSolution) -> None:
+    assert two.nash_conv.values[0] > 0.04
+
+
+@pytest.mark.parametrize(
+    ("num_players", "rules"),
+    [
+        (2, "svensk"),
+        (2, {"preset": "wikipedia", "max_deals": 20}),
+        (2, {"max_deals": 2}),
+        (3, {"fraga": "off"}),
+        (3, {"preset": "wikipedia", "ante": "pot", "reentry": "wiki2"}),
+    ],
+)
+def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: object) -> None:
+    capped = True if rules == {"max_deals": 2} else None
+    match = build_match(num_players, rules, capped=capped)
+    table = match_table_of(solve_match(match, target=2e-2).strategy, match)
+    worth = match_nash_conv(match, match_strategy_of(table, match)).values
+    tables = 20_000
+    dealers = np.arange(tables) % num_players
+    batch = kille_env.make_batch(
+        "byteskille", num_tables=tables, num_players=num_players, rules=rules, seed=3, restart=False
+    )
+    batch.reset(dealer=dealers)
+    rng, earned = np.random.default_rng(5), np.zeros((tables, num_players))
+    while not batch.over.all():
+        going = ~batch.over
+        chances = table.probabilities(batch.observation[going], batch.mask[going])
+        actions = np.zeros(tables, dtype=np.int64)
+        actions[going] = sample_actions(chances, rng)
+        batch.step(actions, going)
+        earned += batch.reward
+    order = (dealers[:, None] + 1 + np.arange(num_players)) % num_players
+    earned = np.take_along_axis(earned, order, axis=1)
+    error = earned.std(axis=0) / np.sqrt(tables)
+    assert (np.abs(earned.mean(axis=0) - worth) < 4 * error).all()
+
+
+def test_states_that_are_made_one_are_worth_the_same(three: MatchSolution) -> None:
+    table = match_table_of(three.strategy, three.match)
+    whole = build_match(3, three.match.rules, cards=SMALL, merged=False)
+    assert len(whole.states) == whole.num_tables == three.match.num_tables
+    assert len(three.match.states) < len(whole.states) / 2
+    merged = match_nash_conv(three.match, match_strategy_of(table, three.match))
+    apart = match_nash_conv(whole, match_strategy_of(table, whole))
+    np.testing.assert_allclose(merged.values, apart.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(merged.improvement, apart.improvement, rtol=0, atol=1e-11)
+
+
+def test_groups_come_behind_what_they_lead_to(three: MatchSolution) -> None:
+    match, done = three.match, set()
+    for circle in match.circles:
+        for number in circle:
+            following = match.states[number].after.following
+            assert set(following[following >= 0].tolist()) <= done | set(circle)
+        done |= set(circle)
+    assert done == set(range(len(match.states)))
+    assert max(map(len, match.circles)) > 1
+
+
+def test_seats_buy_only_what_is_worth_more(three: MatchSolution) -> None:
+    values = np.zeros((len(three.match.states), 3))
+    after = next(s.after for s in three.match.states if len(s.after.decisions))
+    free = replace(after, reward=np.zeros_like(after.reward))
+    node = after.decisions[0]
+    buyer, bought = after.buyer[node], after.bought[node]
+    assert not free.best(values)[1].any()  # equally good: declines
+    free.reward[bought, buyer] = 1e-9
+    worth, buys = free.best(values)
+    assert buys[node] == 1.0
+    assert worth[after.roots == node, buyer] == pytest.approx(1e-9)
+    np.testing.assert_array_equal(free.play(values, buys), worth)
+    np.testing.assert_array_equal(free.respond(values, np.zeros_like(buys)), worth)
+
+
+def test_progress_is_told_and_time_can_end_it() -> None:
+    match = build_match(2, {"max_redeals": 1})
+    told: list[MatchProgress] = []
+    solution = solve_match(match, target=1e-3, progress=told.append)
+    assert told[-1].nash_conv is not None
+    assert told[-1].nash_conv.share == solution.nash_conv.share
+    assert [one.solved for one in told] == sorted(one.solved for one in told)
+    assert told[-1].solved == told[-1].states == len(match.states)
+    stopped = solve_match(match, target=1e-3, seconds=0.0)
+    assert stopped.iterations == 0
+    assert stopped.nash_conv.share > 1e-3
+
+
+# Tables
+
+
+def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> None:
+    match = three.match
+    table = match_table_of(three.strategy, match, seconds=1.5)
+    path = save_match_table(table, tmp_path / "match")
+    loaded = load_match_table(path, "byteskille", 3, match.rules)
+    assert loaded.card == table.card
+    first, second = (match_strategy_of(player, match) for player in (table, loaded))
+    for one, other in zip(first.hands + first.buys, second.hands + second.buys, strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(PolicyError, match="seats"):
+        load_match_table(path, "byteskille", 2, match.rules)
+    bad = tmp_path / "bad.npz"
+    bad.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(PolicyError, match="no match table"):
+        load_match_table(bad, "byteskille", 3, match.rules)
+
+
+def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) -> None:
+    table = match_table_of(three.strategy, three.match)
+    batch = kille_env.make_batch("byteskille", num_tables=50, num_players=3, rules="wikipedia")
+    batch.reset(seed=1)
+    with pytest.raises(PolicyError, match="cannot occur"):
+        table.probabilities(batch.observation, batch.mask)
+
+
+def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
+    table = match_table_of(three.strategy, three.match)
+    for wrong in ({"buys": np.zeros(1)}, {"played": table.arrays["played"] - 1.0}):
+        with pytest.raises(PolicyError, match="match table"):
+            MatchTable(table.card, table.capped, {**table.arrays, **wrong})
+
+
+# What is refused
+
+
+def test_what_cannot_be_solved_is_refused() -> None:
+    with pytest.raises(KilleError, match="pots"):
+        build_match(2, {"pots": 2})
+    with pytest.raises(KilleError, match="infinitely many"):
+        build_match(2, {"ante": "deal"}, capped=False)
+    with pytest.raises(KilleError, match=r"more than 5 states.*max_deals"):
+        build_match(2, {"ante": "deal"}, state_limit=5)
+    with pytest.raises(KilleError, match="memory_limit"):
+        build_match(4, memory_limit=2**20)
+
+
+def test_a_strategy_of_another_match_is_refused(two: MatchSolution, three: MatchSolution) -> None:
+    with pytest.raises(PolicyError, match="states"):
+        match_nash_conv(two.match, three.strategy)
+    wrong = tuple(buys + 2.0 for buys in two.strategy.buys)
+    with pytest.raises(PolicyError, match="buying in"):
+        match_nash_conv(two.match, MatchStrategy(two.strategy.hands, wrong))
