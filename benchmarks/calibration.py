@@ -110,7 +110,7 @@ def _average(iterations: int, deal: DealStages) -> Policy:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4], choices=[2, 3, 4])
-    parser.add_argument("--decisions", type=int, default=100_000, help="of each learner")
+    parser.add_argument("--decisions", type=int, default=150_000, help="of each learner")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--deals", type=int, default=40_000)
     parser.add_argument("--out", type=Path, default=Path("runs/calibration.jsonl"))

@@ -73,7 +73,8 @@ def test_the_learners_are_chosen_over_other_deals_than_the_gain_is_measured_over
     found = best_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
     chosen, reported = played[: TINY.seeds], played[TINY.seeds :]
     assert [len(seeds) for seeds in chosen] == [TINY.choice_deals] * TINY.seeds
-    assert len(reported) == len(set(found.chosen))
+    assert len(reported) == len(set(found.chosen) - {module.KEEPS})
+    assert reported
     assert all(mine.isdisjoint(theirs) for mine in chosen for theirs in reported)
 
 
@@ -98,6 +99,15 @@ def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
     found = best_response(UniformPolicy(), "byteskille", 2, DEAL, replace(TINY, choice_deals=3000))
     assert found.chosen == (1, 0)
     assert min(gain.low for gain in found.gains) > 0.0
+
+
+def test_where_no_learner_gains_the_response_keeps_to_the_policy(monkeypatch):
+    monkeypatch.setattr(module, "_learn", lambda *given: (UniformPolicy(), 1))
+    usual = ThresholdPolicy(2, DEAL)
+    found = best_response(usual, "byteskille", 2, DEAL, TINY)
+    assert found.chosen == (module.KEEPS, module.KEEPS)
+    assert [(gain.low, gain.mean, gain.high) for gain in found.gains] == [(0.0, 0.0, 0.0)] * 2
+    assert found.total.mean == 0.0
 
 
 @pytest.mark.parametrize(

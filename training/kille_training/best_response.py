@@ -7,7 +7,8 @@ is, for games and tables whose trees fit into no memory.
 Nothing flatters the bound. For each position the best of several learners is chosen over one set of
 deals, and what is reported is measured over another one. The gain is paired: in the same deal, with
 the same luck of everyone who draws lots, the position is played by the policy and by the response.
-The bound may come out below zero; then nothing was found that beats the policy.
+Where no learner gains anything over the deals of the choice, the response keeps to the policy, and
+its gain is exactly 0.
 """
 
 import time
@@ -32,7 +33,7 @@ LEARNER = LearnerSettings(
     form="seats",
     decisions=400_000,
     num_tables=128,
-    n_steps=32,
+    n_steps=16,
     batch_size=512,
     learning_rate=2e-3,
     ent_coef=0.05,
@@ -44,6 +45,9 @@ learns in many small steps; in the end he has no reason to draw lots.
 
 PARTS = 100
 """What `progress` is told of each learner, in all."""
+
+KEEPS = -1
+"""Stands for a learner where the response keeps to the policy."""
 
 PROBE = 2_000  # deals from which the size of rewards is taken
 _LUCK = np.uint64(0x10FB)
@@ -92,7 +96,7 @@ class Response:
             the policy does.
         total: Their sum, a lower bound of NashConv.
         values: What the policy itself earns in each position, among its like.
-        chosen: The learner that plays each position, from 0.
+        chosen: The learner that plays each position, from 0; `KEEPS` where the policy does.
         decisions: Decisions of each learner.
         seconds: Seconds by the clock, of the whole search.
         players: The learners' networks as players.
@@ -150,13 +154,13 @@ def best_response(
     # Two streams of seeds that have nothing in common: no luck of the choice is reported.
     choice, report = np.random.SeedSequence([search.seed, 77]).spawn(2)
     deals = _seeds(choice, search.choice_deals)
-    means = [
-        gains(player, policy, game, num_players, rules, deals).mean(axis=0) for player in players
-    ]
-    chosen = np.argmax(means, axis=0)
+    means = np.array(
+        [gains(player, policy, game, num_players, rules, deals).mean(axis=0) for player in players]
+    )
+    chosen = np.where(means.max(axis=0) > 0.0, means.argmax(axis=0), KEEPS)
     deals = _seeds(report, search.deals)
-    found = np.empty((len(deals), num_players))
-    for number in set(chosen.tolist()):
+    found = np.zeros((len(deals), num_players))
+    for number in set(chosen.tolist()) - {KEEPS}:
         mine = chosen == number
         measured = gains(
             players[number], policy, game, num_players, rules, deals, np.flatnonzero(mine)

@@ -107,6 +107,7 @@ def best_response(
 def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
     from rich.table import Table
 
+    from kille_training.best_response import KEEPS
     from kille_training.plots import position_names
 
     what = "match" if episode == "match" else "deal"
@@ -118,7 +119,8 @@ def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
     table.add_column("learner", justify="right")
     rows = zip(position_names(num_players), found.values, found.gains, found.chosen, strict=True)
     for name, value, gain, number in rows:
-        table.add_row(name, f"{value:+.4f}", str(gain), str(number))
+        learner = "none gains" if number == KEEPS else str(number)
+        table.add_row(name, f"{value:+.4f}", str(gain), learner)
     table.add_row("sum", "", str(found.total), "")
     return table
 
