@@ -93,6 +93,10 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
 	$(BIN)/python docs/tables.py
 
+.PHONY: solutions
+solutions: $(VENV)/.installed-dev ## solve deals of Byteskille, write docs/solutions.md again; minutes
+	$(BIN)/python docs/solutions.py $(ARGS)
+
 .PHONY: golden
 golden: $(VENV)/.installed-dev ## write the golden playthroughs again; read what has changed
 	$(BIN)/python -m kille_env.testing.playthrough tests/golden/*.txt

@@ -16,13 +16,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import kille_env
+from kille_agents.network import NetworkPolicy, PolicyCard
 from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules, width
 
 TABLES = (64, 1024, 4096, 16384, 65536)
 PACKAGES = (
@@ -290,6 +293,69 @@ def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
     yield _row("warm start: import, reset, step", warm, "s", "1")
 
 
+def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """Exact trees of Byteskille: growing, solving one hand, NashConv of a network over all hands.
+
+    Whatever game and seats are asked for: there are trees of 2 to 4 seats of this one.
+    """
+    from kille_training.solving.cfr import CFR, VARIANTS
+    from kille_training.solving.deals import build_deal
+    from kille_training.solving.policies import nash_conv
+
+    for seats, part, promised in ((2, 1e-9, "2"), (3, 1e-6, "20"), (4, 1e-4, "180")):
+        deal = build_deal(seats)  # compiled before it is timed
+        spent = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            build_deal(seats)
+            spent.append(time.perf_counter() - start)
+        yield _row(f"tree of a deal, {seats} seats", spent, "s")
+        stage = deal.stages[-1]
+        for method in ("cfr+", "pcfr+", "dcfr"):
+            solver = CFR(stage.tree, VARIANTS[method])
+            solver.run(1, until=1e-300)
+            spent = []
+            for _ in range(repeats):
+                start = time.perf_counter()
+                solver = CFR(stage.tree, VARIANTS[method])
+                solver.run(1_000_000, until=part * float(stage.rules.number("stake")))
+                spent.append(time.perf_counter() - start)
+            what = f"NashConv below {part:.0e} of the stake, {seats} seats, {method}"
+            yield _row(what, spent, "s", promised)
+        network = _network(seats, stage.rules)
+        nash_conv(network, stage)
+        spent = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            nash_conv(network, deal)
+            spent.append(time.perf_counter() - start)
+        what = f"nash_conv of a 64x64 network, {seats} seats, {len(deal.stages)} hands"
+        yield _row(what, spent, "s", {3: "0.5", 4: "10"}.get(seats, ""))
+
+
+def _network(seats: int, rules: Rules) -> NetworkPolicy:
+    """Returns a network with random weights."""
+    spec = kille_env.spec(rules.game)
+    sizes = (width(spec.observation(seats)), 64, 64, spec.num_actions)
+    card = PolicyCard(
+        game=spec.name,
+        game_version=spec.version,
+        num_players=seats,
+        rules=rules.as_dict(),
+        observation_width=sizes[0],
+        num_actions=sizes[-1],
+        layers=sizes[1:-1],
+        activation="tanh",
+        made={},
+    )
+    rng = np.random.default_rng(0)
+    weights = {}
+    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+        weights[f"weight.{layer}"] = rng.normal(0, 0.3, (outputs, inputs)).astype(np.float32)
+        weights[f"bias.{layer}"] = np.zeros(outputs, dtype=np.float32)
+    return NetworkPolicy(card, weights)
+
+
 def bench_peers(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Random play in other suites, where they are installed; their games are not ours."""
     for what, play in (
@@ -341,6 +407,7 @@ BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "state": bench_state,
     "aec": bench_aec,
     "train": bench_train,
+    "solve": bench_solve,
     "start": bench_start,
     "peers": bench_peers,
 }

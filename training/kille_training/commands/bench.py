@@ -9,7 +9,7 @@ from kille_env.registry import list_games, spec
 from kille_training.bench import BENCHES, Row, as_object, machine
 from kille_training.console import json_option, report
 
-SLOW = ("train",)
+SLOW = ("train", "solve")
 
 
 @click.command(epilog="Example: kille bench batch aec --players 4")
@@ -23,7 +23,10 @@ SLOW = ("train",)
 def bench(
     what: tuple[str, ...], game: str, players: int | None, repeats: int, as_json: bool
 ) -> None:
-    """Measures WHAT (if nothing is named all but `train`); prints medians and their spread."""
+    """Measures WHAT; prints medians and their spread.
+
+    If nothing is named, all but `train` and `solve` are measured.
+    """
     names = list(BENCHES) if "all" in what else what or [n for n in BENCHES if n not in SLOW]
     seats = spec(game).check_players(players)
     rows: list[Row] = []

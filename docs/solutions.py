@@ -1,0 +1,171 @@
+"""Solves single deals of Byteskille and writes docs/solutions.md and docs/solutions/ from them.
+
+    python docs/solutions.py           solve what is not solved, then write (`make solutions`)
+    python docs/solutions.py --solve   the same, but solve everything anew
+
+The solutions lie in runs/solutions; what is there already is only read. All that is written is the
+same to the byte wherever it is made, but for the table of seconds.
+"""
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from kille_agents.table import load_table
+from kille_env.registry import spec
+from kille_training.bench import machine
+from kille_training.jobs import solve_folder
+from kille_training.plots import convergence, swap_heat_map
+from kille_training.solving.deals import DealStages, build_deal
+from kille_training.solving.solution import Folder, Solved, SolveSettings
+from kille_training.solving.tell import first_turns, swaps_of
+
+DOCS = Path(__file__).parent
+PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"
+RUNS = Path("runs") / "solutions"
+PRESETS, SEATS = ("svensk", "wikipedia"), (2, 3, 4)
+CASES = [(preset, seats) for preset in PRESETS for seats in SEATS]
+MEMORY = 4 * 2**30
+
+
+def settings(preset: str, seats: int) -> SolveSettings:
+    """Returns what is solved."""
+    return SolveSettings.of(seats, spec("byteskille").resolve(preset, episode="deal"))
+
+
+def folder(preset: str, seats: int) -> Folder:
+    """Returns where its solution lies."""
+    return Folder(RUNS / f"{preset}-{seats}")
+
+
+@cache
+def solved(preset: str, seats: int) -> Solved:
+    """Returns a solution; makes it if there is none."""
+    print(f"{preset}, {seats} seats", file=sys.stderr)
+    return solve_folder(folder(preset, seats), settings(preset, seats), memory_limit=MEMORY)
+
+
+@cache
+def deal(preset: str, seats: int) -> DealStages:
+    """Returns the trees of a deal."""
+    return build_deal(seats, settings(preset, seats).resolve())
+
+
+def sizes() -> str:
+    """The table of sizes."""
+    head = ("preset", "seats", "deals", "hands", "nodes", "leaves", "information sets", "memory")
+    rows = []
+    for preset, seats in CASES:
+        first = deal(preset, seats).stages[0]
+        by_seat = " + ".join(f"{number:,}" for number in first.information_sets)
+        rows.append(
+            (
+                f"`{preset}`",
+                str(seats),
+                f"{first.num_deals:,}",
+                str(len(deal(preset, seats).stages)),
+                f"{first.tree.num_nodes:,}",
+                f"{len(first.tree.payoff):,}",
+                f"{by_seat} = {first.tree.num_infosets:,}",
+                f"{first.tree.nbytes / 1e6:,.1f} MB",
+            )
+        )
+    return table(head, rows)
+
+
+def values() -> str:
+    """What each seat earns, and how exactly that is known."""
+    head = ("preset", "seats", "NashConv", "forehand", "second", "third", "fourth", "iterations")
+    rows = []
+    for preset, seats in CASES:
+        found = solved(preset, seats)
+        earned = [f"{value:+.6f}" for value in found.value] + [""] * (4 - seats)
+        total = f"{found.nash_conv:.1e}"
+        rows.append((f"`{preset}`", str(seats), total, *earned, f"{found.iterations:,}"))
+    return table(head, rows)
+
+
+def seconds() -> str:
+    """How long it took."""
+    rows = [
+        (f"`{preset}`", str(seats), f"{solved(preset, seats).seconds:,.1f}")
+        for preset, seats in CASES
+    ]
+    about = machine()
+    where = f"{about['cpu']}, Python {about['python']}, numpy {about['numpy']}"
+    return f"{table(('preset', 'seats', 'seconds'), rows)}\n\nOn {where}, numba on one core."
+
+
+def strategies() -> str:
+    """What every seat does when everybody before it has stood."""
+    head = ("preset", "seats", "seat", "what it has seen", "what it does")
+    rows = []
+    for preset, seats in CASES:
+        solved(preset, seats)
+        rules = settings(preset, seats).resolve()
+        player = load_table(folder(preset, seats).policy, "byteskille", seats, rules)
+        link = f"[{seats}](solutions/{preset}-{seats}.md)"
+        for name, situation, choice in first_turns(player, deal(preset, seats).stages[0]):
+            rows.append((f"`{preset}`", link, name, situation, choice))
+    return table(head, rows)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "sizes": sizes,
+    "values": values,
+    "seconds": seconds,
+    "strategies": strategies,
+}
+
+
+def parts() -> dict[str, str]:
+    """Returns the files of docs/solutions by name."""
+    found = {}
+    for preset, seats in CASES:
+        solved(preset, seats)
+        place = folder(preset, seats)
+        found[f"{preset}-{seats}.md"] = (place.path / "strategy.md").read_text(encoding="utf-8")
+    for seats in SEATS:
+        rules = settings("svensk", seats).resolve()
+        player = load_table(folder("svensk", seats).policy, "byteskille", seats, rules)
+        swaps = swaps_of(player, deal("svensk", seats).stages[0])
+        found[f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
+    found["convergence.svg"] = convergence({f"{seats} seats": curve(seats) for seats in SEATS})
+    return found
+
+
+def curve(seats: int) -> tuple[list[int], list[float]]:
+    """Returns iterations and NashConv of the hand that was solved first."""
+    rows = folder("svensk", seats).progress.read()
+    mine = [row for row in rows if row["granted"] == rows[0]["granted"]]
+    return [int(row["iteration"]) for row in mine], [float(row["nash_conv"]) for row in mine]
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Returns a Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main(anew: bool) -> None:
+    """Writes the page and its parts."""
+    if anew and RUNS.exists():
+        shutil.rmtree(RUNS)
+
+    def block(match: re.Match[str]) -> str:
+        return f"<!-- begin {match[1]} -->\n\n{BLOCKS[match[1]]()}\n\n<!-- end {match[1]} -->"
+
+    text = PAGE.read_text(encoding="utf-8")
+    text = re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
+    PARTS.mkdir(exist_ok=True)
+    for name, content in parts().items():
+        (PARTS / name).write_text(content, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
+    print(f"{PAGE} and {PARTS}: written")
+
+
+if __name__ == "__main__":
+    main("--solve" in sys.argv[1:])
