@@ -1,11 +1,11 @@
 """How long MaskablePPO takes to a target: `python benchmarks/reach.py`.
 
 Single deals of Byteskille at two and at three seats, without the question (fragekille) and with it,
-one recipe for all four, several seeds. NashConv is exact; measuring stops the clock. The time is
-processor time of one thread, so that it does not depend on what else the machine does. A run ends
-when both ways to play, the likeliest actions and drawn ones, have been at the target at the same
-point, or with its decisions. Every finished run is a line of `--out`; what is there is not done
-again.
+one recipe for each number of seats, several seeds. NashConv is exact; measuring stops the clock.
+The time is processor time of one thread, so that it does not depend on what else the machine does.
+A run ends when both ways to play, the likeliest actions and drawn ones, have been at the target at
+the same point, or with its decisions. Every finished run is a line of `--out`; what is there is not
+done again.
 """
 
 import argparse
@@ -19,23 +19,26 @@ from kille_training.runs import versions
 from kille_training.solving.deals import build_deal
 
 ROOT = Path(__file__).parents[1]
-RECIPE = ROOT / "configs" / "learning" / "reach.yaml"
+RECIPES = {
+    seats: ROOT / "configs" / "learning" / f"reach_{name}_seats.yaml"
+    for seats, name in ((2, "two"), (3, "three"))
+}
 TARGETS = {2: 0.005, 3: 0.01}
 """NashConv in stakes, by seats."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--recipe", type=Path, default=RECIPE)
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3], choices=TARGETS)
     parser.add_argument("--questions", nargs="+", default=["off", "forced"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--out", type=Path, default=Path("runs/reach.jsonl"))
     options = parser.parse_args()
-    recipe = load_settings(options.recipe)
+    recipes = {seats: load_settings(path) for seats, path in RECIPES.items()}
     journal = Journal(options.out)
     deals = {}
     for seed, players, question in product(options.seeds, options.players, options.questions):
+        recipe = recipes[players]
         table = replace(
             recipe.table, num_players=players, rules={**recipe.table.rules, "fraga": question}
         )

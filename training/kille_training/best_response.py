@@ -36,7 +36,7 @@ LEARNER = LearnerSettings(
     n_steps=16,
     batch_size=512,
     learning_rate=2e-3,
-    ent_coef=0.05,
+    ent_coef=0.1,
     ent_coef_end=0.0,
 )
 """How a response is learnt unless told otherwise. Who plays against the same players all the time
