@@ -8,8 +8,10 @@ from kille_agents.femkortskille import FemkortskilleRuleOfThumb
 from kille_agents.knack import KnackRuleOfThumb
 from kille_agents.krypkille import KrypkilleRuleOfThumb
 from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
+from kille_agents.match_table import FORMAT as MATCHES
+from kille_agents.match_table import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
-from kille_agents.table import TABLE, load_table, table_file
+from kille_agents.table import TABLE, load_table, read_card, table_file
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
 from kille_env.core.spec import Rules
@@ -72,7 +74,8 @@ def load_policy(
 
         return load_sb3(path, game, num_players, rules, trust=trust)
     if (table := table_file(path)) is not None:
-        return load_table(table, game, num_players, rules)
+        load = load_match_table if read_card(table)[0] == MATCHES else load_table
+        return load(table, game, num_players, rules)
     if path.exists():
         return load_network(path, game, num_players, rules)
     raise PolicyError(

@@ -17,7 +17,7 @@ import numpy as np
 
 from kille_agents.base import check_probabilities, check_shapes
 from kille_agents.network import write_whole
-from kille_agents.table import TableCard
+from kille_agents.table import TABLE, TableCard
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import BUY, BUYIN, DECLINE, TURN
@@ -236,4 +236,4 @@ def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> M
         raise PolicyError(f"{path} is no match table of a player ({FORMAT}): {error}") from None
     if wrong := card.differences(game, num_players, rules):
         raise PolicyError(f"the match table in {path} does not fit: {'; '.join(wrong)}")
-    return MatchTable(card, capped, arrays, path.stem)
+    return MatchTable(card, capped, arrays, path.parent.name if path.name == TABLE else path.stem)

@@ -9,7 +9,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,19 @@ FORMAT = "kille-table 1"
 SUFFIX = ".npz"
 TABLE = "policy.npz"
 """What the table is called in the folder of a solution."""
+
+
+BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading a broken file may raise."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,9 @@ class TableCard:
                     f"its rule {name} is {self.rules.get(name)!r}, not {theirs.get(name)!r}"
                 )
         return wrong
+
+
+CARD = fields(TableCard)
 
 
 class TablePolicy:
@@ -184,6 +200,20 @@ def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePo
     return TablePolicy(card, observations, probabilities, name)
 
 
+def read_card(path: Path) -> tuple[str, TableCard]:
+    """Reads what a table was made for, and its format: a table of deals or one of matches.
+
+    Raises:
+        PolicyError: It is no table, or cannot be read.
+    """
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            about = json.loads(bytes(file["about"]))
+        return about["format"], TableCard(**{field.name: about[field.name] for field in CARD})
+    except BROKEN as error:
+        raise PolicyError(f"{path} is no table of a player: {error}") from None
+
+
 def read_table(path: Path) -> tuple[TableCard, np.ndarray, np.ndarray]:
     """Reads a table, whatever it is for: card, observations and probabilities.
 
@@ -191,19 +221,10 @@ def read_table(path: Path) -> tuple[TableCard, np.ndarray, np.ndarray]:
         PolicyError: It is no table, or cannot be read.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             about = json.loads(bytes(file["about"]))
             if about.pop("format") != FORMAT:
                 raise ValueError("another format")
             return TableCard(**about), file["observations"], file["probabilities"]
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except BROKEN as error:
         raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None

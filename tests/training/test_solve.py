@@ -14,6 +14,8 @@ from kille_env.registry import spec
 from kille_training.cli import main
 from kille_training.solving.cfr import CFR
 from kille_training.solving.deals import build_deal
+from kille_training.solving.match_policies import match_strategy_of
+from kille_training.solving.matches import build_match, match_nash_conv
 from kille_training.solving.policies import nash_conv, table_of
 from kille_training.solving.solution import Folder, SolveSettings, _next_check, solve_deal
 from kille_training.solving.tell import strategy_text, swaps_of
@@ -268,3 +270,26 @@ def test_exact_measures_where_there_is_a_tree_only(here, capsys):
     (row,) = json.loads(capsys.readouterr().out)["exact"]
     assert row["play"] == "argmax"
     assert row["nash_conv"] > 0.1
+
+
+def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
+    words = ["solve", "byteskille", "--match", "--players", "2", "--rules", "max_redeals=1"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == KEYS
+    assert 0 <= found["nash_conv"] < 4e-4  # of a pot of 4 units
+    folder = here / "runs" / "solved-byteskille-2-match"
+    assert "a whole pot with 2 seats" in (folder / "strategy.md").read_text()
+    rules = spec("byteskille").resolve({"max_redeals": 1}, episode="match")
+    loaded = load_policy(folder, "byteskille", 2, rules)
+    match = build_match(2, rules)
+    assert match_nash_conv(match, match_strategy_of(loaded, match)).total == found["nash_conv"]
+    assert main(["evaluate", str(folder), "--against", "uniform", "--deals", "50", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rules"]["episode"] == "match"
+    assert told["exact"] is None
+    assert told["rows"][0]["estimate"]["mean"] > 0
+    assert main(words) == 0
+    assert "Units a match" in capsys.readouterr().out
+    with pytest.raises(PolicyError, match="its rule episode is 'match', not 'deal'"):
+        load_policy(folder, "byteskille", 2, RULES)

@@ -8,7 +8,7 @@ import numpy as np
 from kille_agents.base import Policy, check_probabilities, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
 from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
-from kille_agents.table import TableCard, read_table, table_file
+from kille_agents.table import TableCard, read_card, table_file
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
@@ -109,7 +109,7 @@ def _card(policy: str) -> PolicyCard | TableCard | None:
     if policy in BASELINES:
         return None
     if (file := table_file(policy)) is not None:
-        return read_table(file)[0]
+        return read_card(file)[1]
     folder = policy_folder(policy)
     if folder is not None and (folder / SPECIFICATION).is_file():
         return read_network(folder)[0]

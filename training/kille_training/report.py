@@ -101,9 +101,9 @@ def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players:
     return table
 
 
-def exact_renderable(rows: Sequence[ExactRow]) -> RichTable:
+def exact_renderable(rows: Sequence[ExactRow], unit: str = "deal") -> RichTable:
     """Returns how far a player is from an equilibrium, for the terminal."""
-    table = RichTable(title="Units a deal, exactly", title_justify="left")
+    table = RichTable(title=f"Units a {unit}, exactly", title_justify="left")
     table.add_column("play")
     table.add_column("NashConv", justify="right")
     for name in position_names(len(rows[0].value)):

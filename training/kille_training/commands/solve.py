@@ -1,4 +1,4 @@
-"""`kille solve`: a deal solved exactly."""
+"""`kille solve`: a deal or a whole pot solved exactly."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -16,10 +16,12 @@ GIB = 2**30
 @click.option(
     "--players", type=int, default=2, show_default=True, help="Seats; 2 to 4 fit into memory."
 )
+@click.option("--match", is_flag=True, help="A whole pot instead of a single deal; 2 or 3 seats.")
 @console.rules_option
 @click.option(
     "--target", type=float,
-    help="NashConv at which the deal is solved, in units a deal; 1e-9, with 4 seats 1e-7.",
+    help="NashConv at which it is solved, in units a deal or a match; 1e-9, with 4 seats 1e-7, "
+    "of a match 1e-4 of its pot.",
 )  # fmt: skip
 @click.option(
     "--iterations", type=click.IntRange(min=1), default=100_000, show_default=True,
@@ -41,6 +43,7 @@ GIB = 2**30
 def solve(
     game: str,
     players: int,
+    match: bool,
     rules: dict[str, Any],
     target: float | None,
     iterations: int,
@@ -49,12 +52,12 @@ def solve(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Solve a single deal of GAME: an equilibrium, and how far it is from one at most.
+    """Solve a single deal of GAME, or a whole pot: an equilibrium, and how far from one it is.
 
     With 2 seats nobody can beat the strategy. With more, no seat alone gains anything by leaving
     it; what two could do together is another question. The folder holds it as a player
-    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, it goes on when it is called
-    again; finished, it shows what came out.
+    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, a deal goes on when it is
+    called again and a match begins again; finished, it shows what came out.
     """
     from kille_env.registry import spec
     from kille_training.exact import ExactRow
@@ -62,12 +65,13 @@ def solve(
     from kille_training.report import exact_renderable
     from kille_training.solving.solution import Folder, SolveSettings
 
-    resolved = spec(game).resolve(rules, episode="deal")
+    resolved = spec(game).resolve(rules, episode="match" if match else "deal")
     settings = SolveSettings.of(
         spec(game).check_players(players), resolved,
         method=method, target=target, iterations=iterations,
     )  # fmt: skip
-    folder = Folder(out or Path("runs") / f"solved-{game}-{players}")
+    name = f"solved-{game}-{players}{'-match' if match else ''}"
+    folder = Folder(out or Path("runs") / name)
     found = solve_folder(folder, settings, memory_limit=int(memory * GIB))
     row = ExactRow(
         str(folder.path), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
@@ -76,7 +80,7 @@ def solve(
     console.report(
         asdict(found),
         [
-            exact_renderable([row]),
+            exact_renderable([row], "match" if match else "deal"),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
             f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",

@@ -38,6 +38,9 @@ from kille_training.solving.tree import FlatTree
 from kille_training.solving.values import NashConv
 from kille_training.solving.values import nash_conv as nash_conv_of_tree
 
+MATCH_TARGET = 1e-4
+"""NashConv at which a whole pot counts as solved, as a share of the pot."""
+
 METHOD, ITERATIONS = "dcfr", 100_000
 TARGETS = {2: 1e-9, 3: 1e-9}
 """NashConv by seats at which a deal counts as solved, unless told otherwise."""
@@ -64,7 +67,7 @@ class SolveSettings:
         game_version: Its version.
         num_players: Seats.
         rules: Every switch with its value.
-        target: NashConv of the deal at which it is solved, in units a deal.
+        target: NashConv at which it is solved, in units a deal or a match.
         method: A name of `VARIANTS`.
         iterations: At most so many in each hand.
     """
@@ -92,7 +95,9 @@ class SolveSettings:
                 f"player of {rules.game} earns, kille evaluate measures"
             )
         game = spec(rules.game)
-        if target is None:
+        if target is None and rules["episode"] == "match":
+            target = MATCH_TARGET * rules.number("stake") * num_players
+        elif target is None:
             target = TARGETS.get(num_players, TARGET)
         found = cls(game.name, game.version, num_players, rules.as_dict(), target, **how)
         if found.method not in VARIANTS:
@@ -403,7 +408,7 @@ class _Work:
         if not path.is_file():
             return {}
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 found = {
                     int(name.partition("-")[2]): (
                         file[name],

@@ -16,6 +16,7 @@ import numpy as np
 from kille_agents.table import TablePolicy
 from kille_env.core.deck import KI, KILLE_PACK
 from kille_env.core.sets import members
+from kille_env.core.spec import Rules
 from kille_env.core.text import counted
 from kille_env.games.byteskille.table import (
     ANSWER_DEALER,
@@ -72,7 +73,7 @@ class _Seen:
 
 
 def swaps_of(table: TablePolicy, stage: Stage) -> SwapMap:
-    """Returns how likely a strategy swaps when it plays against itself, exactly."""
+    """Returns how likely a player swaps when he plays against himself, exactly."""
     weight = reach(stage.tree, strategy_of(table, stage))
     rows = np.flatnonzero(weight > REACHED)
     seen, masks = stage.observations[rows], stage.masks[rows]
@@ -94,7 +95,7 @@ def strategy_text(table: TablePolicy, deal: DealStages, measured: NashConv) -> s
     lines = [
         f"# Byteskille, a single deal with {players} seats",
         "",
-        f"Rules: {_rules_told(stage)}.",
+        f"Rules: {rules_told(stage.rules)}.",
         "",
         f"NashConv {measured.total:.2g} units a deal: so much all seats together could still gain, "
         "each by its best response.",
@@ -106,12 +107,29 @@ def strategy_text(table: TablePolicy, deal: DealStages, measured: NashConv) -> s
     for name, seat, sets in zip(names, stage.order, stage.information_sets, strict=True):
         value, gain = measured.values[seat], measured.improvement[seat]
         lines.append(f"| {name} | {value:+.6f} | {gain:.1g} | {sets:,} |")
-    sets = _sets_of(table, stage)
-    lines += ["", *_how_to_read(stage, sets, len(deal.stages)), ""]
-    for seat, name in zip(stage.order, names, strict=True):
+    lines += ["", *hand_text(strategy_of(table, stage), stage)]
+    if len(deal.stages) > 1:
+        lines += [
+            "",
+            f"This is the first hand. Questions can be granted {len(deal.stages) - 1} times, and "
+            "each new hand is a game of its own, which policy.npz has as well.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def hand_text(strategy: np.ndarray, stage: Stage) -> list[str]:
+    """Returns what the seats do in a hand, seat by seat, as lines of Markdown.
+
+    Args:
+        strategy: [S].
+        stage: The hand.
+    """
+    sets = _sets_of(strategy, stage)
+    lines = _how_to_read(stage, sets)
+    for seat, name in zip(stage.order, position_names(stage.num_players), strict=True):
         mine = [seen for owner, seen in sets if owner == seat]
-        lines += [f"## {name.capitalize()}", "", *situations(mine), ""]
-    return "\n".join(lines).rstrip() + "\n"
+        lines += ["", f"## {name.capitalize()}", "", *situations(mine)]
+    return lines
 
 
 def situations(seen: Sequence[_Seen], least: float = TOLD) -> list[str]:
@@ -135,7 +153,7 @@ def situations(seen: Sequence[_Seen], least: float = TOLD) -> list[str]:
 def first_turns(table: TablePolicy, stage: Stage) -> list[tuple[str, str, str]]:
     """Returns seat, situation and choice where every seat stood before: the strategy in short."""
     names = position_names(stage.num_players)
-    sets = _sets_of(table, stage)
+    sets = _sets_of(strategy_of(table, stage), stage)
     told = []
     for place, seat in enumerate(stage.order):
         before = [f"{name} stood" for name in names[:place]]
@@ -145,42 +163,35 @@ def first_turns(table: TablePolicy, stage: Stage) -> list[tuple[str, str, str]]:
     return told
 
 
-def _how_to_read(stage: Stage, sets: Sequence[tuple[int, _Seen]], hands: int) -> list[str]:
+def _how_to_read(stage: Stage, sets: Sequence[tuple[int, _Seen]]) -> list[str]:
     reached, most = len(sets), stage.tree.num_infosets
-    lines = [
+    return [
         "How to read it: under each seat stand the situations in which it decides, with how often "
-        "they come up in a deal. Probabilities stand only where the strategy draws lots; even odds "
+        "they come up in a hand. Probabilities stand only where the strategy draws lots; even odds "
         "often mean that it makes no difference, as where somebody else is sure to lose.",
         "",
         f"Play by this strategy comes to {reached:,} of the {most:,} information sets of a hand; "
         f"the {most - reached:,} others take somebody who plays otherwise. Situations that come up "
-        f"less than once in {round(1 / TOLD):,} deals are counted at the end of each seat. "
+        f"less than once in {round(1 / TOLD):,} hands are counted at the end of each seat. "
         "policy.npz has all of them.",
     ]
-    if hands > 1:
-        lines += [
-            "",
-            f"This is the first hand. Questions can be granted {hands - 1} times, and each new "
-            "hand is a game of its own, which policy.npz has as well.",
-        ]
-    return lines
 
 
-def _rules_told(stage: Stage) -> str:
-    game = spec(stage.rules.game)
-    preset = str(stage.rules["preset"])
-    base = game.resolve(preset, episode="deal").as_dict()
+def rules_told(rules: Rules) -> str:
+    """Returns a preset and what differs from it."""
+    game = spec(rules.game)
+    preset = str(rules["preset"])
+    base = game.resolve(preset, episode=rules["episode"]).as_dict()
     other = [
         f"{name} {str(value).lower() if isinstance(value, bool) else value}"
-        for name, value in stage.rules.as_dict().items()
+        for name, value in rules.as_dict().items()
         if base[name] != value
     ]
     return ", ".join([preset, *other])
 
 
-def _sets_of(table: TablePolicy, stage: Stage) -> list[tuple[int, _Seen]]:
+def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
     """Returns the reached information sets with their seats."""
-    strategy = strategy_of(table, stage)
     weight = reach(stage.tree, strategy)
     chances = np.zeros(stage.masks.shape)
     chances[stage.masks != 0] = strategy
