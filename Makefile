@@ -97,6 +97,10 @@ docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
 solutions: $(VENV)/.installed-dev ## solve deals of Byteskille, write docs/solutions.md again; minutes
 	$(BIN)/python docs/solutions.py $(ARGS)
 
+.PHONY: learning
+learning: $(VENV)/.installed-dev ## write docs/learning.md and its pictures again from docs/data
+	$(BIN)/python docs/learning.py $(ARGS)
+
 .PHONY: golden
 golden: $(VENV)/.installed-dev ## write the golden playthroughs again; read what has changed
 	$(BIN)/python -m kille_env.testing.playthrough tests/golden/*.txt

@@ -1,0 +1,278 @@
+"""Makes the figures and tables of docs/learning.md from the results in docs/data.
+
+    python docs/learning.py            write them again
+    python docs/learning.py --check    exit with 1 if the page's tables are stale
+
+The results are what `benchmarks/credit.py`, `benchmarks/reach.py` and `benchmarks/calibration.py`
+have written; to publish others, copy their files from `runs/` to `docs/data/`.
+"""
+
+import io
+import re
+import statistics
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from kille_training.curves import Journal, Point
+from kille_training.plots import COLOURS, STYLE
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "learning.md"
+PLAYS = ("argmax", "sampled")
+VARIANTS = {
+    "streams": "all seats, streams",
+    "seats": "one seat, live policy",
+    "next_seat": "the next seat's observation",
+}
+LEAST = 1e-5
+"""What a logarithmic axis shows for less, nothing included."""
+
+Lines = list[dict[str, Any]]
+
+
+def results(name: str, folder: Path = DOCS / "data") -> Lines:
+    """Returns the finished runs of a benchmark."""
+    return Journal(folder / f"{name}.jsonl").lines
+
+
+def values(line: dict[str, Any], play: str) -> list[float]:
+    """Returns NashConv at each point of a run."""
+    return [sum(getattr(Point.read(point), play)) for point in line["points"]]
+
+
+def chosen(lines: Lines, **key: Any) -> Lines:
+    """Returns the runs with these values."""
+    return [line for line in lines if all(line[name] == value for name, value in key.items())]
+
+
+def known(lines: Lines, name: str) -> list[Any]:
+    """Returns the different values of a key, sorted."""
+    return sorted({line[name] for line in lines})
+
+
+# Whose reward it is
+
+
+def credit_table(lines: Lines) -> str:
+    """Returns NashConv at the end of the runs, by seats and way."""
+    rows = []
+    for seats in known(lines, "num_players"):
+        here = chosen(lines, num_players=seats)
+        for variant, words in VARIANTS.items():
+            runs = chosen(here, variant=variant)
+            if runs:
+                ends = [_middle([values(run, play)[-1] for run in runs]) for play in PLAYS]
+                seconds = statistics.median(run["points"][-1]["seconds"] for run in runs)
+                rows.append((str(seats), words, *ends, str(len(runs)), f"{seconds:.0f}"))
+        rows.append((str(seats), "uniform play", *[f"{here[0]['uniform']:.3f}"] * 2, "", ""))
+    return _table(("seats", "way", *PLAYS, "seeds", "processor seconds a run"), rows)
+
+
+def credit_figure(lines: Lines) -> str:
+    """Returns the picture of NashConv over decisions."""
+    players = known(lines, "num_players")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.1 * len(players), 6.4), layout="constrained")
+        panels = figure.subplots(2, len(players), sharex=True, sharey=True, squeeze=False)
+        for row, play in enumerate(PLAYS):
+            for column, seats in enumerate(players):
+                axes = panels[row, column]
+                here = chosen(lines, num_players=seats)
+                for (variant, words), colour in zip(VARIANTS.items(), COLOURS, strict=False):
+                    _curves(axes, chosen(here, variant=variant), play, colour, words)
+                axes.axhline(here[0]["uniform"], color="#8a8a8a", linestyle=":", label="uniform")
+                axes.set_yscale("log")
+                axes.set_title(f"{seats} seats, {play}", loc="left", fontsize=10)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("NashConv, stakes")
+        for axes in panels[-1]:
+            axes.set_xlabel("decisions, thousands")
+        panels[0, 0].legend(frameon=False, fontsize=8)
+        return _svg(figure)
+
+
+def _curves(axes: Any, runs: Lines, play: str, colour: str, words: str) -> None:
+    """Draws every run thin and their median thick."""
+    if not runs:
+        return
+    decisions = [point["decisions"] / 1000 for point in runs[0]["points"]]
+    drawn = [[max(LEAST, value) for value in values(run, play)] for run in runs]
+    for each in drawn:
+        axes.plot(decisions, each, color=colour, linewidth=0.7, alpha=0.55)
+    middle = [statistics.median(column) for column in zip(*drawn, strict=True)]
+    axes.plot(decisions, middle, color=colour, linewidth=2.0, label=words)
+
+
+# How long it takes
+
+
+def reach_table(lines: Lines) -> str:
+    """Returns in how many runs the target was reached, and after which time."""
+    rows = []
+    for seats in known(lines, "num_players"):
+        for question in reversed(known(lines, "question")):
+            runs = chosen(lines, num_players=seats, question=question)
+            if not runs:
+                continue
+            cells = [_reached(runs, plays) for plays in (*((play,) for play in PLAYS), PLAYS)]
+            ends = [_middle([values(run, play)[-1] for run in runs]) for play in PLAYS]
+            words = "no" if question == "off" else "yes"
+            target = f"{runs[0]['target']:g}"
+            rows.append((str(seats), words, target, *cells, *ends))
+    head = (
+        "seats",
+        "question",
+        "target",
+        *PLAYS,
+        "both",
+        "argmax at the end",
+        "sampled at the end",
+    )
+    return _table(head, rows)
+
+
+def _reached(runs: Lines, plays: tuple[str, ...]) -> str:
+    """Returns how many runs were at the target at a point, and when they were there first."""
+    times = []
+    for run in runs:
+        worst = [max(pair) for pair in zip(*(values(run, play) for play in plays), strict=True)]
+        pairs = zip(run["points"], worst, strict=True)
+        times += [point["seconds"] for point, value in pairs if value <= run["target"]][:1]
+    told = f"{len(times)} of {len(runs)}"
+    return f"{told}: {_middle(times, '.0f')} s" if times else told
+
+
+# Approximate beside exact
+
+
+def calibration_table(lines: Lines) -> str:
+    """Returns what was found of what there is, player by player."""
+    rows = []
+    for line in sorted(lines, key=lambda line: line["num_players"]):
+        exact, found = sum(line["exact"]), sum(gain["mean"] for gain in line["found"])
+        stake = line["stake"]
+        rows.append(
+            (
+                str(line["num_players"]),
+                line["player"],
+                f"{exact / stake:.4f}",
+                f"{found / stake:.4f}",
+                f"{found / exact:.0%}" if exact else "",
+            )
+        )
+    return _table(("seats", "player", "exact NashConv", "found", "share"), rows)
+
+
+def calibration_summary(lines: Lines) -> str:
+    """Returns what the table comes to, in a sentence."""
+    shares = [
+        sum(gain["mean"] for gain in line["found"]) / sum(line["exact"])
+        for line in lines
+        if sum(line["exact"]) > 0
+    ]
+    pairs = list(_gains(lines))
+    above = sum(gain["low"] > exact for _, exact, gain in pairs)
+    seconds = statistics.median(line["seconds"] for line in lines)
+    return (
+        f"{len(lines)} players, {len(pairs)} positions. Of NashConv a median of "
+        f"{statistics.median(shares):.0%} was found, {min(shares):.0%} at the worst; at least 95 % "
+        f"for {sum(share >= 0.95 for share in shares)} players. The interval lay above the exact "
+        f"gain in {above} of {len(pairs)} positions. A search took a median of {seconds:.0f} s by "
+        "the clock."
+    )
+
+
+def calibration_figure(lines: Lines) -> str:
+    """Returns the picture of approximate gains by seat over the exact ones."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+        axes = figure.subplots()
+        for seats, colour in zip(known(lines, "num_players"), COLOURS, strict=False):
+            here = list(_gains(chosen(lines, num_players=seats)))
+            exact = [max(LEAST * 10, most / stake) for stake, most, _ in here]
+            mean = [max(LEAST * 10, gain["mean"] / stake) for stake, _, gain in here]
+            half = [(gain["high"] - gain["low"]) / 2 / stake for stake, _, gain in here]
+            axes.errorbar(
+                exact, mean, yerr=half, fmt="o", markersize=3.5, linewidth=0.8, color=colour,
+                label=f"{seats} seats",
+            )  # fmt: skip
+        axes.axline((0.1, 0.1), (1, 1), color="#8a8a8a", linewidth=0.8)
+        axes.set_xscale("symlog", linthresh=0.01)
+        axes.set_yscale("symlog", linthresh=0.01)
+        axes.set_xlim(left=0.0)
+        axes.set_xlabel("exact gain of the best response, stakes")
+        axes.set_ylabel("gain of the learnt response, 95 % interval")
+        axes.legend(frameon=False)
+        return _svg(figure)
+
+
+def _gains(lines: Lines) -> Iterable[tuple[float, float, dict[str, float]]]:
+    """Gives stake, exact gain and what was found, position by position."""
+    for line in lines:
+        for exact, gain in zip(line["exact"], line["found"], strict=True):
+            yield line["stake"], exact, gain
+
+
+# The page
+
+BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
+    "credit": ("credit", credit_table),
+    "reach": ("reach", reach_table),
+    "calibration summary": ("calibration", calibration_summary),
+    "calibration": ("calibration", calibration_table),
+}
+"""What stands between the marks of the page, and the results that it is made from."""
+FIGURES = {"credit": credit_figure, "calibration": calibration_figure}
+
+
+def build(text: str) -> str:
+    """Returns the page with its blocks made from the results."""
+    for mark, (name, make) in BLOCKS.items():
+        text = re.sub(
+            rf"(<!-- begin {mark} -->\n).*?(<!-- end {mark} -->)",
+            lambda found, name=name, make=make: f"{found[1]}\n{make(results(name))}\n\n{found[2]}",
+            text,
+            flags=re.DOTALL,
+        )
+    return text
+
+
+def _middle(numbers: list[float], form: str = ".4f") -> str:
+    """Median with the smallest and the largest."""
+    low, middle, high = min(numbers), statistics.median(numbers), max(numbers)
+    return f"{middle:{form}} ({low:{form}} to {high:{form}})"
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
+    # Matplotlib leaves spaces at the ends of lines.
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def main() -> int:
+    """Writes or checks; returns the exit status."""
+    text = PAGE.read_text(encoding="utf-8")
+    if "--check" in sys.argv[1:]:
+        fresh = build(text) == text
+        print("docs/learning.md is fresh" if fresh else "docs/learning.md is stale: run me")
+        return 0 if fresh else 1
+    PAGE.write_text(build(text), encoding="utf-8")
+    for name, make in FIGURES.items():
+        (DOCS / f"{name}.svg").write_text(make(results(name)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

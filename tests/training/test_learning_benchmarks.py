@@ -1,0 +1,214 @@
+"""The benchmarks of learning: whose reward goes where, files of runs, and the page made of them."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import kille_env
+from kille_env.core.deck import KILLE_CODES
+from kille_env.errors import ConfigError
+from kille_training.config import load_settings
+from kille_training.curves import Journal, Point, curve, learn
+from kille_training.learner import make_model
+from kille_training.solving.deals import build_deal
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name):
+    described = importlib.util.spec_from_file_location(Path(name).stem, ROOT / name)
+    module = importlib.util.module_from_spec(described)
+    sys.modules[described.name] = module
+    described.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def credit():
+    return script("benchmarks/credit.py")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return script("docs/learning.py")
+
+
+ACTIONS = kille_env.spec("byteskille").actions
+STAND, SWAP = ACTIONS.index("stand"), ACTIONS.index("swap")
+RULES = {"fraga": "off"}
+
+
+def tables(credit, num_players, decks, dealer):
+    """The tutorial's pattern at tables with given cards, at the first decision."""
+    venv = credit.NextSeatVecEnv(
+        "byteskille", len(decks), num_players, rules=RULES, episode="deal", seed=1
+    )
+    venv.set_options([{"deck": deck, "dealer": dealer} for deck in decks])
+    return venv, venv.reset()
+
+
+def test_the_reward_is_that_of_who_has_just_acted(credit):
+    """Three stand; the lowest card is forehand's, the dealer's, and the middle one's."""
+    decks = [["L2", "L7", "L9"], ["L9", "L7", "L2"], ["L7", "L2", "L9"]]
+    venv, seen = tables(credit, 3, decks, dealer=2)
+    card = {p.name: p.slice for p in kille_env.spec("byteskille").observation(3)}["card"]
+    held = [seen[:, card].argmax(axis=1)]
+    for _ in range(2):
+        seen, rewards, dones, _ = venv.step(np.full(3, STAND))
+        held.append(seen[:, card].argmax(axis=1))
+        assert rewards.tolist() == [0.0] * 3
+        assert not dones.any()
+    # What was seen were the cards of the seats to act, one after the other.
+    assert [[KILLE_CODES[number] for number in column] for column in np.transpose(held)] == decks
+    _, rewards, dones, infos = venv.step(np.full(3, STAND))
+    assert dones.all()
+    # The dealer acted last: he alone is told of his share, or of his loss. Nobody else is.
+    assert [info["returns"].tolist() for info in infos] == [[-2, 1, 1], [1, 1, -2], [1, -2, 1]]
+    assert rewards.tolist() == [1.0, -2.0, 1.0]
+
+
+def test_it_is_the_wrapper_of_the_tutorials(credit):
+    """Beside PettingZoo's own environment, stepped as the tutorials for SB3 step it."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        deck = rng.permutation(np.repeat(KILLE_CODES, 2)).tolist()
+        dealer = int(rng.integers(3))
+        venv, seen = tables(credit, 3, [deck], dealer)
+        env = kille_env.make("byteskille", num_players=3, rules=RULES, episode="deal")
+        env.reset(seed=1, options={"deck": deck, "dealer": dealer})
+        done = False
+        while not done:
+            acting = env.agent_selection
+            mask = env.infos[acting]["action_mask"]
+            assert (venv.action_masks()[0] == mask).all()
+            assert (seen[0] == env.observe(acting)["observation"]).all()
+            action = rng.choice(np.flatnonzero(mask))
+            seen, rewards, dones, _ = venv.step(np.array([action]))
+            env.step(action)
+            done = env.terminations[acting] or env.truncations[acting]
+            assert rewards[0] == env._cumulative_rewards[acting]
+            assert dones[0] == done
+
+
+def test_a_plain_buffer_may_collect_there_and_only_there(credit, tiny):
+    settings = tiny(form="seats")
+    rules = settings.table.resolve()
+    model = make_model(settings, rules, credit.VARIANTS["next_seat"][1](settings))
+    assert type(model.rollout_buffer).__name__ == "MaskableRolloutBuffer"
+    model.learn(16 * 8)
+    form, make = credit.VARIANTS["streams"]
+    assert (form, make) == ("streams", None)
+    assert type(make_model(tiny(), rules).rollout_buffer).__name__ == "SeatStreamBuffer"
+
+
+def test_points_of_a_run_are_exact(tiny):
+    settings = tiny(table={"num_players": 2, "rules": RULES})
+    deal = build_deal(2, settings.table.resolve())
+    points = list(learn(settings, deal))
+    assert [point.decisions for point in points] == [256, 512, 640]
+    assert points == sorted(points, key=lambda point: point.seconds)
+    for point in points:
+        for gains in (point.argmax, point.sampled):
+            assert len(gains) == 2
+            assert min(gains) >= 0.0
+            assert 0.0 < sum(gains) < 4.0
+    again = list(learn(settings, deal))
+    assert [p.sampled for p in again] == [p.sampled for p in points]
+    assert [Point.read(each) for each in json.loads(json.dumps(curve(points)))] == points
+
+
+def test_a_journal_goes_on_after_it_was_cut_off(tmp_path):
+    path = tmp_path / "runs" / "some.jsonl"
+    journal = Journal(path)
+    assert not journal.has({"seed": 1}, {"a": (1, 2)})
+    for seed in (1, 2):
+        journal.add({"seed": seed, "settings": {"a": (1, 2)}})
+    path.write_text(path.read_text() + '{"seed": 3, "sett')
+    journal = Journal(path)
+    assert journal.has({"seed": 2}, {"a": (1, 2)})
+    assert not journal.has({"seed": 3}, {"a": (1, 2)})
+    journal.add({"seed": 3, "settings": {}})
+    assert [line["seed"] for line in Journal(path).lines] == [1, 2, 3]
+    with pytest.raises(ConfigError, match="seed 2 with other settings"):
+        journal.has({"seed": 2}, {"a": (1, 3)})
+    path.write_text("{\n{}\n")
+    with pytest.raises(ConfigError, match="line 1 of"):
+        Journal(path)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs" / "learning").glob("*.yaml")), ids=str)
+def test_recipes_are_read(path):
+    settings = load_settings(path)
+    assert settings.table.game == "byteskille"
+    assert settings.table.episode == "deal"
+    assert settings.measure.every
+
+
+def test_a_run_of_the_benchmark(credit, tmp_path, monkeypatch, capsys):
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(
+        "learner: {decisions: 128, num_tables: 16, n_steps: 8, batch_size: 64, layers: [8]}\n"
+        "measure: {every: 64}\ntable: {rules: {fraga: 'off'}}\n"
+    )
+    words = ["credit.py", "--recipe", str(recipe), "--players", "2", "--seeds", "1"]
+    monkeypatch.setattr(sys, "argv", [*words, "--out", str(tmp_path / "credit.jsonl")])
+    credit.main()
+    lines = Journal(tmp_path / "credit.jsonl").lines
+    assert [line["variant"] for line in lines] == list(credit.VARIANTS)
+    assert capsys.readouterr().out.count("NashConv") == 3
+    credit.main()  # all of it is there
+    assert capsys.readouterr().out == ""
+    assert len(Journal(tmp_path / "credit.jsonl").lines) == 3
+
+
+def test_the_page_is_made_from_the_results(page):
+    text = page.PAGE.read_text(encoding="utf-8")
+    for mark in page.BLOCKS:
+        assert f"<!-- begin {mark} -->" in text
+    assert page.build(text) == text, "stale; run docs/learning.py"
+    for name in page.FIGURES:
+        assert f"({name}.svg)" in text
+        assert (page.DOCS / f"{name}.svg").is_file()
+
+
+def test_the_figures_come_from_the_results(page):
+    for name, make in page.FIGURES.items():
+        lines = page.results(name)
+        drawn = make(lines)
+        assert drawn.startswith("<?xml")
+        assert drawn == make(lines)
+        assert drawn != make(lines[:-1])
+
+
+def run(values, target=0.01, **key):
+    points = [
+        Point(1000 * n, float(n), float(n), (value / 2, value / 2), (value, value))
+        for n, value in enumerate(values, start=1)
+    ]
+    return {"points": curve(points), "target": target, **key}
+
+
+def test_what_the_tables_say(page):
+    lines = [
+        run([0.5, 0.009, 0.004], num_players=2, question="off", seed=1),
+        run([0.5, 0.2, 0.009], num_players=2, question="off", seed=2),
+    ]
+    row = page.reach_table(lines).splitlines()[-1]
+    assert [cell.strip() for cell in row.split("|")[4:7]] == [
+        "2 of 2: 2 (2 to 3) s",
+        "1 of 2: 3 (3 to 3) s",
+        "1 of 2: 3 (3 to 3) s",
+    ]
+    gain = {"mean": 0.45, "low": 0.4, "high": 0.5, "groups": 9}
+    found = {"num_players": 2, "player": "x", "stake": 2, "exact": [0.5, 0.5], "seconds": 9.0}
+    found["found"] = [gain, gain]
+    assert "| 2 | x | 0.5000 | 0.4500 | 90% |" in page.calibration_table([found])
+    assert "above the exact gain in 0 of 2" in page.calibration_summary([found])
+    found["exact"] = [0.3, 0.5]
+    assert "above the exact gain in 1 of 2" in page.calibration_summary([found])
