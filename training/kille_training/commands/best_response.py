@@ -111,7 +111,7 @@ def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
     from kille_training.plots import position_names
 
     what = "match" if episode == "match" else "deal"
-    title = f"What a learnt response gains over {policy}, units a {what}: a lower bound"
+    title = f"What a learnt response gains over {policy}, units a {what}"
     table = Table(title=title, title_justify="left")
     table.add_column("position")
     table.add_column(f"{policy} earns", justify="right")
@@ -126,8 +126,9 @@ def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
 
 
 def _caution(found: Any) -> str:
-    decisions = sum(found.decisions)
+    count, decisions = len(found.decisions), sum(found.decisions)
+    learners = "learner" if count == 1 else "learners"
     return (
-        f"Found with {decisions:,} decisions of {len(found.decisions)} learners in "
-        f"{found.seconds:,.0f} s. The best response gains at least as much, perhaps more."
+        f"Found with {decisions:,} decisions of {count} {learners} in {found.seconds:,.0f} s. These "
+        "are lower bounds: up to the\ninterval the best response gains as much, and perhaps more."
     )
