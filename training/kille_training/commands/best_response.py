@@ -129,6 +129,6 @@ def _caution(found: Any) -> str:
     count, decisions = len(found.decisions), sum(found.decisions)
     learners = "learner" if count == 1 else "learners"
     return (
-        f"Found with {decisions:,} decisions of {count} {learners} in {found.seconds:,.0f} s. These "
-        "are lower bounds: up to the\ninterval the best response gains as much, and perhaps more."
+        f"Found with {decisions:,} decisions of {count} {learners} in {found.seconds:,.0f} s.\n"
+        "These are lower bounds: up to the interval the best response gains as much, perhaps more."
     )
