@@ -101,21 +101,28 @@ def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players:
     return table
 
 
+def measured_renderables(run: Run) -> list[RichTable]:
+    """Returns the tables of a run that has been measured, for the terminal."""
+    table, found = run.settings().table, run.read_evaluation() or {}
+    rows = rows_from_dicts(found["rows"])
+    shown = [payoff_renderable(rows, table.game, table.episode, table.num_players)]
+    if exact := exact_from_dicts(found.get("exact") or ()):
+        shown.append(exact_renderable(exact))
+    return shown
+
+
 def exact_renderable(rows: Sequence[ExactRow], unit: str = "deal") -> RichTable:
     """Returns how far a player is from an equilibrium, for the terminal."""
     table = RichTable(title=f"Units a {unit}, exactly", title_justify="left")
     table.add_column("play")
-    table.add_column("NashConv", justify="right")
+    table.add_column("each seat")
     for name in position_names(len(rows[0].value)):
-        table.add_column(f"{name} earns", justify="right")
-        table.add_column("could gain", justify="right")
+        table.add_column(name, justify="right")
+    table.add_column("NashConv", justify="right")
     for row in rows:
-        cells = [
-            cell
-            for value, gain in zip(row.value, row.improvement, strict=True)
-            for cell in (f"{value:+.5f}", f"{max(gain, 0.0):.2g}")
-        ]
-        table.add_row(row.play, f"{row.nash_conv:.3g}", *cells)
+        gains = (f"{max(gain, 0.0):.2g}" for gain in row.improvement)
+        table.add_row(row.play, "earns", *(f"{value:+.5f}" for value in row.value), "")
+        table.add_row("", "could gain", *gains, f"{row.nash_conv:.3g}")
     return table
 
 

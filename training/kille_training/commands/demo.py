@@ -39,7 +39,7 @@ def demo(
     Interrupted, it goes on when it is called again; finished, it shows what it has found.
     """
     from kille_training.jobs import check_same, measure_run, report_run, train_run
-    from kille_training.report import payoff_renderable
+    from kille_training.report import measured_renderables
     from kille_training.runs import Run
 
     # The episode of --match comes last, so that it also wins over a file of other settings.
@@ -50,16 +50,15 @@ def demo(
     run = Run(out / settings.name)
     if run.evaluation.is_file() and run.report.is_file():
         check_same(run, settings)
-        rows = measure_run(run)
+        measure_run(run)
     else:
         train_run(run, settings, go_on=True)
-        rows = measure_run(run)
+        measure_run(run)
         report_run(run)
-    table = settings.table
     console.report(
         {"run": str(run.folder), "report": str(run.report), **(run.read_evaluation() or {})},
         [
-            payoff_renderable(rows, table.game, table.episode, table.num_players),
+            *measured_renderables(run),
             f"The report lies in {run.report}",
         ],
         as_json,

@@ -43,7 +43,7 @@ def train(
     exactly where it was interrupted.
     """
     from kille_training.jobs import measure_run, train_run
-    from kille_training.report import payoff_renderable
+    from kille_training.report import measured_renderables
     from kille_training.runs import Run
 
     if config.is_dir():
@@ -56,12 +56,11 @@ def train(
         settings = load_settings(config, overrides, name=name, seed=seed)
         run = Run(out / settings.name)
     train_run(run, settings)
-    rows = measure_run(run)
-    table = run.settings().table
+    measure_run(run)
     console.report(
         {"run": str(run.folder), **(run.read_evaluation() or {})},
         [
-            payoff_renderable(rows, table.game, table.episode, table.num_players),
+            *measured_renderables(run),
             f"The agent lies in {run.folder}. Its report: kille report {run.folder}",
         ],
         as_json,
