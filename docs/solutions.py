@@ -20,6 +20,7 @@ from kille_training.bench import machine
 from kille_training.jobs import solve_folder
 from kille_training.plots import convergence, swap_heat_map
 from kille_training.solving.deals import DealStages, build_deal
+from kille_training.solving.policies import strategy_of
 from kille_training.solving.solution import Folder, Solved, SolveSettings
 from kille_training.solving.tell import first_turns, swaps_of
 
@@ -108,7 +109,8 @@ def strategies() -> str:
         rules = settings(preset, seats).resolve()
         player = load_table(folder(preset, seats).policy, "byteskille", seats, rules)
         link = f"[{seats}](solutions/{preset}-{seats}.md)"
-        for name, situation, choice in first_turns(player, deal(preset, seats).stages[0]):
+        stage = deal(preset, seats).stages[0]
+        for name, situation, choice in first_turns(strategy_of(player, stage), stage):
             rows.append((f"`{preset}`", link, name, situation, choice))
     return table(head, rows)
 
@@ -131,7 +133,8 @@ def parts() -> dict[str, str]:
     for seats in SEATS:
         rules = settings("svensk", seats).resolve()
         player = load_table(folder("svensk", seats).policy, "byteskille", seats, rules)
-        swaps = swaps_of(player, deal("svensk", seats).stages[0])
+        stage = deal("svensk", seats).stages[0]
+        swaps = swaps_of(strategy_of(player, stage), stage)
         found[f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
     found["convergence.svg"] = convergence({f"{seats} seats": curve(seats) for seats in SEATS})
     return found

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from kille_training.cli import main
 from kille_training.solving.cfr import CFR
 from kille_training.solving.deals import build_deal
 from kille_training.solving.match_policies import match_strategy_of
+from kille_training.solving.match_solver import solve_match
+from kille_training.solving.match_tell import MOST_TOLD, buying_text, states_text
 from kille_training.solving.matches import build_match, match_nash_conv
 from kille_training.solving.policies import nash_conv, table_of
 from kille_training.solving.solution import Folder, SolveSettings, _next_check, solve_deal
@@ -121,7 +125,7 @@ def test_words_of_a_strategy_that_draws_lots():
     text = strategy_text(table, deal, nash_conv(table, deal))
     assert "blaren to gök: stand 50 % or swap 50 %; kille (low): stand 50 % or swap 50 %" in text
     assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
-    found = swaps_of(table, stage)
+    found = swaps_of(uniform(stage.tree), stage)
     assert np.allclose(found.dealt, 0.5)
     assert np.isnan(found.asks).all()
 
@@ -279,7 +283,13 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     assert list(found) == KEYS
     assert 0 <= found["nash_conv"] < 4e-4  # of a pot of 4 units
     folder = here / "runs" / "solved-byteskille-2-match"
-    assert "a whole pot with 2 seats" in (folder / "strategy.md").read_text()
+    text = (folder / "strategy.md").read_text()
+    assert "a whole pot with 2 seats" in text
+    assert "| 0 | 4 | 0 | in +2.0438 | in +1.9562 | 1.131 |" in text
+    assert "Left out: 1 of hands dealt again for a question." in text
+    assert "Nobody is ever asked to." in text
+    assert "blaren to lilja 5: swap; lilja 6 to" in text[text.index("## The first hand") :]
+    assert (folder / "swaps.svg").read_text().startswith("<svg")
     rules = spec("byteskille").resolve({"max_redeals": 1}, episode="match")
     loaded = load_policy(folder, "byteskille", 2, rules)
     match = build_match(2, rules)
@@ -293,3 +303,48 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     assert "Units a match" in capsys.readouterr().out
     with pytest.raises(PolicyError, match="its rule episode is 'match', not 'deal'"):
         load_policy(folder, "byteskille", 2, RULES)
+
+
+def test_states_and_buying_in_are_told():
+    """Two seats of which the loser may challenge the winner before he takes the pot."""
+    rules = {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True}
+    match = build_match(2, rules, cards=["BL", "L9", "HU", "KI"])
+    solution = solve_match(match)
+    found = solution.nash_conv
+    assert found.visits[0] >= 1.0
+    assert found.hands == pytest.approx(found.visits.sum())
+
+    rows = [line.split(" | ") for line in states_text(match, found) if re.match(r"\| \d", line)]
+    assert len(rows) == MOST_TOLD < len(match.states)
+    for row in rows:
+        worth = [float(cell.split()[1]) for cell in row[3:5]]
+        assert sum(worth) == pytest.approx(float(row[1]), abs=2e-4)  # the pot is all there is
+
+    lines = buying_text(match, solution.strategy, found)
+    rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| \d", line)]
+    assert rows
+    for _, asked, others, price, declining, buying, does, _ in rows:
+        assert {asked, others} == {"seat 1", "dealer"}
+        assert int(price) >= 2
+        assert float(declining) == 0.0  # he has nothing in it any more
+        if abs(float(buying)) > 1e-4:  # otherwise it makes no difference to him
+            assert does == ("buys" if float(buying) > 0.0 else "declines")
+    assert {row[6] for row in rows} == {"buys", "declines"}
+    often = [float(row[7]) for row in rows]
+    assert often == sorted(often, reverse=True)
+
+    half = replace(solution.strategy, buys=match.uniform().buys)
+    assert "| buys 50 % |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
+
+
+def test_an_interrupted_match_begins_again_and_says_so(here, capsys, monkeypatch):
+    def interrupted(solver, count):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CFR, "_iterate", interrupted)
+    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=0", "--out", "run"]
+    assert main(words) == 130
+    assert "Of a match nothing is kept" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["iterations"] > 0

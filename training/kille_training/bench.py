@@ -294,12 +294,14 @@ def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Exact trees of Byteskille: growing, solving one hand, NashConv of a network over all hands.
+    """Exact trees of Byteskille: growing, solving a hand and a match, NashConv of a network.
 
     Whatever game and seats are asked for: there are trees of 2 to 4 seats of this one.
     """
     from kille_training.solving.cfr import CFR, VARIANTS
     from kille_training.solving.deals import build_deal
+    from kille_training.solving.match_solver import solve_match
+    from kille_training.solving.matches import build_match
     from kille_training.solving.policies import nash_conv
 
     for seats, part, promised in ((2, 1e-9, "2"), (3, 1e-6, "20"), (4, 1e-4, "180")):
@@ -331,6 +333,12 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
             spent.append(time.perf_counter() - start)
         what = f"nash_conv of a 64x64 network, {seats} seats, {len(deal.stages)} hands"
         yield _row(what, spent, "s", {3: "0.5", 4: "10"}.get(seats, ""))
+    solve_match(build_match(2))  # compiled before it is timed
+    for seats in (2, 3):  # once with three: that takes minutes
+        match = build_match(seats)
+        spent = [solve_match(match).seconds for _ in range(repeats if seats == 2 else 1)]
+        what = f"NashConv of a match below 1e-04 of the pot, {seats} seats"
+        yield _row(what, spent, "s", {3: "900"}.get(seats, ""))
 
 
 def _network(seats: int, rules: Rules) -> NetworkPolicy:

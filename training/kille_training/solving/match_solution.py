@@ -1,25 +1,21 @@
-"""Solving a whole pot into a folder: the strategy as a player and in words, and what came out."""
+"""Solving a whole pot into a folder: the strategy as a player and in words, and what came out.
+
+The folder holds what that of a deal does (`solution`), but no progress: interrupted, a match begins
+again. strategy.md has the states and who buys in, and like swaps.svg the first hand of the match.
+"""
 
 from collections.abc import Callable
 
-import numpy as np
-
 from kille_agents.match_table import load_match_table, save_match_table
 from kille_agents.network import write_whole
-from kille_training.plots import position_names
 from kille_training.solving.cfr import VARIANTS
 from kille_training.solving.deals import MEMORY_LIMIT
 from kille_training.solving.match_policies import match_strategy_of, match_table_of
 from kille_training.solving.match_solver import MatchProgress, solve_match
-from kille_training.solving.matches import (
-    Match,
-    MatchNashConv,
-    MatchStrategy,
-    build_match,
-    match_nash_conv,
-)
+from kille_training.solving.match_tell import match_text
+from kille_training.solving.matches import build_match, match_nash_conv
 from kille_training.solving.solution import Folder, Solved, SolveSettings
-from kille_training.solving.tell import hand_text, rules_told
+from kille_training.solving.tell import swaps_of
 
 
 def solve_match_folder(
@@ -41,6 +37,8 @@ def solve_match_folder(
         ConfigError: The folder holds something else, or what is broken.
         KilleError: The match or the tree of a hand is too large; nothing has been written then.
     """
+    from kille_training.plots import swap_heat_map  # slow to import
+
     if folder.path.exists():
         folder.begin(settings)
         if (found := folder.read()) is not None:
@@ -62,42 +60,21 @@ def solve_match_folder(
     read = load_match_table(folder.policy, settings.game, seats, rules)
     strategy = match_strategy_of(read, match)
     measured = match_nash_conv(match, strategy)
-    text = _text(match, strategy, measured)
-    write_whole(folder.path / "strategy.md", text.encode())
+    first = match.hands[match.states[0].hand].stage
+    for name, content in (
+        ("strategy.md", match_text(match, strategy, measured)),
+        ("swaps.svg", swap_heat_map(swaps_of(strategy.hands[0], first))),
+    ):
+        write_whole(folder.path / name, content.encode())
     solved = Solved(
         nash_conv=measured.total,
         improvement=measured.improvement.tolist(),
         value=measured.values.tolist(),
         information_sets=[int(number) for number in match.information_sets],
         nodes=match.num_nodes,
-        deals=match.hands[match.states[0].hand].stage.num_deals,
+        deals=first.num_deals,
         iterations=solution.iterations,
         seconds=round(solution.seconds, 2),
     )
     folder.write(solved)
     return solved
-
-
-def _text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -> str:
-    """The first hand of the match in words, and what the match is worth."""
-    stage = match.hands[match.states[0].hand].stage
-    lines = [
-        f"# Byteskille, a whole pot with {match.num_players} seats",
-        "",
-        f"Rules: {rules_told(match.rules)}.",
-        "",
-        f"NashConv {measured.total:.2g} units, {measured.share:.2g} of the first pot: so much all "
-        "seats together could still gain in the match, each by its best response.",
-        "",
-        f"{len(match.states):,} states at which a hand is dealt; {measured.hands:.1f} hands are to "
-        "be expected.",
-        "",
-        "| seat | earns | could gain |",
-        "|---|---|---|",
-    ]
-    for name, value, gain in zip(
-        position_names(match.num_players), measured.values, measured.improvement, strict=True
-    ):
-        lines.append(f"| {name} | {value:+.6f} | {gain:.1g} |")
-    lines += ["", "What follows is the first hand of the match.", ""]
-    return "\n".join([*lines, *hand_text(np.asarray(strategy.hands[0]), stage)]) + "\n"

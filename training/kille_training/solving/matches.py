@@ -163,12 +163,12 @@ class After:
         return worth[self.roots], buys
 
     def play(self, values: np.ndarray, buys: np.ndarray) -> np.ndarray:
-        """Returns what the outcomes are worth when nodes' seats buy so often, [O, P]."""
+        """Returns what the nodes are worth when their seats buy so often, [N, P]."""
         worth = self.arrive(values)
         for node in self.decisions:
             declined, bought = worth[self.declined[node]], worth[self.bought[node]]
             worth[node] = buys[node] * bought + (1.0 - buys[node]) * declined
-        return worth[self.roots]
+        return worth
 
     def respond(self, values: np.ndarray, buys: np.ndarray) -> np.ndarray:
         """Returns what the outcomes are worth to a seat that responds alone, for each, [O, P].
@@ -324,14 +324,21 @@ class MatchNashConv(NashConv):
         state_values: [S, P], what all states are worth under the strategy, once antes are paid.
         state_bests: [S, P], what they are worth to a seat that responds, the others do not.
         beyond_cap: How likely the match is to reach the cap on hands that was left out.
-        hands: How many hands are to be expected.
+        visits: [S], how many hands are to be expected in each state.
+        outcomes: For each state, how likely each outcome of its hand is.
     """
 
     pot: int
     state_values: np.ndarray
     state_bests: np.ndarray
     beyond_cap: float
-    hands: float
+    visits: np.ndarray
+    outcomes: tuple[np.ndarray, ...]
+
+    @property
+    def hands(self) -> float:
+        """How many hands are to be expected."""
+        return float(self.visits.sum())
 
     @property
     def share(self) -> float:
@@ -347,7 +354,7 @@ def match_values(match: Match, strategy: MatchStrategy) -> np.ndarray:
 
     def worth(number: int) -> np.ndarray:
         after = match.states[number].after
-        return ends[number] @ after.play(values, strategy.buys[number])
+        return ends[number] @ after.play(values, strategy.buys[number])[after.roots]
 
     for circle in match.circles:
         _settle(match, circle, values, worth)
@@ -364,7 +371,8 @@ def match_nash_conv(match: Match, strategy: MatchStrategy) -> MatchNashConv:
     bests = values.copy()
     for circle in match.circles:
         _respond(match, strategy, circle, bests)
-    beyond, hands = _length(match, strategy)
+    ends = _ends(match, strategy)
+    beyond, visits = _length(match, strategy, ends)
     return MatchNashConv(
         improvement=bests[0] - values[0],
         values=values[0] + match.antes,
@@ -372,7 +380,8 @@ def match_nash_conv(match: Match, strategy: MatchStrategy) -> MatchNashConv:
         state_values=values,
         state_bests=bests,
         beyond_cap=beyond,
-        hands=hands,
+        visits=visits,
+        outcomes=tuple(ends),
     )
 
 
@@ -436,24 +445,26 @@ def _alone(match: Match, circle: tuple[int, ...]) -> bool:
     return len(circle) == 1 and circle[0] not in match.states[circle[0]].after.following
 
 
-def _length(match: Match, strategy: MatchStrategy) -> tuple[float, float]:
-    """How likely a match is to reach `max_deals` hands, and how many are to be expected."""
+def _length(
+    match: Match, strategy: MatchStrategy, ends: list[np.ndarray]
+) -> tuple[float, np.ndarray]:
+    """How likely a match is to reach `max_deals` hands, and how many each state is to deal, [S]."""
     begin, end, chance = [], [], []
-    for number, (state, ends) in enumerate(zip(match.states, _ends(match, strategy), strict=True)):
-        come = state.after.arrivals(ends, strategy.buys[number])
+    for number, state in enumerate(match.states):
+        come = state.after.arrivals(ends[number], strategy.buys[number])
         goes_on = np.flatnonzero(state.after.following >= 0)
         begin.append(np.full(len(goes_on), number))
         end.append(state.after.following[goes_on])
         chance.append(come[goes_on])
     steps = tuple(np.concatenate(column) for column in (begin, end, chance))
-    playing, hands = np.zeros(len(match.states)), 0.0
+    playing, visits = np.zeros(len(match.states)), np.zeros(len(match.states))
     playing[0] = 1.0
     for _ in range(match.rules.number("max_deals")):
-        hands += playing.sum()
+        visits += playing
         playing = np.bincount(steps[1], playing[steps[0]] * steps[2], len(playing))
         if playing.sum() < np.finfo(np.float64).tiny:
             break
-    return (0.0 if match.capped else float(playing.sum())), float(hands)
+    return (0.0 if match.capped else float(playing.sum())), visits
 
 
 # Exploring

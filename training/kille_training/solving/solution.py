@@ -10,7 +10,8 @@ runs/NAME/
   solution.json     what came out; it is written last
 
 Until then `hands.npz` holds the hands that are solved, and `hand-K.npz` how far the one after K
-granted questions has come.
+granted questions has come. A whole pot (`match_solution`) has no progress, no convergence and
+nothing to go on with.
 """
 
 import io
@@ -33,7 +34,7 @@ from kille_env.registry import spec
 from kille_training.metrics import Table
 from kille_training.solving.cfr import CFR, VARIANTS
 from kille_training.solving.deals import MEMORY_LIMIT, DealStages, Stage, build_deal
-from kille_training.solving.policies import nash_conv, table_of
+from kille_training.solving.policies import nash_conv, strategy_of, table_of
 from kille_training.solving.tree import FlatTree
 from kille_training.solving.values import NashConv
 from kille_training.solving.values import nash_conv as nash_conv_of_tree
@@ -462,7 +463,7 @@ def _write_for_people(
     from kille_training.plots import convergence, swap_heat_map  # slow to import
     from kille_training.solving.tell import strategy_text, swaps_of
 
-    text = strategy_text(table, deal, measured)
+    text, first = strategy_text(table, deal, measured), deal.stages[0]
     hands = len(deal.stages)
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for row in folder.progress.read():
@@ -473,7 +474,7 @@ def _write_for_people(
         found.append(float(row["nash_conv"]))
     for name, content in (
         ("strategy.md", text),
-        ("swaps.svg", swap_heat_map(swaps_of(table, deal.stages[0]))),
+        ("swaps.svg", swap_heat_map(swaps_of(strategy_of(table, first), first))),
         ("convergence.svg", convergence(curves, settings.target / hands)),
     ):
         write_whole(folder.path / name, content.encode())

@@ -72,13 +72,13 @@ class _Seen:
     chances: tuple[float, ...]
 
 
-def swaps_of(table: TablePolicy, stage: Stage) -> SwapMap:
-    """Returns how likely a player swaps when he plays against himself, exactly."""
-    weight = reach(stage.tree, strategy_of(table, stage))
+def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
+    """Returns how likely a swap is where all seats play a strategy [S], exactly."""
+    weight = reach(stage.tree, strategy)
     rows = np.flatnonzero(weight > REACHED)
-    seen, masks = stage.observations[rows], stage.masks[rows]
     tally = Tally(stage.num_players)
-    tally.add(seen, masks, table.probabilities(seen, masks), weight[rows])
+    chances = _chances(strategy, stage)[rows]
+    tally.add(stage.observations[rows], stage.masks[rows], chances, weight[rows])
     return tally.map()
 
 
@@ -150,10 +150,10 @@ def situations(seen: Sequence[_Seen], least: float = TOLD) -> list[str]:
     return lines
 
 
-def first_turns(table: TablePolicy, stage: Stage) -> list[tuple[str, str, str]]:
+def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
     """Returns seat, situation and choice where every seat stood before: the strategy in short."""
     names = position_names(stage.num_players)
-    sets = _sets_of(strategy_of(table, stage), stage)
+    sets = _sets_of(strategy, stage)
     told = []
     for place, seat in enumerate(stage.order):
         before = [f"{name} stood" for name in names[:place]]
@@ -190,11 +190,16 @@ def rules_told(rules: Rules) -> str:
     return ", ".join([preset, *other])
 
 
-def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
-    """Returns the reached information sets with their seats."""
-    weight = reach(stage.tree, strategy)
+def _chances(strategy: np.ndarray, stage: Stage) -> np.ndarray:
+    """Returns how likely each action is in each information set, [I, A]."""
     chances = np.zeros(stage.masks.shape)
     chances[stage.masks != 0] = strategy
+    return chances
+
+
+def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
+    """Returns the reached information sets with their seats."""
+    weight, chances = reach(stage.tree, strategy), _chances(strategy, stage)
     found = []
     for number in np.flatnonzero(weight > REACHED):
         seat = int(stage.tree.player[number])
