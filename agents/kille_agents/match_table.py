@@ -5,10 +5,6 @@ hand names a row of that state's hand. So a strategy of many states of the same 
 small. Like a table, it is one `.npz` file of plain arrays and a line of JSON, read without pickle.
 """
 
-import io
-import json
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,15 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from kille_agents.base import check_probabilities, check_shapes
-from kille_agents.network import write_whole
-from kille_agents.table import TABLE, TableCard
+from kille_agents.table import TableCard, card_of, read_arrays, row_keys, table_name, write_table
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import BUY, BUYIN, DECLINE, TURN
 from kille_env.registry import spec
 
 FORMAT = "kille-match-table 1"
-SUFFIX = ".npz"
 
 STANDING = ("redeals_left", "buying", "pot", "price", "entries", "declined", "still_in")
 """Parts of the observation that say how the match stands."""
@@ -87,13 +81,15 @@ class MatchTable:
         self._standing_columns = standing_columns(card, capped)
         wide = (len(self._hand_columns), len(self._standing_columns), len(self._standing_columns))
         rows = ("hand_rows", "standings", "buy_rows")
-        fits = all(a[key].dtype == np.uint8 and a[key].ndim == 2 for key in rows)
-        fits = fits and wide == tuple(a[key].shape[1] for key in rows)
-        fits = fits and a["masks"].shape == (len(a["hand_rows"]), self.actions)
-        fits = fits and len(a["hands"]) == len(a["hand_rows"])
+        lists = ("hands", "state_hands", "states", "begins", "played", "buys")
         fits = (
-            fits
-            and len(a["states"]) == len(a["standings"])
+            all(a[key].dtype == np.uint8 and a[key].ndim == 2 for key in rows)
+            and wide == tuple(a[key].shape[1] for key in rows)
+            and all(a[key].ndim == 1 for key in lists)
+            and a["masks"].shape == (len(a["hand_rows"]), self.actions)
+            and len(a["hands"]) == len(a["hand_rows"])
+            and len(a["states"]) == len(a["standings"]) > 0
+            and len(a["state_hands"]) == len(a["begins"])
             and len(a["buys"]) == len(a["buy_rows"])
         )
         if not fits:
@@ -103,8 +99,6 @@ class MatchTable:
         ends = np.cumsum(sizes)
         hand_begins = np.searchsorted(a["hands"], np.arange(a["hands"].max(initial=0) + 1))
         self._offset = ends - sizes - (ends - sizes)[hand_begins[a["hands"]]]
-        if len(a["state_hands"]) != len(a["begins"]) or len(a["states"]) == 0:
-            raise PolicyError(f"the arrays of the match table {name} do not belong together")
         starts = a["begins"][a["states"]]
         if not ((starts >= 0) & (starts < len(a["played"]))).all() or not all(
             ((a[key] >= 0.0) & (a[key] <= 1.0)).all() for key in ("played", "buys")
@@ -145,7 +139,7 @@ class _Index:
     """Finds rows of bytes."""
 
     def __init__(self, rows: np.ndarray, name: str) -> None:
-        keys = _keys(rows)
+        keys = row_keys(rows)
         self.order, self.name = np.argsort(keys), name
         self.keys = keys[self.order]
         if (self.keys[1:] == self.keys[:-1]).any():
@@ -155,7 +149,7 @@ class _Index:
         """Returns the number of each row."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
-        keys = _keys(rows)
+        keys = row_keys(rows)
         places, unknown = np.searchsorted(self.keys, keys), np.ones(len(keys), dtype=np.bool_)
         if len(self.keys):
             places = np.minimum(places, len(self.keys) - 1)
@@ -172,11 +166,6 @@ def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
     """Rows with the number of their hand before them: two hands can show the same."""
     numbers = np.ascontiguousarray(hands, dtype=np.int32).view(np.uint8).reshape(-1, 4)
     return np.column_stack([numbers, rows])
-
-
-def _keys(rows: np.ndarray) -> np.ndarray:
-    """Rows as byte strings of one length, which sort and compare as a whole."""
-    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
 
 
 def standing_columns(card: TableCard, capped: bool) -> np.ndarray:
@@ -198,14 +187,8 @@ def _columns(card: TableCard, names: tuple[str, ...], named: bool) -> np.ndarray
 
 def save_match_table(policy: MatchTable, path: Path) -> Path:
     """Writes a match table, whole or not at all; returns its path, which ends in `.npz`."""
-    path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    head = {"format": FORMAT, "capped": policy.capped, **asdict(policy.card)}
-    about = np.frombuffer(json.dumps(head, sort_keys=True).encode(), dtype=np.uint8)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, about=about, **policy.arrays)
-    write_whole(path, buffer.getvalue())
-    return path
+    about = {"format": FORMAT, "capped": policy.capped, **asdict(policy.card)}
+    return write_table(path, about, policy.arrays)
 
 
 def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> MatchTable:
@@ -215,25 +198,13 @@ def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> M
         PolicyError: It cannot be read, or is for something else; the message names every
             difference.
     """
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            about = json.loads(bytes(file["about"]))
-            arrays = {key: file[key] for key in ARRAYS}
-        if about.pop("format") != FORMAT:
-            raise ValueError("another format")
-        capped = bool(about.pop("capped"))
-        card = TableCard(**about)
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise PolicyError(f"{path} is no match table of a player ({FORMAT}): {error}") from None
+    about, arrays = read_arrays(path, FORMAT, ARRAYS)
+    card, name = card_of(about, path), table_name(path)
     if wrong := card.differences(game, num_players, rules):
         raise PolicyError(f"the match table in {path} does not fit: {'; '.join(wrong)}")
-    return MatchTable(card, capped, arrays, path.parent.name if path.name == TABLE else path.stem)
+    try:
+        return MatchTable(card, about.get("capped") is True, arrays, name)
+    except (IndexError, ValueError) as error:
+        raise PolicyError(
+            f"the arrays of the match table {name} do not belong together: {error}"
+        ) from None

@@ -8,8 +8,8 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +79,6 @@ class TableCard:
         return wrong
 
 
-CARD = fields(TableCard)
-
-
 class TablePolicy:
     """Looks up what it observes; it knows nothing else."""
 
@@ -118,7 +115,7 @@ class TablePolicy:
             )
         chances = np.asarray(probabilities, dtype=np.float64)
         check_probabilities(name, chances, np.ones(chances.shape, dtype=np.int8))
-        keys = _keys(observations)
+        keys = row_keys(observations)
         order = np.argsort(keys)
         self._keys = keys[order]
         if (self._keys[1:] == self._keys[:-1]).any():
@@ -133,7 +130,7 @@ class TablePolicy:
         """
         width, actions = self.observations.shape[1], self.chances.shape[1]
         check_shapes(self.name, observation, mask, width, actions)
-        keys = _keys(observation)
+        keys = row_keys(observation)
         rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         unknown = self._keys[rows] != keys
         if unknown.any():
@@ -147,24 +144,25 @@ class TablePolicy:
         return chances
 
 
-def _keys(observations: np.ndarray) -> np.ndarray:
-    """Rows as byte strings of one length, which sort and compare as a whole."""
-    rows = np.ascontiguousarray(observations, dtype=np.uint8)
+def row_keys(rows: np.ndarray) -> np.ndarray:
+    """Returns rows [K, F] uint8 as [K] byte strings of one length, which sort and compare whole."""
+    rows = np.ascontiguousarray(rows, dtype=np.uint8)
     return rows.view(f"S{rows.shape[1]}").ravel()
 
 
 def save_table(policy: TablePolicy, path: Path) -> Path:
     """Writes a table, whole or not at all; returns its path, which ends in `.npz`."""
+    arrays = {"observations": policy.observations, "probabilities": policy.chances}
+    return write_table(path, {"format": FORMAT, **asdict(policy.card)}, arrays)
+
+
+def write_table(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
+    """Writes arrays and what they are for, whole or not at all; returns the path, with `.npz`."""
     path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
     path.parent.mkdir(parents=True, exist_ok=True)
-    about = json.dumps({"format": FORMAT, **asdict(policy.card)}, sort_keys=True)
+    told = np.frombuffer(json.dumps(about, sort_keys=True).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        about=np.frombuffer(about.encode(), dtype=np.uint8),
-        observations=policy.observations,
-        probabilities=policy.chances,
-    )
+    np.savez_compressed(buffer, about=told, **arrays)
     write_whole(path, buffer.getvalue())
     return path
 
@@ -177,6 +175,11 @@ def table_file(path: str | Path) -> Path | None:
     return path if path.suffix == SUFFIX and path.is_file() else None
 
 
+def table_name(path: Path) -> str:
+    """Returns what the player in a file is called: by its folder, or by the file itself."""
+    return path.parent.name if path.name == TABLE else path.stem
+
+
 def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePolicy:
     """Reads a table and checks that it is for this game, these seats and these rules.
 
@@ -184,20 +187,11 @@ def load_table(path: Path, game: str, num_players: int, rules: Rules) -> TablePo
         PolicyError: It cannot be read, or is for something else; the message names every
             difference.
     """
-    try:
-        # Read as a whole first: NumPy leaves a file open that it cannot read.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            about = json.loads(bytes(file["about"]))
-            observations, probabilities = file["observations"], file["probabilities"]
-        if about.pop("format") != FORMAT:
-            raise ValueError("another format")
-        card = TableCard(**about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None
+    about, arrays = read_arrays(path, FORMAT, ("observations", "probabilities"))
+    card = card_of(about, path)
     if wrong := card.differences(game, num_players, rules):
         raise PolicyError(f"the table in {path} does not fit: {'; '.join(wrong)}")
-    name = path.parent.name if path.name == TABLE else path.stem
-    return TablePolicy(card, observations, probabilities, name)
+    return TablePolicy(card, arrays["observations"], arrays["probabilities"], table_name(path))
 
 
 def read_card(path: Path) -> tuple[str, TableCard]:
@@ -206,25 +200,49 @@ def read_card(path: Path) -> tuple[str, TableCard]:
     Raises:
         PolicyError: It is no table, or cannot be read.
     """
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            about = json.loads(bytes(file["about"]))
-        return about["format"], TableCard(**{field.name: about[field.name] for field in CARD})
-    except BROKEN as error:
-        raise PolicyError(f"{path} is no table of a player: {error}") from None
+    about, _ = read_arrays(path, None, ())
+    return str(about["format"]), card_of(about, path)
 
 
-def read_table(path: Path) -> tuple[TableCard, np.ndarray, np.ndarray]:
-    """Reads a table, whatever it is for: card, observations and probabilities.
+def read_arrays(
+    path: Path, expected: str | None, names: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Reads what a file says it is for, and arrays out of it.
+
+    Args:
+        path: The file.
+        expected: Its format; None takes any.
+        names: The arrays, all of numbers.
 
     Raises:
-        PolicyError: It is no table, or cannot be read.
+        PolicyError: It is no such file, or cannot be read.
     """
     try:
+        # Read as a whole first: NumPy leaves a file open that it cannot read.
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             about = json.loads(bytes(file["about"]))
-            if about.pop("format") != FORMAT:
-                raise ValueError("another format")
-            return TableCard(**about), file["observations"], file["probabilities"]
+            arrays = {name: file[name] for name in names}
+        if expected not in (None, about["format"]):
+            raise ValueError(f"its format is {about['format']!r}")
+        if strange := [name for name in names if arrays[name].dtype.kind not in "iuf"]:
+            raise ValueError(f"{strange[0]} is no array of numbers")
+        return about, arrays
     except BROKEN as error:
-        raise PolicyError(f"{path} is no table of a player ({FORMAT}): {error}") from None
+        kind = f" ({expected})" if expected else ""
+        raise PolicyError(f"{path} is no table of a player{kind}: {error}") from None
+
+
+def card_of(about: Mapping[str, Any], path: Path) -> TableCard:
+    """Returns what a table was made for.
+
+    Raises:
+        PolicyError: Something is missing, or of another type; the message names it.
+    """
+    kinds = {"game": str, "game_version": int, "num_players": int, "rules": dict, "made": dict}
+    for name, kind in kinds.items():
+        if not isinstance(about.get(name), kind):
+            raise PolicyError(
+                f"{path} is no table of a player: {name} is {about.get(name)!r}, "
+                f"expected {kind.__name__}"
+            )
+    return TableCard(**{name: about[name] for name in kinds})
