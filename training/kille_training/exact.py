@@ -8,7 +8,7 @@ from kille_agents.base import Policy
 from kille_agents.likeliest import Likeliest
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_training.solving.deals import build_deal
+from kille_training.solving.deals import MOST_STAGES, build_deal, most_granted
 from kille_training.solving.policies import nash_conv
 
 MOST_SEATS = 4
@@ -42,6 +42,12 @@ def why_not(game: str, num_players: int, rules: Rules) -> str:
         return "exact NashConv is one of single deals; measure with --episode deal"
     if num_players > MOST_SEATS:
         return f"the tree of a deal with {num_players} seats does not fit, only up to {MOST_SEATS}"
+    asks = num_players <= 3 and rules["fraga"] != "off"
+    if asks and most_granted(rules) >= MOST_STAGES:
+        return (
+            f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal; "
+            f"exact NashConv takes fewer than {MOST_STAGES}"
+        )
     return ""
 
 

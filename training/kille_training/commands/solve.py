@@ -25,7 +25,7 @@ GIB = 2**30
 )  # fmt: skip
 @click.option(
     "--iterations", type=click.IntRange(min=1), default=100_000, show_default=True,
-    help="At most so many in each hand.",
+    help="At most so many in each hand of a deal.",
 )  # fmt: skip
 @click.option(
     "--method", type=click.Choice(["cfr", "cfr+", "dcfr", "pcfr+"]), default="dcfr",
@@ -65,12 +65,17 @@ def solve(
     from kille_training.report import exact_renderable
     from kille_training.solving.solution import Folder, SolveSettings
 
-    resolved = spec(game).resolve(rules, episode="match" if match else "deal")
+    episode = "match" if match else rules.get("episode", "deal")
+    if match and rules.get("episode", episode) != episode:
+        raise click.UsageError(
+            f"--match and the rule episode={rules['episode']} exclude each other"
+        )
+    resolved = spec(game).resolve(rules, episode=episode)
     settings = SolveSettings.of(
         spec(game).check_players(players), resolved,
         method=method, target=target, iterations=iterations,
     )  # fmt: skip
-    name = f"solved-{game}-{players}{'-match' if match else ''}"
+    name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
     folder = Folder(out or Path("runs") / name)
     found = solve_folder(folder, settings, memory_limit=int(memory * GIB))
     row = ExactRow(
@@ -80,7 +85,7 @@ def solve(
     console.report(
         asdict(found),
         [
-            exact_renderable([row], "match" if match else "deal"),
+            exact_renderable([row], episode),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
             f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",

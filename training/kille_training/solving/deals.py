@@ -44,55 +44,12 @@ MEMORY_LIMIT = 4 * 2**30
 """Bytes that a tree may take unless told otherwise."""
 
 MOST_STAGES = 1000
-"""Hands of a deal that are solved one by one; questions beyond them are not granted in practice."""
+"""Rules that allow as many granted questions in a deal are refused: each is a stage to solve."""
 
 SAMPLE = 2000  # deals from which the size of a tree is estimated
 SAMPLE_NODES = 1 << 19  # room for them
 LEFT_IN_TALON = 2  # cards that stay with whoever draws them, at most: a player's and the dealer's
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
-
-
-@dataclass(frozen=True)
-class _Hands:
-    """Ways to deal: the cards from forehand on [D, P], and how likely each is [D]."""
-
-    cards: np.ndarray
-    chances: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.chances)
-
-
-def _hands_by_type(counts: np.ndarray, num_players: int) -> _Hands:
-    """Every way to deal types; of equal cards the one dealt first is copy 0."""
-    cards = np.zeros((1, 0), dtype=np.int8)
-    chances = np.ones(1)
-    for dealt in range(num_players):
-        used = ((cards >> 1)[:, :, None] == np.arange(TYPES)).sum(axis=1)
-        left = counts - used
-        deal_number, kind = np.nonzero(left > 0)
-        copy = used[deal_number, kind]
-        chances = chances[deal_number] * left[deal_number, kind] / (counts.sum() - dealt)
-        cards = np.column_stack([cards[deal_number], 2 * kind + copy]).astype(np.int8)
-    return _Hands(cards, chances)
-
-
-def _hands_by_copy(counts: np.ndarray, num_players: int) -> _Hands:
-    """Every way to deal the cards themselves."""
-    pack = [2 * kind + copy for kind in range(TYPES) for copy in range(counts[kind])]
-    cards = np.array(list(permutations(pack, num_players)), dtype=np.int8)
-    return _Hands(cards, np.full(len(cards), 1 / len(cards)))
-
-
-def count_hands(counts: np.ndarray, num_players: int) -> int:
-    """Returns in how many ways types can be dealt, `counts[t]` cards of each type t."""
-    ways = [1.0] + [0.0] * num_players  # of k seats, divided by k!
-    for count in counts:
-        ways = [
-            sum(ways[k - j] / math.factorial(j) for j in range(min(int(count), k) + 1))
-            for k in range(num_players + 1)
-        ]
-    return round(ways[num_players] * math.factorial(num_players))
 
 
 # Stages
@@ -279,10 +236,15 @@ def build_stage(
     return _finish(growth, resolved, dealer, granted)
 
 
+def most_granted(rules: Rules) -> int:
+    """Returns how many questions the caps allow to be granted in a deal."""
+    return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
+
+
 def _start(batch: Batch, dealer: int, granted: int, pack: np.ndarray) -> np.ndarray:
     """Returns [1] table at which a hand is to be dealt, after so many granted questions."""
     rules = batch.rules
-    most = min(rules.number("max_redeals"), rules.number("max_deals") - 1)
+    most = most_granted(rules)
     if granted and not 0 < granted <= most:
         raise RulesError(f"granted is {granted!r}; these rules grant 0 to {most} questions")
     batch.reset(dealer=dealer, deal=False)
@@ -370,7 +332,8 @@ def _measure(
     """Estimates bytes, nodes and leaves of a tree from a sample of deals."""
     seats = batch.num_players
     deals = math.perm(int(pack.sum()), dealt) if copies else _count_deals(pack, dealt)
-    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13, outs)
+    # Without who is out: for many seats that alone would take more memory than there is.
+    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13)
     sample = _sample(pack, dealt)
     growth.grow(start, batch.rules, sample, np.ones(SAMPLE), int(pack.sum()), integrate)
     done, nodes, leaves = (int(growth.size[what]) for what in (DEALS, NODES, LEAVES))
@@ -411,6 +374,8 @@ def _refuse(batch: Batch, pack: np.ndarray, needed: int, memory_limit: int) -> N
 
 def _told(size: int) -> str:
     """A number of bytes for people."""
+    if size >= 2**50:  # nobody reads a number of so many digits
+        return f"{size / 2**30:.1e} GiB"
     return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
 
 
@@ -514,7 +479,7 @@ def build_deal(
     stage = build(0)
     if not stage.redealt.any():
         return DealStages((stage,))
-    last = min(stage.rules.number("max_redeals"), stage.rules.number("max_deals") - 1)
+    last = most_granted(stage.rules)
     if last >= MOST_STAGES:
         raise KilleError(
             f"max_redeals and max_deals allow {last} granted questions in a deal, each a stage to "

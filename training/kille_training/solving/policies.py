@@ -22,7 +22,7 @@ BATCH = 1 << 14
 """Information sets that a player is asked about at once."""
 
 THROWN_IN = 15
-"""Hands that a table knows to have been thrown in for a kille; one in ten is, so more never are."""
+"""Hands that a table knows to have been thrown in for a kille: more are, once in 10**16 deals."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def strategy_of(players: Player | Sequence[Player], stage: Stage) -> np.ndarray:
     tree = stage.tree
     strategy = np.zeros(tree.num_sequences)
     owner = np.repeat(tree.player, np.diff(tree.first))
-    for player in dict.fromkeys(seats):  # each once
+    for player in {id(player): player for player in seats}.values():  # each once
         mine = np.array([other is player for other in seats])
         if isinstance(player, Mixture):
             says = _mix(player, stage, mine)

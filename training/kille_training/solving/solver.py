@@ -142,7 +142,8 @@ class Solver(ABC):
             "tree": fingerprint(self.tree),
         }
         content = io.BytesIO()
-        np.savez(content, allow_pickle=False, head=np.array(json.dumps(head)), **self._state())
+        arrays: dict[str, Any] = {"head": np.array(json.dumps(head)), **self._state()}
+        np.savez(content, **arrays)
         write_whole(path, content.getvalue())
 
     @classmethod

@@ -74,7 +74,7 @@ def uniform(tree: FlatTree) -> np.ndarray:
 def check_strategy(
     tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None
 ) -> np.ndarray:
-    """Returns the strategy as float64, each information set's probabilities summing to exactly 1.
+    """Returns the strategy as float64, each information set's probabilities divided by their sum.
 
     Args:
         tree: The game.
