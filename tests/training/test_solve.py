@@ -1,10 +1,8 @@
 """`kille solve`: the folder of a solution, and what can be done with it."""
 
 import json
-import os
 import re
 import signal
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -159,15 +157,24 @@ def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(here, monkeypatch)
     assert contents(parts) == contents(whole)
 
 
-def test_interrupted_from_the_keyboard(here, capsys):
-    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
+    iterate, calls = CFR._iterate, []
+
+    def pressed(solver, count):
+        iterate(solver, count)
+        calls.append(count)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(CFR, "_iterate", pressed)
+    # What runs in the background has been told to ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        words = ["solve", "byteskille", "--players", "3", "--target", "1e-30", "--out", "run"]
-        assert main(words) == 130
+        assert main(["solve", "byteskille", "--out", "run"]) == 130
     finally:
-        timer.cancel()
+        signal.signal(signal.SIGINT, before)
     assert "go on with: kille solve" in capsys.readouterr().err
+    assert (here / "run" / "hand-16.npz").exists()
     assert not (here / "run" / "solution.json").exists()
 
 
@@ -210,6 +217,10 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         (["byteskille", "--rules", "fraga=maybe"], "fraga"),
         (["byteskille", "--method", "cfr++"], "cfr++"),
         (["byteskille", "--iterations", "0"], "iterations"),
+        (["byteskille", "--rules", "episode=evening"], "episode"),
+        (["byteskille", "--match", "--rules", "episode=deal"], "exclude each other"),
+        (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
+        (["byteskille", "--match", "--players", "20"], "20 seats takes about"),
     ):
         assert main(["solve", *words]) == 1
         printed = capsys.readouterr()
@@ -273,6 +284,9 @@ def test_exact_measures_where_there_is_a_tree_only(here, capsys):
     assert main(["evaluate", "uniform", *words, *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)["exact"]
     assert row["play"] == "argmax"
+    more += ["--rules", "max_redeals=2000", "--rules", "max_deals=3000"]  # too many hands for it
+    assert main(["evaluate", "uniform", *words, *more]) == 0
+    assert json.loads(capsys.readouterr().out)["exact"] is None
     assert row["nash_conv"] > 0.1
 
 
@@ -341,10 +355,10 @@ def test_an_interrupted_match_begins_again_and_says_so(here, capsys, monkeypatch
     def interrupted(solver, count):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CFR, "_iterate", interrupted)
     words = ["solve", "byteskille", "--match", "--rules", "max_redeals=0", "--out", "run"]
-    assert main(words) == 130
+    with monkeypatch.context() as patch:  # `undo` would leave the folder `here`, too
+        patch.setattr(CFR, "_iterate", interrupted)
+        assert main(words) == 130
     assert "Of a match nothing is kept" in capsys.readouterr().err
-    monkeypatch.undo()
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["iterations"] > 0

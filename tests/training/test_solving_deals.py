@@ -1,7 +1,8 @@
 """Trees of Byteskille deals against full enumeration, the environment and OpenSpiel."""
 
+import contextlib
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import permutations
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.table import TablePolicy, load_table, save_table
+from kille_agents.table import FORMAT, TablePolicy, load_table, save_table, write_table
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
@@ -401,6 +402,9 @@ def test_a_mixture_earns_the_mean_of_its_players() -> None:
         np.testing.assert_allclose(
             expected_values(stage.tree, mixed), np.average(alone, axis=0, weights=weights)
         )
+    # Two that are equal sit in two seats, each as itself.
+    twins = [Mixture(players, weights), Mixture(players, weights), others]
+    check_strategy(stage.tree, strategy_of(twins, stage))
     with pytest.raises(PolicyError, match="a weight for each"):
         Mixture(players, (0.5, 0.5))
 
@@ -490,9 +494,36 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
     stage = build_stage(2, {"fraga": "off"})
     table = table_of([uniform(stage.tree)], stage)
     path = save_table(table, tmp_path / "table.npz")
-    path.write_bytes(path.read_bytes()[:-200])
+    whole = path.read_bytes()
+    for damaged in (
+        whole[:-200],
+        b"",
+        *(whole[:at] + b"kille" + whole[at + 5 :] for at in range(0, len(whole), 60)),
+    ):
+        path.write_bytes(damaged)
+        with contextlib.suppress(PolicyError):  # padding and names of files may say anything
+            load_table(path, "byteskille", 2, stage.rules)
+    path.write_bytes(whole[:-200])
     with pytest.raises(PolicyError, match="is no table"):
         load_table(path, "byteskille", 2, stage.rules)
+    for changed, told in (
+        ({"num_players": "two"}, "num_players is 'two', expected int"),
+        ({"rules": None}, "rules is None, expected dict"),
+        ({"format": "other"}, "its format is 'other'"),
+    ):
+        about = {"format": FORMAT, **asdict(table.card), **changed}
+        arrays = {"observations": table.observations, "probabilities": table.chances}
+        write_table(path, about, arrays)
+        with pytest.raises(PolicyError, match=told):
+            load_table(path, "byteskille", 2, stage.rules)
+    for chances, told in (
+        (np.full(table.chances.shape, np.nan), "a value that is no probability"),
+        (np.full(table.chances.shape, "often"), "probabilities is no array of numbers"),
+    ):
+        arrays = {"observations": table.observations, "probabilities": chances}
+        write_table(path, {"format": FORMAT, **asdict(table.card)}, arrays)
+        with pytest.raises(PolicyError, match=told):
+            load_table(path, "byteskille", 2, stage.rules)
     np.savez(path, about=np.array([{"format": 1}], dtype=object))
     with pytest.raises(PolicyError, match="is no table"):
         load_table(path, "byteskille", 2, stage.rules)
@@ -509,8 +540,9 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
 def test_a_tree_too_large_is_refused_before_it_is_built() -> None:
     with pytest.raises(KilleError, match=r"5 seats takes about .* GiB.*4 seats would fit"):
         build_stage(5)
-    with pytest.raises(KilleError, match=r"20 seats takes about"):
-        build_stage(20)
+    for outs in (False, True):
+        with pytest.raises(KilleError, match=r"20 seats takes about .*e\+2. GiB"):
+            build_stage(20, outs=outs)
     with pytest.raises(KilleError, match=r"more than the limit of 1.0 MiB.*2 seats would fit"):
         build_stage(3, memory_limit=2**20)
 

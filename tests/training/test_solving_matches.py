@@ -40,6 +40,11 @@ BRUTE = {
     ),
     "antes": (2, TINY[:4], {"fraga": "off", "ante": "deal", "max_deals": 4, "stake": 4}),
     "eliminations": (3, ["BL", "L4", "L4", "SV", "KI"], {"fraga": "off", "reentry": "none"}),
+    "antes of those who are left": (
+        3,
+        ["BL", "L4", "L4", "SV", "KI"],
+        {"fraga": "off", "reentry": "none", "ante": "deal", "max_deals": 2, "stake": 6},
+    ),
 }
 
 
@@ -321,7 +326,7 @@ def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> N
         load_match_table(path, "byteskille", 2, match.rules)
     bad = tmp_path / "bad.npz"
     bad.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(PolicyError, match="no match table"):
+    with pytest.raises(PolicyError, match=r"no table of a player \(kille-match-table 1"):
         load_match_table(bad, "byteskille", 3, match.rules)
 
 

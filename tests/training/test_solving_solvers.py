@@ -15,7 +15,7 @@ from open_spiel.python.policy import TabularPolicy
 
 from kille_env.errors import KilleError, PolicyError
 from kille_training.solving.build import Choice, Draw, Over, flatten
-from kille_training.solving.cfr import CFR, CFR_PLAIN, CFR_PLUS, VARIANTS, Variant
+from kille_training.solving.cfr import CFR, CFR_PLAIN, CFR_PLUS, DISCOUNTED, VARIANTS, Variant
 from kille_training.solving.mccfr import MCCFR
 from kille_training.solving.sequences import sequence_form
 from kille_training.solving.solver import Solver, fingerprint, normalised
@@ -268,6 +268,12 @@ def test_sampling_converges(make, iterations, within):
     assert late < early / 2
 
 
+def test_discounts_are_those_of_the_paper():
+    """Brown and Sandholm, AAAI 2019, with alpha 3/2, beta 0 and gamma 2."""
+    wanted = [[t**1.5 / (t**1.5 + 1), 0.5, t**2] for t in (5, 6, 7)]
+    np.testing.assert_allclose(DISCOUNTED.schedule(4, 3), wanted, rtol=1e-15)
+
+
 def test_sampling_depends_on_its_seed_alone():
     tree = kuhn(3).tree
     first, same, other = MCCFR(tree, 3), MCCFR(tree, 3), MCCFR(tree, 4)
@@ -324,11 +330,16 @@ def test_ctrl_c_leaves_a_whole_number_of_iterations():
     tree = leduc().tree
     solver = CFR(tree)
     solver.run(1)
+    # What runs in the background has been told to ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        solver.run(10**9)
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            solver.run(10**9)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
     again = CFR(tree)
     again.run(solver.iteration)
     assert solver.iteration > 1
@@ -445,7 +456,10 @@ def test_a_strategy_that_is_none_is_refused_by_name():
 def test_a_strategy_of_single_precision_is_taken_as_meant():
     tree = leduc().tree
     strategy = random_strategy(tree, np.random.default_rng(1))
-    rough = nash_conv(tree, strategy.astype(np.float32))
+    single = strategy.astype(np.float32)
+    sums = np.add.reduceat(check_strategy(tree, single), tree.first[:-1])
+    np.testing.assert_allclose(sums, 1.0, rtol=0, atol=1e-15)
+    rough = nash_conv(tree, single)
     assert rough.total == pytest.approx(nash_conv(tree, strategy).total, abs=1e-5)
 
 
