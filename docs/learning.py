@@ -178,7 +178,7 @@ def calibration_summary(lines: Lines) -> str:
         shares = [
             sum(gain["mean"] for gain in line["found"]) / sum(line["exact"])
             for line in lines
-            if 0 < sum(line["exact"]) and (sum(line["exact"]) < NEAR * line["stake"]) == near
+            if sum(line["exact"]) > 0 and (sum(line["exact"]) < NEAR * line["stake"]) == near
         ]
         if shares:
             told.append(
@@ -202,8 +202,8 @@ def calibration_figure(lines: Lines) -> str:
         axes = figure.subplots()
         for seats, colour in zip(known(lines, "num_players"), COLOURS, strict=False):
             here = list(_gains(chosen(lines, num_players=seats)))
-            exact = [max(LEAST * 10, most / stake) for stake, most, _ in here]
-            mean = [max(LEAST * 10, gain["mean"] / stake) for stake, _, gain in here]
+            exact = [most / stake for stake, most, _ in here]
+            mean = [gain["mean"] / stake for stake, _, gain in here]
             half = [(gain["high"] - gain["low"]) / 2 / stake for stake, _, gain in here]
             axes.errorbar(
                 exact, mean, yerr=half, fmt="o", markersize=3.5, linewidth=0.8, color=colour,
@@ -212,7 +212,7 @@ def calibration_figure(lines: Lines) -> str:
         axes.axline((0.1, 0.1), (1, 1), color="#8a8a8a", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.01)
         axes.set_yscale("symlog", linthresh=0.01)
-        axes.set_xlim(left=0.0)
+        axes.set_xlim(left=-0.001)
         axes.set_xlabel("exact gain of the best response, stakes")
         axes.set_ylabel("gain of the learnt response, 95 % interval")
         axes.legend(frameon=False)
