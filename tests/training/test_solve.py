@@ -261,9 +261,14 @@ def test_broken_files_are_named(here, name, damage, told):
         solve_deal(folder, settings())
 
 
-def test_a_broken_table_is_named(here):
+def test_broken_results_are_named(here):
     folder = Folder(here / "solved")
     solve_deal(folder, settings(iterations=3))
+    whole = json.loads(folder.solution.read_text())
+    for wrong in ({"value": "x"}, {"value": [1.0]}, {"nodes": None}, {"nash_conv": float("nan")}):
+        folder.solution.write_text(json.dumps({**whole, **wrong}))
+        with pytest.raises(ConfigError, match=r"solution\.json is broken"):
+            folder.read()
     folder.policy.write_bytes(folder.policy.read_bytes()[:300])
     with pytest.raises(PolicyError, match="is no table of a player"):
         load_policy(folder.path, "byteskille", 2, RULES)

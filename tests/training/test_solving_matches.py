@@ -271,6 +271,17 @@ def test_states_that_are_made_one_are_worth_the_same(three: MatchSolution) -> No
     np.testing.assert_allclose(merged.improvement, apart.improvement, rtol=0, atol=1e-11)
 
 
+def test_states_of_different_pots_are_not_made_one() -> None:
+    # Two are left after two hands: who went out in the second one has paid one ante more.
+    rules = {"fraga": "off", "reentry": "none", "ante": "deal", "max_deals": 4, "stake": 6}
+    cards = ["BL", "L4", "L4", "SV", "KI"]
+    merged, whole = (build_match(3, rules, cards=cards, merged=made) for made in (True, False))
+    assert len(merged.states) == len(whole.states)
+    found, apart = (match_nash_conv(match, match.uniform()) for match in (merged, whole))
+    np.testing.assert_allclose(found.values, apart.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found.improvement, apart.improvement, rtol=0, atol=1e-11)
+
+
 def test_groups_come_behind_what_they_lead_to(three: MatchSolution) -> None:
     match, done = three.match, set()
     for circle in match.circles:

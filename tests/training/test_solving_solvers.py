@@ -274,6 +274,26 @@ def test_discounts_are_those_of_the_paper():
     np.testing.assert_allclose(DISCOUNTED.schedule(4, 3), wanted, rtol=1e-15)
 
 
+def test_the_last_regrets_are_the_forecast():
+    """Farina, Kroer and Sandholm, AAAI 2021, for one player with one choice, in plain NumPy."""
+    pays = np.array([3.0, 2.9, 0.0])
+
+    def expand(state):
+        return Choice(0, "", [0, 1, 2]) if state is None else Over([pays[state]])
+
+    solver = CFR(flatten(None, expand, 1).tree, VARIANTS["pcfr+"])
+    regret, plays, total = np.zeros(3), np.full(3, 1 / 3), np.zeros(3)
+    for turn in range(1, 5):
+        total += turn**2 * plays
+        gain = pays - plays @ pays
+        regret = np.maximum(regret + gain, 0.0)
+        plays = np.maximum(regret + gain, 0.0)
+        plays /= plays.sum()
+        solver.run(1)
+        np.testing.assert_allclose(solver.current, plays, rtol=1e-12)
+        np.testing.assert_allclose(solver.average, total / total.sum(), rtol=1e-12)
+
+
 def test_sampling_depends_on_its_seed_alone():
     tree = kuhn(3).tree
     first, same, other = MCCFR(tree, 3), MCCFR(tree, 3), MCCFR(tree, 4)

@@ -221,8 +221,13 @@ class Folder:
         if not self.solution.is_file():
             return None
         try:
-            return Solved(**_read_object(self.solution))
-        except TypeError as error:
+            found = Solved(**_read_object(self.solution))
+            told = np.array([found.improvement, found.value, found.information_sets], dtype=float)
+            told = np.append(told, [found.nash_conv, found.nodes, found.deals, found.iterations])
+            if not np.isfinite([*told, found.seconds]).all():
+                raise ValueError("a number is not finite")
+            return found
+        except (TypeError, ValueError) as error:
             raise ConfigError(
                 f"{self.solution} is broken ({error}); delete it and solve again"
             ) from None
