@@ -219,6 +219,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         (["byteskille", "--iterations", "0"], "iterations"),
         (["byteskille", "--rules", "episode=evening"], "episode"),
         (["byteskille", "--match", "--rules", "episode=deal"], "exclude each other"),
+        (["byteskille", "--match", "--iterations", "5"], "--iterations is of a deal"),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
         (["byteskille", "--match", "--players", "20"], "20 seats takes about"),
     ):

@@ -9,6 +9,7 @@ import click
 from kille_training import console
 
 GIB = 2**30
+ITERATIONS = 100_000
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
@@ -24,7 +25,7 @@ GIB = 2**30
     "of a match 1e-4 of its pot.",
 )  # fmt: skip
 @click.option(
-    "--iterations", type=click.IntRange(min=1), default=100_000, show_default=True,
+    "--iterations", type=click.IntRange(min=1), show_default=f"{ITERATIONS:,}",
     help="At most so many in each hand of a deal.",
 )  # fmt: skip
 @click.option(
@@ -46,7 +47,7 @@ def solve(
     match: bool,
     rules: dict[str, Any],
     target: float | None,
-    iterations: int,
+    iterations: int | None,
     method: str,
     memory: float,
     out: Path | None,
@@ -70,10 +71,12 @@ def solve(
         raise click.UsageError(
             f"--match and the rule episode={rules['episode']} exclude each other"
         )
+    if iterations is not None and episode == "match":
+        raise click.UsageError("--iterations is of a deal's hands; a match ends at its --target")
     resolved = spec(game).resolve(rules, episode=episode)
     settings = SolveSettings.of(
         spec(game).check_players(players), resolved,
-        method=method, target=target, iterations=iterations,
+        method=method, target=target, iterations=iterations or ITERATIONS,
     )  # fmt: skip
     name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
     folder = Folder(out or Path("runs") / name)
