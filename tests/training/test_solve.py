@@ -12,6 +12,7 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli import main
+from kille_training.solving import match_solver
 from kille_training.solving.cfr import CFR
 from kille_training.solving.deals import build_deal
 from kille_training.solving.match_policies import match_strategy_of
@@ -357,14 +358,56 @@ def test_states_and_buying_in_are_told():
     assert "| buys 50 % |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
 
 
-def test_an_interrupted_match_begins_again_and_says_so(here, capsys, monkeypatch):
-    def interrupted(solver, count):
-        raise KeyboardInterrupt
+def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
+    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
+    assert main([*words, "--out", "whole"]) == 0
+    iterate, left = CFR._iterate, [0]
 
-    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=0", "--out", "run"]
+    def interrupted(solver, count):
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        iterate(solver, count)
+
+    stops = 0
     with monkeypatch.context() as patch:  # `undo` would leave the folder `here`, too
         patch.setattr(CFR, "_iterate", interrupted)
-        assert main(words) == 130
-    assert "Of a match nothing is kept" in capsys.readouterr().err
-    assert main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["iterations"] > 0
+        for left[0] in (1, 9, 17, 25):
+            if main([*words, "--out", "parts"]) == 130:
+                stops += 1
+                assert (here / "parts" / "match.npz").exists()
+    assert stops >= 2
+    assert "go on with: kille solve" in capsys.readouterr().err
+    assert main([*words, "--out", "parts"]) == 0
+    assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
+
+
+def test_a_match_that_is_cut_off_goes_on_from_what_was_written_last(here, monkeypatch):
+    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
+    assert main([*words, "--out", "whole"]) == 0
+    iterate, left = CFR._iterate, [20]
+
+    def cut_off(solver, count):
+        left[0] -= 1
+        if left[0] == 0:
+            raise RuntimeError("no power")
+        iterate(solver, count)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(match_solver, "KEPT_EVERY", 0.0)
+        patch.setattr(CFR, "_iterate", cut_off)
+        with pytest.raises(RuntimeError, match="no power"):
+            main([*words, "--out", "parts"])
+    assert (here / "parts" / "match.npz").exists()
+    assert main([*words, "--out", "parts"]) == 0
+    assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
+
+
+def test_a_broken_state_of_a_match_is_named(here, capsys):
+    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=0", "--out", "run"]
+    assert main(words) == 0
+    for file in ("solution.json", "policy.npz"):
+        (here / "run" / file).unlink()
+    (here / "run" / "match.npz").write_bytes(b"PK nonsense")
+    assert main(words) == 1
+    assert "match.npz is no saved state of this match" in capsys.readouterr().err

@@ -184,24 +184,16 @@ def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) 
     """Solves a deal or a match into a folder; see `solve_deal` and `solve_match_folder`.
 
     Raises:
-        KeyboardInterrupt: It was interrupted; how to go on, or that it begins again, has been said.
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
     """
     watch = Watch()
-    if settings.rules["episode"] == "match":
-        from kille_training.solving.match_solution import solve_match_folder
+    try:
+        if settings.rules["episode"] == "match":
+            from kille_training.solving.match_solution import solve_match_folder
 
-        try:
             return solve_match_folder(
                 folder, settings, memory_limit=memory_limit, progress=watch.solved_states
             )
-        except KeyboardInterrupt:
-            click.echo(
-                "\nInterrupted. Of a match nothing is kept: kille solve (with the same options) "
-                "solves it from the beginning",
-                err=True,
-            )
-            raise
-    try:
         return solve_deal(folder, settings, memory_limit=memory_limit, progress=watch.iterated)
     except KeyboardInterrupt:
         click.echo(

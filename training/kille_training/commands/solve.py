@@ -57,8 +57,8 @@ def solve(
 
     With 2 seats nobody can beat the strategy. With more, no seat alone gains anything by leaving
     it; what two could do together is another question. The folder holds it as a player
-    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, a deal goes on when it is
-    called again and a match begins again; finished, it shows what came out.
+    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, it goes on when it is called
+    again; finished, it shows what came out.
     """
     from kille_env.registry import spec
     from kille_training.exact import ExactRow

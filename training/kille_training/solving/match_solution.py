@@ -1,7 +1,7 @@
 """Solving a whole pot into a folder: the strategy as a player and in words, and what came out.
 
-The folder holds what that of a deal does (`solution`), but no progress: interrupted, a match begins
-again. strategy.md has the states and who buys in, and like swaps.svg the first hand of the match.
+The folder holds what that of a deal does (`solution`), but no measurements on the way. strategy.md
+has the states and who buys in, and like swaps.svg the first hand of the match.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def solve_match_folder(
     memory_limit: int = MEMORY_LIMIT,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> Solved:
-    """Solves a match into a folder, or reads what came out. Interrupted, it begins again.
+    """Solves a match into a folder, or goes on where that was interrupted, or reads what came out.
 
     Args:
         folder: The folder.
@@ -50,6 +50,7 @@ def solve_match_folder(
         match,
         target=settings.target / match.pot,
         variant=VARIANTS[settings.method],
+        keep=folder.match,
         progress=progress,
     )
     # States that are told apart by nothing are one in the match; a player may still see them.

@@ -8,15 +8,25 @@ starts with the strategy of the one behind it that deals the same hand, and is l
 is good enough already.
 
 Buying in is decided by backward induction, for each seat what is best for itself.
+
+What has been found is kept between two groups, so that an interrupted match goes on from the group
+that was at hand, and ends as if it had not been interrupted.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kille_training.solving.cfr import CFR, DISCOUNTED, Variant
+from kille_training.solving.match_state import (
+    MatchState,
+    load_match_state,
+    save_match_state,
+)
 from kille_training.solving.matches import (
     Hand,
     Match,
@@ -38,6 +48,9 @@ MOST_ITERATIONS = 5000
 MOST_ROUNDS = 200
 """Times that a group of states is gone through, and that the match is."""
 
+KEPT_EVERY = 30.0
+"""Seconds after which the state is written again."""
+
 
 @dataclass(frozen=True)
 class MatchProgress:
@@ -47,7 +60,7 @@ class MatchProgress:
         solved: States of this pass that are done.
         states: All of them.
         iterations: Of the method, in all states together.
-        seconds: Since the start.
+        seconds: Since the start, those before an interruption included.
         nash_conv: Of the whole match, after each pass; None in between.
     """
 
@@ -83,6 +96,7 @@ def solve_match(
     target: float = 1e-4,
     seconds: float = float("inf"),
     variant: Variant = DISCOUNTED,
+    keep: Path | None = None,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> MatchSolution:
     """Solves a match.
@@ -92,9 +106,14 @@ def solve_match(
         target: NashConv to reach, as a share of the pot.
         seconds: Time after which no hand is solved any more; the match is measured as it is then.
         variant: The method; the default needs the fewest iterations here.
+        keep: File for what has been found. Where it lies there already, solving goes on from it;
+            it is written now and then, and when it is interrupted.
         progress: Is called after each group of states, and with NashConv after each pass.
+
+    Raises:
+        KilleError: `keep` is no saved state of this match.
     """
-    return _MatchSolver(match, seconds, variant, progress).solve(target)
+    return _MatchSolver(match, target, seconds, variant, keep, progress).solve()
 
 
 class _HandSolver(CFR):
@@ -125,12 +144,18 @@ class _MatchSolver:
     def __init__(
         self,
         match: Match,
+        target: float,
         seconds: float,
         variant: Variant,
+        keep: Path | None,
         progress: Callable[[MatchProgress], None] | None,
     ) -> None:
         self.match, self.limit, self.variant, self.progress = match, seconds, variant, progress
-        self.began = time.perf_counter()
+        self.target, self.keep = target, keep
+        self.began = self.written = time.perf_counter()
+        self.spent = 0.0
+        self.passes, self.circle = 0, 0
+        self.tolerance = 0.1 * target * match.pot
         self.iterations = 0
         count = len(match.states)
         self.strategies: list[np.ndarray | None] = [None] * count
@@ -145,23 +170,64 @@ class _MatchSolver:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.began
+        return self.spent + time.perf_counter() - self.began
 
-    def solve(self, target: float) -> MatchSolution:
+    def solve(self) -> MatchSolution:
         """Goes through the match until it is good enough."""
-        tolerance, rounds = 0.1 * target * self.match.pot, 0
-        while True:
-            done, rounds = 0, rounds + 1
-            for circle in self.match.circles:
-                self._solve_circle(circle, tolerance)
-                done += len(circle)
-                self._tell(done)
-            found = match_nash_conv(self.match, self._strategy())
-            self._tell(done, found)
-            if found.share <= target or rounds == MOST_ROUNDS or self.seconds >= self.limit:
-                break
-            tolerance *= SHARPER
+        if self.keep is not None and self.keep.exists():
+            self._go_on(load_match_state(self.keep, self.match, self._made()))
+        kept = None
+        try:
+            while True:
+                for circle in self.match.circles[self.circle :]:
+                    kept = self._state()
+                    if time.perf_counter() - self.written >= KEPT_EVERY:
+                        self._write(kept)
+                    self._solve_circle(circle, self.tolerance)
+                    self.circle += 1
+                    self._tell(sum(map(len, self.match.circles[: self.circle])))
+                found = match_nash_conv(self.match, self._strategy())
+                self._tell(len(self.match.states), found)
+                self.passes, self.circle = self.passes + 1, 0
+                good = found.share <= self.target
+                if good or self.passes == MOST_ROUNDS or self.seconds >= self.limit:
+                    break
+                self.tolerance *= SHARPER
+        except KeyboardInterrupt:
+            if kept is not None:
+                self._write(kept)
+            raise
         return MatchSolution(self.match, self._strategy(), found, self.iterations, self.seconds)
+
+    def _state(self) -> MatchState:
+        """What has been found; arrays of it are replaced later, but never changed."""
+        parts = (
+            None if own is None or memory is None else {"strategy": own, **memory}
+            for own, memory in zip(self.strategies, self.memories, strict=True)
+        )
+        return MatchState(
+            self.passes, self.circle, self.tolerance, self.iterations, self.seconds,
+            tuple(parts), tuple(self.buys), self.values.copy(),
+        )  # fmt: skip
+
+    def _go_on(self, state: MatchState) -> None:
+        self.passes, self.circle, self.tolerance = state.passes, state.circle, state.tolerance
+        self.iterations, self.spent = state.iterations, state.seconds
+        for number, parts in enumerate(state.parts):
+            if parts is not None:
+                self.memories[number] = {name: parts[name] for name in ("regret", "current")}
+                self.strategies[number] = parts["strategy"]
+        self.buys, self.values = list(state.buys), state.values
+
+    def _write(self, state: MatchState) -> None:
+        if self.keep is not None:
+            save_match_state(self.keep, state, self.match, self._made())
+        self.written = time.perf_counter()
+
+    def _made(self) -> dict[str, Any]:
+        """How the match is solved, as JSON can hold it."""
+        variant = {name: str(value) for name, value in asdict(self.variant).items()}
+        return {"target": self.target, **variant}
 
     def _strategy(self) -> MatchStrategy:
         played = [

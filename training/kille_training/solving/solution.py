@@ -178,6 +178,11 @@ class Folder:
         """How far a hand has come."""
         return self.path / f"hand-{granted}.npz"
 
+    @property
+    def match(self) -> Path:
+        """How far a match has come."""
+        return self.path / "match.npz"
+
     def begin(self, settings: SolveSettings) -> None:
         """Makes the folder, or checks that it holds the same.
 
@@ -235,7 +240,7 @@ class Folder:
     def write(self, solved: Solved) -> None:
         """Writes what came out and clears away what led there."""
         write_whole(self.solution, (json.dumps(asdict(solved), indent=1) + "\n").encode())
-        for file in (self.hands, *self.path.glob("hand-*.npz")):
+        for file in (self.hands, self.match, *self.path.glob("hand-*.npz")):
             file.unlink(missing_ok=True)
 
 
