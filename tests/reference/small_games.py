@@ -9,6 +9,11 @@ from kille_training.solving.build import Choice, Draw, Flattened, Over, flatten
 
 def kuhn(num_players: int = 2) -> Flattened:
     """Kuhn poker: one card each of P + 1, one bet of one chip over an ante of one."""
+    return flatten(*kuhn_rules(num_players), num_players)
+
+
+def kuhn_rules(num_players: int = 2):
+    """Where Kuhn poker begins, and what may come of a state."""
 
     def expand(state):
         cards, bets = state
@@ -24,7 +29,7 @@ def kuhn(num_players: int = 2) -> Flattened:
         seat = len(bets) % num_players
         return Choice(seat, (cards[seat], bets), [(cards, bets + "p"), (cards, bets + "b")])
 
-    return flatten(((), ""), expand, num_players)
+    return ((), ""), expand
 
 
 def leduc() -> Flattened:
