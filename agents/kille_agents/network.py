@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from kille_agents.base import check_shapes
+from kille_agents.card import Card
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec
@@ -42,14 +43,10 @@ _KINDS: dict[str, type] = {
 
 
 @dataclass(frozen=True)
-class PolicyCard:
+class PolicyCard(Card):
     """What a network was made for: the content of `policy.json`.
 
     Attributes:
-        game: The game.
-        game_version: Version of the game whose observations it reads.
-        num_players: Seats of the tables that it plays at.
-        rules: Every switch with its value.
         observation_width: F, features that it reads.
         num_actions: A, actions that it knows.
         layers: Units of each hidden layer.
@@ -57,33 +54,11 @@ class PolicyCard:
         made: How it was made, for people: recipe, seed, decisions, versions of the libraries.
     """
 
-    game: str
-    game_version: int
-    num_players: int
-    rules: Mapping[str, Any]
     observation_width: int
     num_actions: int
     layers: tuple[int, ...]
     activation: str
     made: Mapping[str, Any]
-
-    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
-        """Returns in words where a table is another than the one that this was made for."""
-        if self.game != game:
-            return [f"it plays {self.game}, not {game}"]
-        wrong = []
-        version = spec(game).version
-        if self.game_version != version:
-            wrong.append(
-                f"it was made for version {self.game_version} of {game}, this is {version}"
-            )
-        if self.num_players != num_players:
-            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
-        mine, theirs = dict(self.rules), rules.as_dict()
-        for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
-            if mine.get(name) != theirs.get(name):
-                wrong.append(f"its rule {name} is {mine.get(name)!r}, not {theirs.get(name)!r}")
-        return wrong
 
 
 class NetworkPolicy:

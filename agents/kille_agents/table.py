@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from kille_agents.base import check_probabilities, check_shapes
+from kille_agents.card import Card
 from kille_agents.network import write_whole
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.registry import spec
 
 FORMAT = "kille-table 1"
 SUFFIX = ".npz"
@@ -41,42 +41,14 @@ BROKEN = (
 
 
 @dataclass(frozen=True)
-class TableCard:
+class TableCard(Card):
     """What a table was made for.
 
     Attributes:
-        game: The game.
-        game_version: Version of the game whose observations it reads.
-        num_players: Seats.
-        rules: Every switch with its value.
         made: How it was made, for people.
     """
 
-    game: str
-    game_version: int
-    num_players: int
-    rules: Mapping[str, Any]
     made: Mapping[str, Any] = field(default_factory=dict)
-
-    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
-        """Returns in words where a table to play at is another than this was made for."""
-        if self.game != game:
-            return [f"it plays {self.game}, not {game}"]
-        wrong = []
-        version = spec(game).version
-        if self.game_version != version:
-            wrong.append(
-                f"it was made for version {self.game_version} of {game}, this is {version}"
-            )
-        if self.num_players != num_players:
-            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
-        theirs = rules.as_dict()
-        for name in sorted((self.rules.keys() | theirs.keys()) - {"preset"}):
-            if self.rules.get(name) != theirs.get(name):
-                wrong.append(
-                    f"its rule {name} is {self.rules.get(name)!r}, not {theirs.get(name)!r}"
-                )
-        return wrong
 
 
 class TablePolicy:

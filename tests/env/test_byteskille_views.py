@@ -467,13 +467,10 @@ def test_the_full_state_shows_who_is_asked_to_call():
 @pytest.mark.parametrize("layout", ["observation", "information_state", "full_state"])
 @pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
 @pytest.mark.parametrize("num_players", [2, 3, 5, 20])
-def test_no_feature_exceeds_its_high(game, layout, preset, num_players, scale):
-    spec = kille_env.spec(game)
-    if not spec.min_players <= num_players <= spec.max_players or preset not in spec.presets:
-        pytest.skip(f"{game} is not played so")
-    batch = kille_env.make_batch(game, 8, num_players, rules=preset, seed=5)
+def test_no_feature_exceeds_its_high(layout, preset, num_players, scale):
+    batch = kille_env.make_batch("byteskille", 8, num_players, rules=preset, seed=5)
     batch.reset()
-    parts = getattr(spec, layout)(num_players)
+    parts = getattr(batch.spec, layout)(num_players)
     look = batch.observe if layout == "observation" else getattr(batch, layout)
     rng = np.random.default_rng(0)
     for _ in range(scale(150, 20)):

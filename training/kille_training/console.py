@@ -45,6 +45,27 @@ def trust_option(command: F) -> F:
     )(command)
 
 
+def table_options(command: F) -> F:
+    """Adds `--game`, `--players` and `--episode` for a POLICY that has been made for a table."""
+    for option in (
+        click.option(
+            "--episode",
+            type=click.Choice(["deal", "match"]),
+            help="One deal, or the whole game; likewise.",
+        ),
+        click.option(
+            "--players",
+            type=int,
+            help="Seats; the default is what POLICY was made for, or the game's.",
+        ),
+        click.option(
+            "--game", help="The game; the default is what POLICY was made for, or byteskille."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def game_argument(command: F) -> F:
     """Adds the argument GAME, checked against the registered games."""
     return click.argument("game", metavar="GAME", callback=_check_game)(command)

@@ -31,13 +31,7 @@ from kille_training import console
     "--play", type=click.Choice(["sampled", "argmax"]), default="sampled", show_default=True,
     help="Whether POLICY draws lots, or does what is likeliest.",
 )  # fmt: skip
-@click.option("--game", help="The game; the default is what POLICY was made for, or byteskille.")
-@click.option(
-    "--players", type=int, help="Seats; the default is what POLICY was made for, or the game's."
-)
-@click.option(
-    "--episode", type=click.Choice(["deal", "match"]), help="One deal, or the whole game; likewise."
-)
+@console.table_options
 @console.rules_option
 @console.trust_option
 @console.json_option

@@ -31,13 +31,7 @@ from kille_training import console
     "--play", type=click.Choice(["both", "argmax", "sampled"]), default="both", show_default=True,
     help="Whether POLICY does what is likeliest, or draws lots.",
 )  # fmt: skip
-@click.option("--game", help="The game; the default is what POLICY was made for, or byteskille.")
-@click.option(
-    "--players", type=int, help="Seats; the default is what POLICY was made for, or the game's."
-)
-@click.option(
-    "--episode", type=click.Choice(["deal", "match"]), help="One deal, or the whole game; likewise."
-)
+@console.table_options
 @click.option(
     "--exact/--no-exact", default=None,
     help="NashConv by seat; by default for single deals of byteskille with up to 4 seats.",

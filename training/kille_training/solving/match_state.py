@@ -7,8 +7,6 @@ share are written once.
 import hashlib
 import io
 import json
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kille_agents.network import write_whole
+from kille_agents.table import BROKEN
 from kille_env.errors import KilleError
 from kille_training.solving.matches import Match
 from kille_training.solving.solver import fingerprint
@@ -128,17 +127,7 @@ def load_match_state(path: Path, match: Match, made: dict[str, Any]) -> MatchSta
             buys=tuple(np.split(buys, np.cumsum(nodes)[:-1])),
             values=_checked(arrays["values"], (len(match.states), match.num_players)),
         )
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        KilleError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except (*BROKEN, IndexError) as error:
         raise KilleError(
             f"{path} is no saved state of this match: {error}; remove it to begin anew"
         ) from None

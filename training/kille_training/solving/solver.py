@@ -4,8 +4,6 @@ import hashlib
 import io
 import json
 import time
-import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -15,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from kille_agents.network import write_whole
+from kille_agents.table import BROKEN
 from kille_env.errors import KilleError
 from kille_training.solving.tree import FlatTree
 from kille_training.solving.values import NashConv, nash_conv
@@ -182,16 +181,7 @@ class Solver(ABC):
                 raise KilleError(f"its iteration is {iteration!r}")
             solver._restore(iteration, arrays)
             return solver
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+        except BROKEN as error:
             raise KilleError(f"{path} is no saved solver for this tree: {error}") from None
 
 

@@ -1,0 +1,43 @@
+"""What a saved player was made for, and how another table differs from that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kille_env.core.spec import Rules
+from kille_env.registry import spec
+
+
+@dataclass(frozen=True)
+class Card:
+    """The table that a player was made for.
+
+    Attributes:
+        game: The game.
+        game_version: Version of the game whose observations it reads.
+        num_players: Seats.
+        rules: Every switch with its value.
+    """
+
+    game: str
+    game_version: int
+    num_players: int
+    rules: Mapping[str, Any]
+
+    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
+        """Returns in words where a table is another than the one that this was made for."""
+        if self.game != game:
+            return [f"it plays {self.game}, not {game}"]
+        wrong = []
+        version = spec(game).version
+        if self.game_version != version:
+            wrong.append(
+                f"it was made for version {self.game_version} of {game}, this is {version}"
+            )
+        if self.num_players != num_players:
+            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
+        mine, theirs = dict(self.rules), rules.as_dict()
+        for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
+            if mine.get(name) != theirs.get(name):
+                wrong.append(f"its rule {name} is {mine.get(name)!r}, not {theirs.get(name)!r}")
+        return wrong
