@@ -1,5 +1,7 @@
 """Writing numbers and sets as features of a vector, as kernels."""
 
+import numpy as np
+
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import has, relative
 
@@ -29,4 +31,12 @@ def seat_set(seats, viewer, num_players, out, at):
     """Writes a set of seats as one feature a seat; returns where the next part begins."""
     for seat in range(num_players):
         out[at + relative(seat, viewer, num_players)] = has(seats, seat)
+    return at + num_players
+
+
+@kernel
+def one_seat(seat, viewer, num_players, out, at):
+    """Writes a seat, or none (-1), as one feature a seat; returns where the next part begins."""
+    if seat >= 0:
+        out[at + relative(np.int64(seat), viewer, num_players)] = 1
     return at + num_players

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.deck import KILLE_PACK
+from kille_env.core.deck import KILLE_PACK, draw, take_pack
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import relative, seat_left_of
+from kille_env.core.seats import count, relative, seat_left_of
 from kille_env.core.sets import card_bit, members
 
 TYPES = len(KILLE_PACK.codes)
@@ -236,6 +236,23 @@ def throw_away(table, seat, number):
 
 
 # Playing
+
+
+@kernel
+def deal_hands(table, first, number):
+    """Takes a whole pack and deals it to those in play, one by one from `first` on.
+
+    Args:
+        table: The table, its `in_play` set.
+        first: Who gets the first card.
+        number: Cards each.
+    """
+    take_pack(table)
+    seat = np.int64(first)
+    for _ in range(number * count(table["in_play"])):
+        table["hand"][index(seat)] |= card_bit(draw(table))
+        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
+    table["dealt"][:] = table["hand"]
 
 
 @kernel

@@ -41,8 +41,14 @@ from kille_env.games.byteskille.table import (
 @kernel
 def showdown(table, rules):
     """Everyone's card is turned up; who is out?"""
+    go_out(table, rules, eliminated(table, rules))
+
+
+@kernel
+def go_out(table, rules, out):
+    """Ends a hand at its showdown: these seats are out."""
     table["showdown"] = 1
-    table["out"] = eliminated(table, rules)
+    table["out"] = out
     table["in_pot"] = table["in_pot"] & ~table["out"]
     table["left"] = table["in_pot"]
     settle(table, rules)

@@ -6,10 +6,10 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.features import binary, capped, digits, seat_set
+from kille_env.core.features import binary, capped, digits, one_seat
 from kille_env.core.jit import index, kernel
 from kille_env.core.pots import deals_left
-from kille_env.core.seats import bit, count, has, relative
+from kille_env.core.seats import count, has, relative
 from kille_env.core.spec import Part, lay_out, width
 from kille_env.core.tricks import (
     HAND,
@@ -176,10 +176,8 @@ def information_state(table, rules, seat, out):
     if table["phase"] >= SPEAKING:
         out[table["phase"] - SPEAKING] = 1
     at = NUM_PHASES
-    if table["seat"] >= 0:
-        out[at + relative(np.int64(table["seat"]), seat, num_players)] = 1
-    at += num_players
-    at = seat_set(bit(table["dealer"]), seat, num_players, out, at)
+    at = one_seat(table["seat"], seat, num_players, out, at)
+    at = one_seat(table["dealer"], seat, num_players, out, at)
     write_codes(table["dealt"][seat], out, at)
     write_codes(table["drawn_cards"][seat], out, at + DEALT)
     at += DEALT + DRAWN

@@ -6,9 +6,9 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.features import binary, capped, digits, seat_set
+from kille_env.core.features import binary, capped, digits, one_seat, seat_set
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import bit, has, relative
+from kille_env.core.seats import has, relative
 from kille_env.core.sets import card_bit, in_cards
 from kille_env.core.spec import Part, lay_out, width
 from kille_env.games.knack.rules import playable, strength_of
@@ -310,10 +310,8 @@ def information_state(table, rules, seat, out):
     if phase == JOIN or phase == PLAYING:
         out[phase - JOIN] = 1
     at = 2
-    if table["seat"] >= 0:
-        seat_set(bit(table["seat"]), seat, num_players, out, at)
-    at += num_players
-    at = seat_set(bit(table["dealer"]), seat, num_players, out, at)
+    at = one_seat(table["seat"], seat, num_players, out, at)
+    at = one_seat(table["dealer"], seat, num_players, out, at)
     for number in range(TRICKS):
         if table["cards"][seat, number] >= 0:
             out[at + int(table["cards"][seat, number])] = 1
@@ -334,7 +332,7 @@ def information_state(table, rules, seat, out):
     at += 9 * MAX_SIZES
     digits(int(table["deals"]), 4, out, at)
     if table["remainder"] > 0:
-        seat_set(bit(table["remainder_to"]), seat, num_players, out, at + 4)
+        one_seat(table["remainder_to"], seat, num_players, out, at + 4)
 
 
 # full_state
@@ -347,9 +345,7 @@ def full_state(table, rules, seat, out):
     at = SEATS + SEAT_FEATURES * num_players
     observe(table, rules, seat, out[:at])
     out[at:] = 0
-    if table["seat"] >= 0:
-        seat_set(bit(table["seat"]), seat, num_players, out, at)
-    at += num_players
+    at = one_seat(table["seat"], seat, num_players, out, at)
     for other in range(num_players):
         place = at + CARDS * relative(other, seat, num_players)
         write_cards(np.uint64(table["hand"][other]), CARDS, out, place)

@@ -7,9 +7,9 @@ meaning stands in its layout below, from which the page of the game is made.
 import numpy as np
 
 from kille_env.core.deck import KILLE_PACK
-from kille_env.core.features import digits, seat_set
+from kille_env.core.features import digits, one_seat, seat_set
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import bit, has, relative
+from kille_env.core.seats import has, relative
 from kille_env.core.sets import how_many
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, width
 from kille_env.core.tricks import (
@@ -198,10 +198,8 @@ def information_state(table, rules, seat, out):
     if table["phase"] >= DISCARDING:
         out[table["phase"] - DISCARDING] = 1
     at = NUM_PHASES
-    if table["seat"] >= 0:
-        out[at + relative(np.int64(table["seat"]), seat, num_players)] = 1
-    at += num_players
-    at = seat_set(bit(table["dealer"]), seat, num_players, out, at)
+    at = one_seat(table["seat"], seat, num_players, out, at)
+    at = one_seat(table["dealer"], seat, num_players, out, at)
     write_codes(table["dealt"][seat], out, at)
     write_codes(table["discarded"][seat], out, at + HAND)
     write_codes(table["drawn_cards"][seat], out, at + 2 * HAND)
@@ -211,9 +209,7 @@ def information_state(table, rules, seat, out):
     at += num_players
     at = write_recalled(table, TRICKS, seat, out, at)
     at = seat_set(table["passed"], seat, num_players, out, at)
-    if table["declarer"] >= 0:
-        out[at + relative(np.int64(table["declarer"]), seat, num_players)] = 1
-    at += num_players
+    at = one_seat(table["declarer"], seat, num_players, out, at)
     for other in range(num_players):
         step = relative(other, seat, num_players)
         out[at + step] = open_card(table, other)

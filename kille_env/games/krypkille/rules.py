@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw, draw_again, reshuffle, take_pack, talon_left
+from kille_env.core.deck import draw_again, reshuffle, talon_left
 from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.seats import bit, count, has, seat_left_of
@@ -15,6 +15,7 @@ from kille_env.core.tricks import (
     cards_below,
     clear_discards,
     clear_tricks,
+    deal_hands,
     heading,
     lead_from,
     lowest_card,
@@ -89,13 +90,8 @@ def deal(table, rules):
         dealer = seat_left_of(table, dealer, players)
     table["dealer"] = dealer
     table["in_play"] = players
-    take_pack(table)
-    forehand = np.int64(seat_left_of(table, dealer, players))
-    seat = forehand
-    for _ in range(HAND * count(players)):
-        table["hand"][index(seat)] |= card_bit(draw(table))
-        seat = np.int64(seat_left_of(table, seat, players))
-    table["dealt"][:] = table["hand"]
+    forehand = seat_left_of(table, dealer, players)
+    deal_hands(table, forehand, HAND)
     table["phase"] = DISCARDING
     table["seat"] = forehand
 

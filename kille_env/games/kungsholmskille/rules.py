@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw, take_pack
+from kille_env.core.deck import draw
 from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
@@ -14,6 +14,7 @@ from kille_env.core.tricks import (
     card_of_type,
     clear_discards,
     clear_tricks,
+    deal_hands,
     heading,
     lead_from,
     lowest_card,
@@ -96,12 +97,7 @@ def deal(table, rules):
         table["owed"][seat] = 0
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
-    take_pack(table)
-    seat = np.int64(table["forehand"])
-    for _ in range(HAND * np.int64(table["num_players"])):
-        table["hand"][index(seat)] |= card_bit(draw(table))
-        seat = next_seat(table, seat)
-    table["dealt"][:] = table["hand"]
+    deal_hands(table, table["forehand"], HAND)
     table["phase"] = BUD1
     table["seat"] = table["forehand"]
 

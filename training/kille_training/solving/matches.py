@@ -37,7 +37,7 @@ from kille_env.core.sets import members
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.games.byteskille.rules import deal
-from kille_env.games.byteskille.settle import deal_again, settle
+from kille_env.games.byteskille.settle import deal_again, go_out
 from kille_env.games.byteskille.table import BUY, BUYIN, BY_QUESTION, DECLINE
 from kille_env.registry import load_game
 from kille_training.solving.deals import MEMORY_LIMIT, Stage, build_stage
@@ -484,11 +484,7 @@ def end_hands(tables, rules, outs):
             table["redeals"] += 1
             deal_again(table, rules[0], BY_QUESTION)
         else:
-            table["showdown"] = 1
-            table["out"] = outs[number]
-            table["in_pot"] = np.uint32(table["in_pot"]) & ~np.uint32(outs[number])
-            table["left"] = table["in_pot"]
-            settle(table, rules[0])
+            go_out(table, rules[0], np.uint32(outs[number]))
 
 
 def build_match(
