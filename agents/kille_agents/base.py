@@ -4,6 +4,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from kille_env.core.batch import Batch
+from kille_env.core.worlds import Worlds
 from kille_env.errors import PolicyError
 
 SUM_TOLERANCE = 1e-6
@@ -33,6 +35,54 @@ class Policy(Protocol):
             PolicyError: The arrays do not have the shape that the player was made for.
         """
         ...
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """A player who looks ahead: he is given what he knows to draw worlds from.
+
+    Attributes:
+        name: What tables and reports call him.
+    """
+
+    name: str
+
+    def search(self, worlds: Worlds) -> np.ndarray:
+        """Returns how likely each action is, as `Policy.probabilities` does.
+
+        Args:
+            worlds: M decisions.
+
+        Returns:
+            [M, A] float64; depends on nothing but each decision and its key.
+        """
+        ...
+
+
+def decide(
+    player: "Policy | Searcher", batch: Batch, rows: np.ndarray, keys: np.ndarray
+) -> np.ndarray:
+    """Asks a player what he does at some tables of a batch.
+
+    Args:
+        player: The player.
+        batch: The tables.
+        rows: [M] tables at which he is to act.
+        keys: [M] uint64, one a decision, for what is random in the thinking of one who searches.
+
+    Returns:
+        [M, A] probabilities, checked.
+
+    Raises:
+        PolicyError: He returned what is no distribution over the legal actions.
+    """
+    mask = batch.mask[rows]
+    if isinstance(player, Searcher):
+        chances = player.search(Worlds(batch, rows, keys))
+    else:
+        chances = player.probabilities(batch.observation[rows], mask)
+    check_probabilities(player.name, chances, mask)
+    return chances
 
 
 def check_shapes(

@@ -395,6 +395,47 @@ class Batch:
             theirs[...] = mine
         return twin
 
+    def take(self, rows: Any) -> "Batch":
+        """Returns a batch of copies of tables, in the order named; a table may be named often.
+
+        Args:
+            rows: [M] indices of tables.
+        """
+        rows = np.asarray(rows)
+        taken = Batch(self.game, len(rows), self.num_players, self.rules, 0, restart=self.restart)
+        taken._began = self._began
+        taken._tables[:] = self._tables[rows]
+        for mine, theirs in zip(self._shown, taken._shown, strict=True):
+            theirs[...] = mine[rows]
+        return taken
+
+    def resample(self, seats: Any, keys: Any) -> np.ndarray:
+        """Puts in each table's place a world that one of its seats cannot tell from it.
+
+        Every world that agrees with all that the seat knows of the deal is equally likely: the
+        hidden cards lie in another order, and what will be drawn is random. What others might have
+        been thinking is not weighed. For search and beliefs.
+
+        Args:
+            seats: One seat or [N].
+            keys: [N] uint64, what the world of each table is drawn from.
+
+        Returns:
+            [N, pack] int8: the card that lies now where card c lay.
+
+        Raises:
+            RulesError: There is no such seat.
+        """
+        keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        cards = np.zeros((self.num_tables, self.spec.pack.size), dtype=np.int8)
+
+        def draw(tables: np.ndarray, rules: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None:
+            self.game.resample(tables, rules, seats, keys, cards)
+
+        self._look(draw, seats, 0, np.int8)
+        self._show()
+        return cards
+
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
         body = self._tables.tobytes()

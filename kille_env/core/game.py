@@ -67,6 +67,16 @@ class GameModule(Protocol):
     def full_state(self, table: Any, rules: Any, seat: int, out: np.ndarray) -> None:
         """Writes everything, seen from a seat: for critics, never for a player; uint8 [F]."""
 
+    def resample(self, table: Any, rules: Any, seat: int, cards: np.ndarray) -> None:
+        """Draws a world that `seat` cannot tell from this one, each such world equally likely.
+
+        Writes into `cards`, int8 [pack], the card that lies there where card c lies here; a
+        permutation. Random numbers come from the table's generator. The table stays as it is.
+        """
+
+    def relabel(self, table: Any, rules: Any, cards: np.ndarray) -> None:
+        """Puts `cards[c]` everywhere in the table where card c is."""
+
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns the record notation's result of the hand that has just ended."""
         ...
@@ -297,6 +307,25 @@ def full_state_tables(tables, rules, seats, out):
         full_state(tables[i], rules[0], np.int64(seats[i]), out[i])
 
 
+def resample_tables(tables, rules, seats, keys, cards):
+    """Puts a world that the seat cannot tell from it in the place of each table.
+
+    The generator begins anew from the key, and a stacked pack is forgotten, so what is to come is
+    as random as what is hidden.
+    """
+    for i in range(tables.shape[0]):
+        table = tables[i]
+        table["seed"] = keys[i]
+        table["match_key"] = rng.derive(keys[i], 0)
+        table["rng"] = table["match_key"]
+        table["stacked"] = 0
+        for card in range(cards.shape[1]):
+            cards[i, card] = card
+        if table["phase"] > OVER:
+            resample(table, rules[0], np.int64(seats[i]), cards[i])
+            relabel(table, rules[0], cards[i])
+
+
 class Game:
     """A game's module together with its compiled loops."""
 
@@ -305,7 +334,7 @@ class Game:
         self.module = module
         self.spec: GameSpec = module.SPEC
         functions = {
-            name: getattr(module, name)
+            name: getattr(module, name, None)
             for name in (
                 "begin",
                 "deal",
@@ -314,6 +343,8 @@ class Game:
                 "observe",
                 "information_state",
                 "full_state",
+                "resample",
+                "relabel",
             )
         }
         name = self.spec.name
@@ -329,6 +360,7 @@ class Game:
         self.mask = bind(mask_tables, name, functions)
         self.information_state = bind(information_state_tables, name, functions)
         self.full_state = bind(full_state_tables, name, functions)
+        self.resample = bind(resample_tables, name, functions)
 
     def action_text(self, table: np.record, action: int) -> str:
         """Returns the text of an action of the seat to act; its general one if nobody is."""
