@@ -334,7 +334,7 @@ class Game:
         self.module = module
         self.spec: GameSpec = module.SPEC
         functions = {
-            name: getattr(module, name, None)
+            name: getattr(module, name, first_illegal)
             for name in (
                 "begin",
                 "deal",

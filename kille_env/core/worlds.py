@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
 
 
 class Worlds:
