@@ -1,0 +1,131 @@
+"""What a tournament saw: one row for each deal that a lineup played in all its seatings.
+
+The seatings of a deal have the same cards, so they are not independent and count as one observation
+together: scores and finishes are means over them. Observations of several lineups at the same deal
+have the same cards too; statistics that mix lineups therefore treat all observations with the same
+deal number as one cluster.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_env.errors import KilleError
+
+TOLERANCE = 1e-3
+"""How far from 1 a member's finishes may sum up: what means in float32 leave."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """All observations of tables of one size. A tournament of several sizes has one for each.
+
+    With G observations at tables of P seats; entrants are numbered from 0 in the order in which
+    they entered. A lineup is a tuple of P entrants, in which one entrant may stand several times: a
+    table with copies of him.
+
+    Attributes:
+        members: [G, P] int32, the entrant at each place of the lineup.
+        deal: [G] int64, number of the deal; the same number is the same cards.
+        lineup: [G] int32, number of the lineup.
+        scores: [G, P] float64, units earned by the member at each place of the lineup, mean over
+            the seatings, less the table's mean. In games in which one's gain is another's loss
+            that mean is 0, and scores are the units earned.
+        earned: [G, P] float64, the same with nothing subtracted.
+        finishes: [G, P, P] float32, share of the seatings in which the member at place p finished
+            at rank r, 0 for the best; who ties shares the ranks evenly.
+    """
+
+    members: np.ndarray
+    deal: np.ndarray
+    lineup: np.ndarray
+    scores: np.ndarray
+    earned: np.ndarray
+    finishes: np.ndarray
+
+    def __post_init__(self) -> None:
+        """Checks that the arrays belong together."""
+        if self.members.ndim != 2 or self.members.shape[1] < 2:
+            raise KilleError(
+                f"members of observations has shape {self.members.shape}; "
+                "expected [observations, seats], with two seats or more"
+            )
+        count, seats = self.members.shape
+        expected = {
+            "deal": (count,),
+            "lineup": (count,),
+            "scores": (count, seats),
+            "earned": (count, seats),
+            "finishes": (count, seats, seats),
+        }
+        for name, shape in expected.items():
+            array = getattr(self, name)
+            if array.shape != shape:
+                raise KilleError(
+                    f"{name} of observations has shape {array.shape}; "
+                    f"expected {shape}, for {count} observations of {seats} seats"
+                )
+        for name in ("members", "deal", "lineup"):
+            array = getattr(self, name)
+            if array.dtype.kind != "i" or (array < 0).any():
+                raise KilleError(
+                    f"{name} of observations holds numbers that are not counted from 0"
+                )
+        for name in ("scores", "earned"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise KilleError(f"{name} of observations holds a number that is not finite")
+        for axis in (1, 2):
+            if not np.allclose(self.finishes.sum(axis=axis), 1, atol=TOLERANCE):
+                raise KilleError(
+                    "finishes of observations do not sum to 1 over the ranks of a member and "
+                    "over the members at a rank; who ties shares his ranks evenly"
+                )
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def seats(self) -> int:
+        """How many sit at a table, P."""
+        return self.members.shape[1]
+
+    @property
+    def entrants(self) -> int:
+        """One more than the highest number of an entrant seen; there may be more who never sat."""
+        return int(self.members.max(initial=-1)) + 1
+
+    def take(self, rows: np.ndarray) -> "Observations":
+        """Returns some of the observations.
+
+        Args:
+            rows: [K] int or [G] bool, which.
+        """
+        return Observations(
+            self.members[rows],
+            self.deal[rows],
+            self.lineup[rows],
+            self.scores[rows],
+            self.earned[rows],
+            self.finishes[rows],
+        )
+
+
+def concatenate(parts: Sequence[Observations]) -> Observations:
+    """Returns the observations of all parts, one after the other.
+
+    Args:
+        parts: At least one; all of the same table size.
+    """
+    sizes = sorted({part.seats for part in parts})
+    if len(sizes) != 1:
+        raise KilleError(
+            f"observations of tables of {sizes} seats cannot be one; "
+            "keep one for each table size, and at least one"
+        )
+    return Observations(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("members", "deal", "lineup", "scores", "earned", "finishes")
+        )
+    )
