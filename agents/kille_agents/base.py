@@ -152,8 +152,21 @@ def sample_actions(probabilities: np.ndarray, rng: np.random.Generator) -> np.nd
     Returns:
         [N] int64; never an action of probability 0.
     """
+    return pick_actions(probabilities, rng.random(len(probabilities)))
+
+
+def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Returns the action of each decision that a random number falls on.
+
+    Args:
+        probabilities: [N, A].
+        chances: [N], each from 0 up to 1.
+
+    Returns:
+        [N] int64; never an action of probability 0.
+    """
     cumulative = np.cumsum(probabilities, axis=1)
-    drawn = rng.random(len(probabilities)) * cumulative[:, -1]
+    drawn = chances * cumulative[:, -1]
     actions = (cumulative <= drawn[:, None]).sum(axis=1)
     beyond = actions == probabilities.shape[1]  # the product was rounded up to the whole sum
     if beyond.any():

@@ -1,0 +1,134 @@
+"""Plays a unit: all its tables in one native batch, each player asked once a step."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from kille_agents.base import Policy, Searcher, best_actions, decide, pick_actions
+from kille_agents.catalog import load_policy
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules
+from kille_env.registry import make_batch, spec
+from kille_training.arena.lots import chances, deal_seeds, derive, table_keys
+from kille_training.arena.seating import seatings
+from kille_training.arena.units import Entrant, EntrantFailed, Failure, Outcome, Result, Stint, Unit
+
+Player = Policy | Searcher
+Watched = Callable[[int], AbstractContextManager[object]]
+"""Called with an entrant's number; he is thinking while the context is open."""
+
+
+class Bench:
+    """The players of a process, each loaded once for a table."""
+
+    def __init__(self) -> None:
+        self._players: dict[tuple[Entrant, int], Player] = {}
+
+    def player(self, entrant: Entrant, unit: Unit, rules: Rules) -> Player:
+        """Returns an entrant's player for the table of a unit."""
+        key = (entrant, unit.num_players)
+        if key not in self._players:
+            self._players[key] = load_policy(
+                entrant.player, unit.game, unit.num_players, rules, trust=unit.trust
+            )
+        return self._players[key]
+
+
+def unit_rules(unit: Unit) -> Rules:
+    """Returns the rules that a unit is played by."""
+    return spec(unit.game).resolve(dict(unit.rules))
+
+
+def play_unit(unit: Unit, bench: Bench, watched: Watched = lambda _: nullcontext()) -> Outcome:
+    """Plays a unit to the end, or until an entrant fails.
+
+    Args:
+        unit: What is played.
+        bench: Players that have been loaded in this process.
+        watched: Told who is thinking.
+
+    Returns:
+        The results; the same ones whatever else is played, before it or beside it.
+    """
+    start = time.perf_counter()
+    try:
+        results = _Tables(unit, bench, watched).play()
+    except EntrantFailed as error:
+        return Outcome(unit, failure=error.failure, seconds=time.perf_counter() - start)
+    return Outcome(unit, results, seconds=time.perf_counter() - start)
+
+
+class _Tables:
+    """The tables of a unit, stint after stint, deal after deal, seating after seating."""
+
+    def __init__(self, unit: Unit, bench: Bench, watched: Watched) -> None:
+        self.unit, self.bench, self.watched = unit, bench, watched
+        self.rules = unit_rules(unit)
+        self.entrants: Mapping[int, Entrant] = {each.number: each for each in unit.entrants}
+        self.seatings = [seatings(stint.members, unit.orders, unit.seed) for stint in unit.stints]
+        stint_of, deals, seated = [], [], []
+        for number, (stint, turns) in enumerate(zip(unit.stints, self.seatings, strict=True)):
+            stint_of.append(np.full(stint.deals * len(turns), number))
+            deals.append(stint.first_deal + np.repeat(np.arange(stint.deals), len(turns)))
+            seated.append(np.tile(np.array(stint.members)[turns], (stint.deals, 1)))
+        self.stint_of, self.deal = np.concatenate(stint_of), np.concatenate(deals)
+        self.seated = np.concatenate(seated)
+
+    def play(self) -> tuple[Result, ...]:
+        unit = self.unit
+        seeds = deal_seeds(unit.seed, unit.num_players, self.deal)
+        batch = make_batch(
+            unit.game, len(seeds), unit.num_players, rules=self.rules, seed=0, restart=False
+        )
+        batch.reset(seed=seeds)
+        earned = self._play_out(batch, table_keys(seeds, self.seated))
+        results, end = [], 0
+        for stint, turns in zip(unit.stints, self.seatings, strict=True):
+            begin, end = end, end + stint.deals * len(turns)
+            shape = (stint.deals, len(turns), unit.num_players)
+            results.append(Result(stint, turns, earned[begin:end].reshape(shape)))
+        return tuple(results)
+
+    def _play_out(self, batch: Batch, keys: np.ndarray) -> np.ndarray:
+        """Returns what each seat earned, [N, P]."""
+        total = np.zeros((batch.num_tables, batch.num_players))
+        actions = np.zeros(batch.num_tables, dtype=np.int64)
+        step = 0
+        while True:
+            playing = np.flatnonzero(batch.seat >= 0)
+            if not len(playing):
+                # Rounded, for the shares of a stake are no binary fractions and leave dust.
+                return total.round(9)
+            to_act = self.seated[playing, batch.seat[playing]]
+            order = np.argsort(to_act, kind="stable")
+            playing, to_act = playing[order], to_act[order]
+            starts = np.flatnonzero(np.diff(to_act, prepend=-1))
+            for rows in np.split(playing, starts[1:]):
+                entrant = self.entrants[int(self.seated[rows[0], batch.seat[rows[0]]])]
+                actions[rows] = self._choose(entrant, batch, rows, derive(keys[rows], step))
+            batch.step(actions)
+            total += batch.reward
+            step += 1
+
+    def _choose(
+        self, entrant: Entrant, batch: Batch, rows: np.ndarray, keys: np.ndarray
+    ) -> np.ndarray:
+        """Asks an entrant, and names him if he fails in whatever way."""
+        try:
+            with self.watched(entrant.number):
+                player = self.bench.player(entrant, self.unit, self.rules)
+                probabilities = decide(player, batch, rows, keys)
+        except Exception as error:
+            raise self._failed(entrant, rows[0], error) from error
+        except SystemExit as error:  # a player may not end the tournament
+            raise self._failed(entrant, rows[0], error) from error
+        if entrant.play == "argmax":
+            return best_actions(probabilities)
+        return pick_actions(probabilities, chances(keys))
+
+    def _failed(self, entrant: Entrant, row: int, error: BaseException) -> EntrantFailed:
+        stint: Stint = self.unit.stints[self.stint_of[row]]
+        reason = f"{type(error).__name__}: {error}"
+        return EntrantFailed(Failure(entrant.number, reason, stint.lineup, int(self.deal[row])))

@@ -1,0 +1,167 @@
+"""What is played in one go, and what comes of it.
+
+A *lineup* is who sits at a table, in order round it; the same player may be in it more than once. A
+*stint* is a lineup at consecutive deals. A *unit* is as many stints as fill a batch: it is played by
+one process in one go, and its results are kept together or not at all. What comes of a stint does
+not depend on the unit that it is in.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kille_env.errors import KilleError
+
+PLAYS = ("sampled", "argmax")
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """Somebody who takes part.
+
+    Attributes:
+        number: His number in the tournament, from 0, in the order of entering.
+        name: What he is called in it.
+        player: Name or path of the player, see `load_policy`.
+        play: "sampled": as his probabilities say; "argmax": always the likeliest action.
+    """
+
+    number: int
+    name: str
+    player: str
+    play: str = "sampled"
+
+
+@dataclass(frozen=True)
+class Stint:
+    """A lineup at consecutive deals.
+
+    Attributes:
+        lineup: Number of the lineup.
+        members: [P] numbers of the entrants, in order round the table.
+        first_deal: First deal, from 0.
+        deals: How many.
+    """
+
+    lineup: int
+    members: tuple[int, ...]
+    first_deal: int
+    deals: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Stints that are played in one go.
+
+    Attributes:
+        game: The game.
+        num_players: P seats, in every stint.
+        rules: Every switch with its value.
+        seed: Seed of the tournament.
+        orders: Orders round the table that are played at each deal, see `seatings`.
+        stints: What is played.
+        entrants: Those who take part in it.
+        trust: Whether model files that can run code may be loaded.
+    """
+
+    game: str
+    num_players: int
+    rules: Mapping[str, Any]
+    seed: int
+    orders: int | str
+    stints: tuple[Stint, ...]
+    entrants: tuple[Entrant, ...]
+    trust: bool = False
+
+    @property
+    def deals(self) -> int:
+        """Deals of all stints together."""
+        return sum(stint.deals for stint in self.stints)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a stint.
+
+    Attributes:
+        stint: The stint.
+        seatings: [S, P] place in the lineup of who sat in each seat.
+        earned: [D, S, P] units that each seat earned.
+    """
+
+    stint: Stint
+    seatings: np.ndarray
+    earned: np.ndarray
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An entrant who can not go on.
+
+    Attributes:
+        entrant: His number.
+        reason: What he did, in words.
+        lineup: Number of the lineup at whose table it came out.
+        deal: The deal.
+    """
+
+    entrant: int
+    reason: str
+    lineup: int
+    deal: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a unit: its results, or the failure that ended it.
+
+    Attributes:
+        unit: The unit.
+        results: One a stint, none after a failure.
+        failure: Who failed, None if nobody did.
+        seconds: Time that it took.
+    """
+
+    unit: Unit
+    results: tuple[Result, ...] = ()
+    failure: Failure | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+
+class EntrantFailed(KilleError):
+    """An entrant crashed or did not answer with a distribution over the legal actions."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tuple[Stint, ...]]:
+    """Cuts work into units.
+
+    Args:
+        stints: What is to be played, of one table size.
+        tables_a_deal: Tables that a deal is played at, its seatings.
+        size: Tables of a unit; one deal is played together however many it needs.
+
+    Yields:
+        Stints of a unit each; a long stint is cut at multiples of what a unit holds, so that the
+        cuts do not depend on what else there is.
+    """
+    deals = max(1, size // tables_a_deal)
+    unit: list[Stint] = []
+    room = deals
+    for stint in stints:
+        first, end = stint.first_deal, stint.first_deal + stint.deals
+        while first < end:
+            last = min(end, (first // deals + 1) * deals)
+            if last - first > room:
+                yield tuple(unit)
+                unit, room = [], deals
+            unit.append(Stint(stint.lineup, stint.members, first, last - first))
+            room -= last - first
+            first = last
+    if unit:
+        yield tuple(unit)
