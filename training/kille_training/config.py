@@ -207,7 +207,7 @@ def load_settings(path: Path, overrides: Sequence[str] = (), **values: Any) -> T
     """
     content = read_yaml(path)
     for text in overrides:
-        _override(content, text)
+        override(content, text)
     content |= {key: value for key, value in values.items() if value is not None}
     return settings_from(TrainSettings, content, str(path))
 
@@ -267,6 +267,8 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         if not isinstance(value, Mapping):
             raise ConfigError(f"{where} is {value!r}, expected keys with values")
         return settings_from(kind, value, where)  # type: ignore[arg-type]
+    if kind is Any:
+        return value
     origin = get_origin(kind) or kind
     if origin is tuple:
         if not isinstance(value, (list, tuple)):
@@ -289,8 +291,12 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     return value
 
 
-def _override(content: dict[str, Any], text: str) -> None:
-    """Puts one "key=value" in."""
+def override(content: dict[str, Any], text: str) -> None:
+    """Puts one "key=value" into plain settings, in place.
+
+    Raises:
+        ConfigError: It is no setting.
+    """
     key, separator, value = text.partition("=")
     if not separator or not key:
         raise ConfigError(

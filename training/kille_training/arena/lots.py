@@ -36,7 +36,7 @@ def table_keys(deal_seeds: np.ndarray, seated: np.ndarray) -> np.ndarray:
 
     Args:
         deal_seeds: [N] uint64.
-        seated: [N, P] number of the entrant in each seat.
+        seated: [N, P] uint64, the key of the entrant in each seat.
 
     Returns:
         [N] uint64.

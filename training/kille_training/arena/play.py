@@ -67,7 +67,11 @@ class _Tables:
         self.unit, self.bench, self.watched = unit, bench, watched
         self.rules = unit_rules(unit)
         self.entrants: Mapping[int, Entrant] = {each.number: each for each in unit.entrants}
-        self.seatings = [seatings(stint.members, unit.orders, unit.seed) for stint in unit.stints]
+        keys = {each.number: each.key for each in unit.entrants}
+        self.seatings = [
+            seatings(tuple(keys[member] for member in stint.members), unit.orders, unit.seed)
+            for stint in unit.stints
+        ]
         stint_of, deals, seated = [], [], []
         for number, (stint, turns) in enumerate(zip(unit.stints, self.seatings, strict=True)):
             stint_of.append(np.full(stint.deals * len(turns), number))
@@ -75,6 +79,9 @@ class _Tables:
             seated.append(np.tile(np.array(stint.members)[turns], (stint.deals, 1)))
         self.stint_of, self.deal = np.concatenate(stint_of), np.concatenate(deals)
         self.seated = np.concatenate(seated)
+        numbers = np.array(sorted(keys))
+        words = np.array([keys[number] for number in numbers.tolist()], dtype=np.uint64)
+        self.seated_keys = words[np.searchsorted(numbers, self.seated)]
 
     def play(self) -> tuple[Result, ...]:
         unit = self.unit
@@ -83,7 +90,7 @@ class _Tables:
             unit.game, len(seeds), unit.num_players, rules=self.rules, seed=0, restart=False
         )
         batch.reset(seed=seeds)
-        earned = self._play_out(batch, table_keys(seeds, self.seated))
+        earned = self._play_out(batch, table_keys(seeds, self.seated_keys))
         results, end = [], 0
         for stint, turns in zip(unit.stints, self.seatings, strict=True):
             begin, end = end, end + stint.deals * len(turns)

@@ -44,7 +44,7 @@ def seatings(members: tuple[int, ...], orders: int | str, seed: int) -> np.ndarr
     """Returns the seatings of a lineup.
 
     Args:
-        members: [P] numbers of the entrants, in order round the table.
+        members: [P] keys of the entrants, in order round the table.
         orders: How many orders round the table are played, the lineup's own first and then drawn
             ones; "all" is every one. Orders that differ in nothing but which copy of a player sits
             where count once.

@@ -1,13 +1,15 @@
 """What is played in one go, and what comes of it.
 
-A *lineup* is who sits at a table, in order round it; the same player may be in it more than once. A
-*stint* is a lineup at consecutive deals. A *unit* is as many stints as fill a batch: it is played by
-one process in one go, and its results are kept together or not at all. What comes of a stint does
-not depend on the unit that it is in.
+A *lineup* is who sits at a table, in order round it; the same player may be in it more than once.
+A *stint* is a lineup at consecutive deals. A *unit* is as many stints as fill a batch: it is played
+by one process in one go, and its results are kept together or not at all. What comes of a stint
+does not depend on the unit that it is in.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,11 @@ class Entrant:
     name: str
     player: str
     play: str = "sampled"
+
+    @cached_property
+    def key(self) -> int:
+        """What is random in his play follows from it: his name as a number, below 2**64."""
+        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
 @dataclass(frozen=True)
@@ -141,9 +148,12 @@ class EntrantFailed(KilleError):
 def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tuple[Stint, ...]]:
     """Cuts work into units.
 
+    The first deals of all lineups come before the next deals of any, so that what has been played
+    says something about everybody at any time.
+
     Args:
         stints: What is to be played, of one table size.
-        tables_a_deal: Tables that a deal is played at, its seatings.
+        tables_a_deal: Tables at which a deal is played, at most.
         size: Tables of a unit; one deal is played together however many it needs.
 
     Yields:
@@ -151,17 +161,23 @@ def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tupl
         cuts do not depend on what else there is.
     """
     deals = max(1, size // tables_a_deal)
+    pieces = [piece for stint in stints for piece in _pieces(stint, deals)]
+    pieces.sort(key=lambda piece: (piece.first_deal // deals, piece.lineup, piece.first_deal))
     unit: list[Stint] = []
     room = deals
-    for stint in stints:
-        first, end = stint.first_deal, stint.first_deal + stint.deals
-        while first < end:
-            last = min(end, (first // deals + 1) * deals)
-            if last - first > room:
-                yield tuple(unit)
-                unit, room = [], deals
-            unit.append(Stint(stint.lineup, stint.members, first, last - first))
-            room -= last - first
-            first = last
+    for piece in pieces:
+        if piece.deals > room:
+            yield tuple(unit)
+            unit, room = [], deals
+        unit.append(piece)
+        room -= piece.deals
     if unit:
         yield tuple(unit)
+
+
+def _pieces(stint: Stint, deals: int) -> Iterator[Stint]:
+    first, end = stint.first_deal, stint.first_deal + stint.deals
+    while first < end:
+        last = min(end, (first // deals + 1) * deals)
+        yield Stint(stint.lineup, stint.members, first, last - first)
+        first = last

@@ -1,0 +1,155 @@
+"""Who meets whom: the lineups of a tournament.
+
+Entrants are told by their numbers, in the order of entering. Every function returns what is wanted
+of *all* entrants; lineups that were played before are wanted again and again and cost nothing, so
+who enters later plays what is new, and nobody else plays anything twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from kille_env.errors import ConfigError
+
+MOST_LINEUPS = 100_000
+Lineup = tuple[int, ...]
+
+
+def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
+    """Returns the lineups in which everybody meets everybody.
+
+    Args:
+        entrants: [E] numbers.
+        seats: P.
+        fill: "distinct": every choice of P entrants; "copies": each entrant among P - 1 copies of
+            each other one.
+
+    Raises:
+        ConfigError: There are too few entrants, or too many choices of them.
+    """
+    if seats == 2 or fill == "distinct":
+        check_choices(len(entrants), seats, "matchmaking.fill: copies")
+        return _in_order(combinations(sorted(entrants), seats))
+    return _in_order(
+        (one, *[other] * (seats - 1)) for one in entrants for other in entrants if one != other
+    )
+
+
+def gauntlet(entrants: Sequence[int], hero: int, seats: int, fill: str) -> list[Lineup]:
+    """Returns the lineups in which one meets everybody; the others do not meet without him.
+
+    Args:
+        entrants: [E] numbers, the hero's among them.
+        hero: His number.
+        seats: P.
+        fill: "distinct": with every choice of P - 1 others; "copies": among P - 1 copies of each.
+    """
+    others = [entrant for entrant in entrants if entrant != hero]
+    if seats == 2 or fill == "copies":
+        return _in_order((hero, *[other] * (seats - 1)) for other in others)
+    check_choices(len(entrants), seats, "matchmaking.fill: copies")
+    if comb(len(others), seats - 1) > MOST_LINEUPS:
+        raise _too_many(comb(len(others), seats - 1), len(entrants), seats)
+    return _in_order((hero, *rest) for rest in combinations(sorted(others), seats - 1))
+
+
+def random_tables(
+    entrants: Sequence[int], founders: int, seats: int, each: int, seed: int
+) -> list[Lineup]:
+    """Returns drawn lineups of different entrants.
+
+    Each entrant is drawn company for a number of times. Those with a number below `founders` are
+    drawn it from among all founders, who enters later from among those before him: so entering
+    changes no lineup of the others.
+
+    Args:
+        entrants: [E] numbers, ascending.
+        founders: How many entered at the beginning.
+        seats: P.
+        each: Lineups that each entrant is drawn company for.
+        seed: Seed of the tournament.
+    """
+    founders = max(founders, seats)
+    lineups: dict[Lineup, None] = {}
+    for entrant in entrants:
+        company = [other for other in range(max(founders, entrant)) if other != entrant]
+        if len(company) < seats - 1:
+            raise _too_few(len(company) + 1, seats, "a smaller table")
+        rng = np.random.default_rng([seed, seats, entrant])
+        for _ in range(each):
+            drawn = rng.choice(len(company), seats - 1, replace=False)
+            lineups[(entrant, *(company[place] for place in drawn.tolist()))] = None
+    present = set(entrants)
+    return [lineup for lineup in lineups if present.issuperset(lineup)]
+
+
+def swiss_round(
+    standings: Sequence[int], met: np.ndarray, sat_out: np.ndarray, seats: int
+) -> list[Lineup]:
+    """Returns the tables of the next round of a Swiss tournament.
+
+    The leader sits down first, then whoever of the next in the standings has met those at his table
+    least often; then the first of those who are left, and so on.
+
+    Args:
+        standings: [E] numbers, best first; for the first round in a drawn order.
+        met: [E', E'] how often two have met, by number.
+        sat_out: [E'] how often each has sat out.
+        seats: P.
+
+    Returns:
+        Lineups; when the entrants do not fill all tables, those sit out who have done so least
+        often, the last in the standings first.
+
+    Raises:
+        ConfigError: There are fewer entrants than seats.
+    """
+    if len(standings) < seats:
+        raise _too_few(len(standings), seats, "a smaller table")
+    places = {entrant: place for place, entrant in enumerate(standings)}
+    idle = sorted(standings, key=lambda entrant: (sat_out[entrant], -places[entrant]))
+    resting = set(idle[: len(standings) % seats])
+    waiting = [entrant for entrant in standings if entrant not in resting]
+    lineups = []
+    while waiting:
+        table = [waiting.pop(0)]
+        while len(table) < seats:
+            nearest = min(
+                waiting, key=lambda other: (max(met[other, who] for who in table), places[other])
+            )
+            waiting.remove(nearest)
+            table.append(nearest)
+        lineups.append(tuple(table))
+    return lineups
+
+
+def check_choices(entrants: int, seats: int, instead: str) -> None:
+    """Refuses a table that cannot be filled, or in too many ways.
+
+    Raises:
+        ConfigError: The message says what to do instead.
+    """
+    if entrants < seats:
+        raise _too_few(entrants, seats, instead)
+    if comb(entrants, seats) > MOST_LINEUPS:
+        raise _too_many(comb(entrants, seats), entrants, seats)
+
+
+def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
+    return ConfigError(
+        f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
+    )
+
+
+def _too_many(ways: int, entrants: int, seats: int) -> ConfigError:
+    return ConfigError(
+        f"{entrants} entrants fill a table of {seats} seats in {ways:,} ways, more than "
+        f"{MOST_LINEUPS:,}; take matchmaking.format: random, swiss, or fill: copies"
+    )
+
+
+def _in_order(lineups: Iterable[Lineup]) -> list[Lineup]:
+    """Returns lineups in an order in which those of who enters later come later."""
+    return sorted(lineups, key=lambda lineup: (max(lineup), lineup))

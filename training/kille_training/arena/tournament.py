@@ -1,0 +1,401 @@
+"""A tournament: what is to be played, playing what has not been played, keeping what came of it.
+
+runs/NAME/
+  config.yaml       the resolved settings, with the versions that made the run
+  results.sqlite    entrants, lineups and everything that was earned, see `store`
+  players.log       what players printed while they played
+  report.html       the page, see `kille report`
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import yaml
+
+from kille_agents.about import describe_player
+from kille_agents.network import write_whole
+from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError
+from kille_env.registry import spec
+from kille_training.arena.entrants import check_in, fingerprint
+from kille_training.arena.matchmaking import (
+    Lineup,
+    gauntlet,
+    random_tables,
+    round_robin,
+    swiss_round,
+)
+from kille_training.arena.settings import TournamentSettings, load_tournament
+from kille_training.arena.store import KeptEntrant, Store
+from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
+from kille_training.config import plain
+from kille_training.rating.observations import Observations
+from kille_training.runs import versions
+
+
+class Executor(Protocol):
+    """Where units are played."""
+
+    def run(self, units: Iterator[Unit]) -> Iterator[Outcome]:
+        """Plays units, which are taken as they are needed, and gives what comes of them."""
+        ...
+
+
+class Watcher(Protocol):
+    """Is told how a tournament is doing."""
+
+    def begin(self, tables: int, done: int) -> None:
+        """So many tables are to be played, some of which have been; told again if it changes."""
+
+    def played(self, outcome: Outcome, tables: int) -> None:
+        """A unit has been played and kept, so many tables."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a tournament."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved settings."""
+        return self.path / "config.yaml"
+
+    @property
+    def results(self) -> Path:
+        """Everything that has been played."""
+        return self.path / "results.sqlite"
+
+    @property
+    def log(self) -> Path:
+        """What players printed."""
+        return self.path / "players.log"
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.path / "report.html"
+
+    def settings(self) -> TournamentSettings:
+        """Reads the settings that the tournament was last played with.
+
+        Raises:
+            ConfigError: This is no tournament's folder.
+        """
+        if not self.config.is_file():
+            raise ConfigError(f"{self.path} is no tournament: it holds no {self.config.name}")
+        return load_tournament(self.config)
+
+
+class Tournament:
+    """A tournament under way in a folder, which holds it whenever it is interrupted."""
+
+    def __init__(self, folder: Folder, settings: TournamentSettings, *, trust: bool = False):
+        """Checks everybody in, and only then writes the folder or goes on with it.
+
+        Args:
+            folder: Where it lies, or is to lie.
+            settings: What is to be played. Entrants, deals, rounds and table sizes may be more
+                than last time, formats may change; what was played is not played again.
+            trust: Whether model files that can run code may be loaded.
+
+        Raises:
+            ConfigError: It cannot be played, or the folder holds a tournament of other tables.
+        """
+        self.settings, self.trust = settings, trust
+        self.rules: Rules = settings.table.resolve()
+        taking_part = settings.taking_part()
+        self._check_choices(taking_part)
+        check_in(taking_part, settings.table.num_players, self.rules, trust=trust)
+        kept = [
+            KeptEntrant(
+                each.number,
+                each.name,
+                each.player,
+                each.play,
+                fingerprint=fingerprint(each.player),
+                card=describe_player(each.player, settings.table.game).as_dict(),
+            )
+            for each in taking_part
+        ]
+        new = not folder.results.exists()
+        folder.path.mkdir(parents=True, exist_ok=True)
+        self.store = Store(folder.results, create=new)
+        try:
+            self._check_same(folder)
+            self.store.enter(kept)
+            if "founders" not in self.store.meta():
+                self.store.set_meta(tables=self._identity(), founders=len(kept), swiss={})
+            self._write_settings(folder)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def close(self) -> None:
+        """Lets go of the folder."""
+        self.store.close()
+
+    # What is wanted
+
+    def stints(self) -> dict[int, list[Stint]]:
+        """Returns what the settings want, by table size: all of it, played or not.
+
+        In a Swiss tournament it is the rounds that have been drawn; see `draw_round`.
+        """
+        wanted = {}
+        deals = self.settings.matchmaking.deals
+        for seats in self.settings.table.num_players:
+            if self.settings.matchmaking.format == "swiss":
+                rounds = self._rounds(seats)
+                pairs = [
+                    (lineup, number * deals)
+                    for number, lineups in enumerate(rounds)
+                    for lineup in lineups
+                ]
+            else:
+                pairs = [(lineup, 0) for lineup in self._lineups(seats)]
+            numbers = self.store.add_lineups(seats, [lineup for lineup, _ in pairs])
+            wanted[seats] = [
+                Stint(number, lineup, first, deals)
+                for number, (lineup, first) in zip(numbers, pairs, strict=True)
+            ]
+        return wanted
+
+    def missing(self) -> dict[int, list[Stint]]:
+        """Returns what is wanted and has not been played, by table size, without those out."""
+        played, out = self.store.played(), self._out()
+        return {
+            seats: [
+                Stint(stint.lineup, stint.members, first, end - first)
+                for stint in stints
+                if out.isdisjoint(stint.members)
+                for first, end in gaps(
+                    stint.first_deal, stint.first_deal + stint.deals, played.get(stint.lineup, [])
+                )
+            ]
+            for seats, stints in self.stints().items()
+        }
+
+    def draw_round(self) -> bool:
+        """Draws the next round of a Swiss tournament at every table size that has one to come.
+
+        Returns:
+            Whether there was one.
+        """
+        matchmaking = self.settings.matchmaking
+        if matchmaking.format != "swiss":
+            return False
+        drawn = False
+        swiss = self.store.meta()["swiss"]
+        for seats in self.settings.table.num_players:
+            rounds = self._rounds(seats)
+            present = [each.number for each in self._present()]
+            if len(rounds) >= matchmaking.rounds or len(present) < seats:
+                continue
+            met, idle = _met(rounds, 1 + max(present))
+            order = self._standings(seats, present) if rounds else self._shuffled(seats, present)
+            swiss[str(seats)] = [*rounds, swiss_round(order, met, idle, seats)]
+            drawn = True
+        if drawn:
+            self.store.set_meta(swiss=swiss)
+        return drawn
+
+    def tables(self, stints: dict[int, list[Stint]]) -> int:
+        """Returns at how many tables stints are played, at most: deals by their seatings."""
+        return sum(
+            stint.deals * self._tables_a_deal(seats)
+            for seats, each in stints.items()
+            for stint in each
+        )
+
+    # Playing it
+
+    def play(self, executor: Executor, watcher: Watcher) -> None:
+        """Plays what is missing, and keeps it unit by unit.
+
+        Raises:
+            KilleError: The executor cannot go on; what was played until then is kept.
+        """
+        while True:
+            missing = self.missing()
+            if not any(missing.values()):
+                if not self.draw_round():
+                    return
+                continue
+            total = self.tables(self.stints())
+            watcher.begin(total, total - self.tables(missing))
+            for outcome in executor.run(self._units(missing)):
+                self.store.keep(outcome)
+                tables = (
+                    0
+                    if outcome.failure
+                    else sum(
+                        result.earned.shape[0] * result.earned.shape[1]
+                        for result in outcome.results
+                    )
+                )
+                watcher.played(outcome, tables)
+
+    def _units(self, missing: dict[int, list[Stint]]) -> Iterator[Unit]:
+        """Gives units as they are needed; what those who have gone out meanwhile were to play
+        is left out.
+        """
+        settings, rules = self.settings, self.rules.as_dict()
+        entrants = {each.number: _plain(each) for each in self.store.entrants()}
+        for seats, stints in missing.items():
+            a_deal = self._tables_a_deal(seats)
+            for part in cut(stints, a_deal, settings.batch_tables):
+                out = self._out()
+                left = tuple(stint for stint in part if out.isdisjoint(stint.members))
+                if not left:
+                    continue
+                numbers = sorted({member for stint in left for member in stint.members})
+                yield Unit(
+                    settings.table.game,
+                    seats,
+                    rules,
+                    settings.seed,
+                    settings.table.orders,
+                    left,
+                    tuple(entrants[number] for number in numbers),
+                    self.trust,
+                )
+
+    def _tables_a_deal(self, seats: int) -> int:
+        orders = self.settings.table.orders
+        return seats * (int(np.prod(range(1, seats))) if orders == "all" else int(orders))
+
+    # Who is there
+
+    def _present(self) -> list[KeptEntrant]:
+        """Those who take part by the settings and are not out."""
+        names = {each.name for each in self.settings.taking_part()}
+        return [each for each in self.store.entrants() if each.name in names and each.out is None]
+
+    def _out(self) -> set[int]:
+        return {each.number for each in self.store.entrants() if each.out is not None}
+
+    def _lineups(self, seats: int) -> list[Lineup]:
+        """All lineups that the settings want at a table size, those of who is out as well."""
+        matchmaking, seed = self.settings.matchmaking, self.settings.seed
+        names = {each.name for each in self.settings.taking_part()}
+        known = {each.name: each.number for each in self.store.entrants() if each.name in names}
+        numbers = sorted(known.values())
+        if matchmaking.format == "gauntlet":
+            return gauntlet(numbers, known[matchmaking.hero], seats, matchmaking.fill)
+        if matchmaking.format == "random":
+            founders = self.store.meta()["founders"]
+            return random_tables(numbers, founders, seats, matchmaking.lineups, seed)
+        return round_robin(numbers, seats, matchmaking.fill)
+
+    def _check_choices(self, entrants: Sequence[Entrant]) -> None:
+        """Refuses tables that cannot be filled, before anything is written."""
+        matchmaking, numbers = self.settings.matchmaking, range(len(entrants))
+        for seats in self.settings.table.num_players:
+            if matchmaking.format == "gauntlet":
+                hero = [each.name for each in entrants].index(matchmaking.hero)
+                gauntlet(numbers, hero, seats, matchmaking.fill)
+            elif matchmaking.format == "random":
+                random_tables(numbers, len(numbers), seats, 1, 0)
+            elif matchmaking.format == "swiss":
+                nobody = np.zeros((len(numbers), len(numbers)), dtype=np.int64)
+                swiss_round(numbers, nobody, nobody[0], seats)
+            else:
+                round_robin(numbers, seats, matchmaking.fill)
+
+    # Swiss rounds
+
+    def _rounds(self, seats: int) -> list[list[Lineup]]:
+        rounds = self.store.meta()["swiss"].get(str(seats), [])
+        return [[tuple(lineup) for lineup in lineups] for lineups in rounds]
+
+    def _shuffled(self, seats: int, present: list[int]) -> list[int]:
+        rng = np.random.default_rng([self.settings.seed, seats])
+        return [present[place] for place in rng.permutation(len(present)).tolist()]
+
+    def _standings(self, seats: int, present: list[int]) -> list[int]:
+        """Those present by what they earned at a table size so far; newcomers in the middle."""
+        scores = mean_scores(self.store.observations()[seats], 1 + max(present))
+        known = scores[present]
+        middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
+        return sorted(
+            present,
+            key=lambda number: (-np.nan_to_num(scores[number], nan=middle), number),
+        )
+
+    # The folder
+
+    def _identity(self) -> dict[str, Any]:
+        """What every result of the folder has in common."""
+        settings = self.settings
+        return {
+            "game": settings.table.game,
+            "game_version": spec(settings.table.game).version,
+            "rules": self.rules.as_dict(),
+            "orders": settings.table.orders,
+            "seed": settings.seed,
+        }
+
+    def _check_same(self, folder: Folder) -> None:
+        theirs = self.store.meta().get("tables")
+        if theirs is None:
+            return
+        for key, mine in self._identity().items():
+            if theirs[key] != mine:
+                raise ConfigError(
+                    f"{folder.path} holds a tournament whose {key} is {theirs[key]!r}, not "
+                    f"{mine!r}; choose another name for this one, or remove that folder"
+                )
+
+    def _write_settings(self, folder: Folder) -> None:
+        content = plain(self.settings)
+        text = (
+            "# The resolved settings of this tournament. `kille tournament` with this folder goes\n"
+            f"# on with it. Made with: {versions()}\n"
+        )
+        text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        write_whole(folder.config, text.encode())
+
+
+def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns what of [first, end) no interval covers, as intervals; `played` is sorted."""
+    found = []
+    for begin, stop in played:
+        if begin > first:
+            found.append((first, min(begin, end)))
+        first = max(first, stop)
+        if first >= end:
+            break
+    if first < end:
+        found.append((first, end))
+    return [(begin, stop) for begin, stop in found if begin < stop]
+
+
+def mean_scores(observations: Observations, entrants: int) -> np.ndarray:
+    """Returns each entrant's mean score, [E]; NaN for those who have not played."""
+    members = observations.members.ravel()
+    count = np.bincount(members, minlength=entrants)
+    total = np.bincount(members, weights=observations.scores.ravel(), minlength=entrants)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how often two have met [E, E], and how often each has sat out [E]."""
+    size = 1 + max([entrants - 1, *(who for each in rounds for lineup in each for who in lineup)])
+    met = np.zeros((size, size), dtype=np.int64)
+    idle = np.full(size, len(rounds), dtype=np.int64)
+    for lineups in rounds:
+        for lineup in lineups:
+            for who in lineup:
+                idle[who] -= 1
+                for other in lineup:
+                    met[who, other] += who != other
+    return met, idle
+
+
+def _plain(kept: KeptEntrant) -> Entrant:
+    return Entrant(kept.number, kept.name, kept.player, kept.play)
