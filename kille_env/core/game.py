@@ -42,6 +42,7 @@ class GameModule(Protocol):
             or raises `RulesError` and changes nothing.
         chance(table, rules): What chance has decided in a match besides cards, by name, as the
             record of the match has it; `set_up` takes the same names.
+        SECRET_PHASES: Phases in which a seat decides that, and what, nobody else can see.
     """
 
     SPEC: GameSpec
@@ -326,6 +327,13 @@ def resample_tables(tables, rules, seats, keys, cards):
             relabel(table, rules[0], cards[i])
 
 
+def relabel_tables(tables, rules, cards):
+    """Puts `cards[i, c]` everywhere in table i where card c is."""
+    for i in range(tables.shape[0]):
+        if tables[i]["phase"] > OVER:
+            relabel(tables[i], rules[0], cards[i])
+
+
 class Game:
     """A game's module together with its compiled loops."""
 
@@ -361,6 +369,7 @@ class Game:
         self.information_state = bind(information_state_tables, name, functions)
         self.full_state = bind(full_state_tables, name, functions)
         self.resample = bind(resample_tables, name, functions)
+        self.relabel = bind(relabel_tables, name, functions)
 
     def action_text(self, table: np.record, action: int) -> str:
         """Returns the text of an action of the seat to act; its general one if nobody is."""

@@ -4,11 +4,105 @@ A player who searches is given `Worlds` instead of the tables, so he cannot look
 not even by mistake.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.batch import Batch
+from kille_env.core.game import OVER
+from kille_env.core.rng import GOLDEN
+from kille_env.errors import KilleError
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the other seats saw and did earlier in the deal, if a world is the true one.
+
+    Attributes:
+        world: [X] index of the world that a row belongs to.
+        seat: [X] who acted.
+        observation: [X, F] uint8, what he saw in that world.
+        mask: [X, A] int8, what he could do.
+        action: [X] what he did.
+    """
+
+    world: np.ndarray
+    seat: np.ndarray
+    observation: np.ndarray
+    mask: np.ndarray
+    action: np.ndarray
+
+
+class History:
+    """What has been decided so far in the deals that are being played at the tables of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        """Begins with nothing.
+
+        Args:
+            batch: The tables; tell every action with `note` before it is played there.
+        """
+        self._batch = batch
+        self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._secret = np.array(getattr(batch.game.module, "SECRET_PHASES", ()), dtype=np.int64)
+
+    def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
+        """Keeps the tables at which somebody is about to act, and forgets deals that are past.
+
+        Left out is what would tell what is hidden: decisions that nobody else can know of, and
+        actions that name places of a hand, where other cards lie in another world.
+
+        Args:
+            actions: [N], as `Batch.step` takes them.
+            which: [N] bool, the tables that are stepped; None is all of them.
+        """
+        batch, tables = self._batch, self._batch.tables
+        self._steps = [step for step in self._steps if self._going_on(step).any()]
+        known = (batch.seat >= 0) & ~np.isin(tables["phase"], self._secret)
+        rows = np.flatnonzero(known if which is None else known & which)
+        if hasattr(batch.game.module, "action_text"):
+            texts = batch.spec.actions
+            plain = [
+                batch.game.action_text(tables[row], int(actions[row])) == texts[actions[row]]
+                for row in rows
+            ]
+            rows = rows[np.array(plain, dtype=bool)]
+        if len(rows):
+            self._steps.append((rows, tables[rows].copy(), np.asarray(actions)[rows].copy()))
+
+    def decisions(
+        self, rows: np.ndarray, seats: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns what others than `seats` have decided in the deals at `rows`.
+
+        Args:
+            rows: [M] tables.
+            seats: [M] the seats whose own decisions are left out.
+
+        Returns:
+            [L] indices into `rows`, [L] tables as they stood, [L] actions; the earliest first.
+        """
+        found = []
+        for step in self._steps:
+            at, tables, actions = step
+            live = np.flatnonzero(self._going_on(step))
+            place = np.full(self._batch.num_tables, -1)
+            place[at[live]] = live
+            entry = place[rows]
+            which = np.flatnonzero((entry >= 0) & (tables["seat"][entry] != seats))
+            found.append((which, tables[entry[which]], actions[entry[which]]))
+        if not found:
+            return np.zeros(0, np.int64), self._batch.tables[:0].copy(), np.zeros(0, np.int64)
+        which, tables, actions = zip(*found, strict=True)
+        return np.concatenate(which), np.concatenate(tables), np.concatenate(actions)
+
+    def _going_on(self, step: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+        """Whether the deals of a step are still being played, [n] bool."""
+        rows, then, _ = step
+        now = self._batch.tables[rows]
+        same = (now["matches"] == then["matches"]) & (now["deals"] == then["deals"])
+        return same & (now["match_key"] == then["match_key"]) & (now["phase"] > OVER)
 
 
 class Worlds:
@@ -25,15 +119,16 @@ class Worlds:
         rules: The rules.
     """
 
-    def __init__(self, batch: Batch, rows: Any, keys: Any) -> None:
+    def __init__(self, batch: Batch, rows: Any, keys: Any, history: History | None = None) -> None:
         """Takes decisions of a batch.
 
         Args:
             batch: The tables; copied when worlds are drawn, never changed.
             rows: [M] tables at which somebody is to act.
             keys: [M] uint64.
+            history: What has been decided at these tables in the deals so far, for `past`.
         """
-        self._batch, self._rows = batch, np.asarray(rows)
+        self._batch, self._rows, self._history = batch, np.asarray(rows), history
         self.observation, self.mask = batch.observation[self._rows], batch.mask[self._rows]
         self.seats = batch.seat[self._rows].astype(np.int64)
         self.keys = np.ascontiguousarray(keys, dtype=np.uint64)
@@ -43,19 +138,60 @@ class Worlds:
         """M, the number of decisions."""
         return len(self._rows)
 
-    def draw(self, number: int) -> Batch:
+    def take(self, decisions: Any) -> "Worlds":
+        """Returns some of the decisions, in the order named.
+
+        Args:
+            decisions: [m] indices.
+        """
+        return Worlds(self._batch, self._rows[decisions], self.keys[decisions], self._history)
+
+    def draw(self, number: int, first: int = 0) -> Batch:
         """Draws worlds, each equally likely among those that agree with what the seat knows.
 
         Args:
             number: K, worlds a decision.
+            first: How many worlds to pass over: worlds 10 to 14 of a decision are the same ones
+                whether they are drawn in one go with others or alone.
 
         Returns:
             [M * K] tables that do not restart, the K worlds of a decision beside each other.
         """
+        return self._draw(number, first)[0]
+
+    def draw_with_past(self, number: int) -> tuple[Batch, Past]:
+        """Draws the same worlds, and tells what the others' decisions would have been in them.
+
+        Args:
+            number: K, worlds a decision.
+
+        Raises:
+            KilleError: Nobody has kept a history of these tables.
+        """
+        if self._history is None:
+            raise KilleError(
+                "no history is kept of these tables; give Worlds one, which notes every action"
+            )
+        batch, cards = self._draw(number, 0)
+        decision, tables, actions = self._history.decisions(self._rows, self.seats)
+        world = (decision[:, None] * number + np.arange(number)).ravel()
+        then = np.repeat(tables, number)
+        seats = then["seat"].astype(np.int8)
+        game, rules = batch.game, batch.rules.record
+        game.relabel(then, rules, cards[world])
+        observation = np.zeros((len(world), batch.observation.shape[1]), dtype=np.uint8)
+        mask = np.zeros((len(world), batch.mask.shape[1]), dtype=np.int8)
+        game.observe(then, rules, seats, observation)
+        game.mask(then, rules, seats, mask)
+        return batch, Past(
+            world, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
+        )
+
+    def _draw(self, number: int, first: int) -> tuple[Batch, np.ndarray]:
+        """Draws worlds; also returns where the cards went, which would tell where they lie."""
         batch = self._batch.take(np.repeat(self._rows, number))
         batch.restart = False
-        steps = np.tile(np.arange(1, number + 1, dtype=np.uint64), len(self))
+        steps = np.tile(np.arange(first + 1, first + number + 1, dtype=np.uint64), len(self))
         with np.errstate(over="ignore"):
-            keys = np.repeat(self.keys, number) + steps * np.uint64(0x9E3779B97F4A7C15)
-        batch.resample(np.repeat(self.seats, number), keys)
-        return batch
+            keys = np.repeat(self.keys, number) + steps * GOLDEN
+        return batch, batch.resample(np.repeat(self.seats, number), keys)
