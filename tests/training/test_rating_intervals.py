@@ -1,0 +1,229 @@
+"""Intervals hold what they promise, whatever is drawn; crosstables say who earns where."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kille_env.errors import KilleError
+from kille_training.evaluate import estimate
+from kille_training.rating import crosstable as tables
+from kille_training.rating import intervals
+from kille_training.rating.intervals import Sums
+from kille_training.rating.observations import Observations
+
+RUNS = 4000
+
+
+def observations(members, deal, scores):
+    """Observations of which only the scores matter."""
+    members = np.asarray(members, dtype=np.int32)
+    count, seats = members.shape
+    _, lineup = np.unique(members, axis=0, return_inverse=True)
+    scores = np.asarray(scores, dtype=float)
+    return Observations(
+        members,
+        np.asarray(deal, dtype=np.int64),
+        lineup.ravel().astype(np.int32),
+        scores,
+        scores,
+        np.full((count, seats, seats), 1 / seats, dtype=np.float32),
+    )
+
+
+def coverage(found, truth=0.0):
+    return float(np.mean((found.low <= truth) & (found.high >= truth)))
+
+
+SCORES = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "a pot": lambda rng, size: 5.0 * (rng.random(size) < 0.2) - 1 + rng.normal(0, 0.5, size),
+    "exponential": lambda rng, size: rng.exponential(size=size) - 1,
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_ninety_five_of_a_hundred_intervals_hold_the_truth(name):
+    rng = np.random.default_rng(8)
+    drawn = SCORES[name](rng, (400, RUNS))
+    sums = Sums(np.arange(400), drawn, np.ones(drawn.shape))
+    for skewed in (False, True):
+        assert 0.94 <= coverage(intervals.means(sums, skewed=skewed)) <= 0.96
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_deals_that_are_played_more_often_than_others_are_clusters(name):
+    rng = np.random.default_rng(4)
+    lineups = rng.integers(1, 7, size=(400, 1))
+    total = np.zeros((400, RUNS))
+    cards = SCORES[name](rng, total.shape)
+    for number in range(6):
+        total += (number < lineups) * (0.7 * cards + 0.3 * SCORES[name](rng, total.shape))
+    count = np.broadcast_to(lineups, total.shape).astype(float)
+    clustered = Sums(np.arange(400), total, count)
+    assert 0.94 <= coverage(intervals.means(clustered)) <= 0.96
+    assert 0.94 <= coverage(intervals.means(clustered, skewed=True)) <= 0.96
+    # As if each observation were a deal of its own, the intervals would be far too short.
+    variance = (0.7**2 + 0.3**2) * cards.var() / lineups.sum()
+    naive = np.abs(intervals.means(clustered).mean) <= 1.96 * np.sqrt(variance)
+    assert naive.mean() < 0.85
+
+
+def test_few_deals_of_a_skewed_score_need_the_bend():
+    rng = np.random.default_rng(5)
+    drawn = rng.exponential(size=(20, RUNS)) - 1
+    sums = Sums(np.arange(20), drawn, np.ones(drawn.shape))
+    assert coverage(intervals.means(sums)) < 0.93
+    assert 0.935 <= coverage(intervals.means(sums, skewed=True)) <= 0.96
+
+
+def test_few_deals_with_unequal_numbers_of_lineups_have_fewer_degrees_of_freedom():
+    rng = np.random.default_rng(2)
+    lineups = np.array([1, 1, 1, 2, 2, 3, 6, 12])[:, None]
+    total = rng.normal(size=(8, RUNS)) * lineups
+    count = np.broadcast_to(lineups, total.shape).astype(float)
+    found = intervals.means(Sums(np.arange(8), total, count))
+    assert 1 < found.freedom[0] < 4
+    assert coverage(found) >= 0.94
+
+
+def test_as_many_observations_a_deal_are_students_interval():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=30)
+    told = observations([[0, 1]] * 30, range(30), np.column_stack([scores, -scores]))
+    found, known = intervals.units(told), estimate(scores)
+    assert found.freedom == pytest.approx([29, 29])
+    assert (found.low[0], found.high[0]) == pytest.approx((known.low, known.high))
+    assert found.mean[1] == pytest.approx(-known.mean)
+    assert found.deals.tolist() == [30, 30]
+    twice = intervals.units(
+        observations([[0, 1]] * 60, [*range(30)] * 2, np.tile(told.scores, (2, 1)))
+    )
+    assert twice.half == pytest.approx(found.half), "playing a deal again adds nothing"
+
+
+def test_who_sits_twice_has_the_mean_of_his_places():
+    told = observations([[0, 0, 1], [1, 0, 2]], [0, 0], [[1.0, 3.0, -4.0], [2.0, -1.0, -1.0]])
+    scores = intervals.entrant_scores(told, 4)
+    assert scores[0, :2].tolist() == [2.0, -4.0]
+    assert np.isnan(scores[0, 2:]).all()
+    assert intervals.units(told, 4).mean[:3].tolist() == [0.5, -1.0, -1.0]
+    assert np.isnan(intervals.units(told, 4).low).all(), "one deal has no interval"
+
+
+def test_a_difference_is_paired_by_deals_that_both_played():
+    rng = np.random.default_rng(3)
+    cards = rng.normal(size=60)
+    own = 0.1 * rng.normal(size=(2, 60)) + cards
+    members = [[0, 2]] * 60 + [[1, 2]] * 50
+    deal = [*range(60), *range(10, 60)]
+    scores = np.concatenate([own[0], own[1, 10:]])
+    told = observations(members, deal, np.column_stack([scores, -scores]))
+    found = intervals.difference(told, 0, 1)
+    known = stats.ttest_1samp(own[0, 10:] - own[1, 10:], 0)
+    interval = known.confidence_interval()
+    assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
+    assert found.p_values() == pytest.approx([known.pvalue])
+    assert found.deals.tolist() == [50]
+    back = intervals.differences(told, [(0, 1), (1, 0)])
+    assert back.mean[1] == pytest.approx(-back.mean[0])
+    nobody = intervals.difference(told, 0, 7)
+    assert np.isnan(nobody.mean).all()
+    assert nobody.deals.tolist() == [0]
+
+
+def test_intervals_of_tournaments_of_several_lineups_hold_the_truth():
+    """From a bank of deals, at which the lineups 0, 1, 2 and 0, 0, 1 meet the same cards."""
+    rng = np.random.default_rng(6)
+    bank = rng.gamma(0.5, size=(5000, 3)) @ rng.normal(size=(3, 3))
+    bank -= bank.mean(axis=1, keepdims=True)
+    truth = bank.mean(axis=0)
+    hits = np.zeros(3)
+    for _ in range(2000):
+        drawn = bank[rng.integers(5000, size=60)]
+        scores = np.stack([drawn, drawn[:, [0, 0, 1]] + rng.normal(0, 0.2, (60, 3))])
+        told = Sums(
+            np.arange(60),
+            np.column_stack([scores[0, :, 0] + scores[1, :, :2].mean(axis=1), scores[0, :, 1:]]),
+            np.tile([2.0, 1.0, 1.0], (60, 1)),
+        )
+        found = intervals.means(told, skewed=True)
+        hits += (found.low <= truth) & (truth <= found.high)
+    assert ((hits / 2000 >= 0.935) & (hits / 2000 <= 0.965)).all()
+
+
+def test_intervals_narrow_with_the_root_of_the_deals():
+    rng = np.random.default_rng(0)
+    sums = Sums(np.arange(4000), rng.normal(size=(4000, 2)), np.ones((4000, 2)))
+    played, mean, half = intervals.convergence(sums, 20)
+    assert played[0] == 2
+    assert played[-1] == 4000
+    assert mean.shape == half.shape == (len(played), 2)
+    assert half[-1] == pytest.approx(intervals.means(sums).half)
+    slope = np.polyfit(np.log(played[10:]), np.log(half[10:, 0]), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.05)
+    with pytest.raises(KilleError, match="2 deals or more, got 1"):
+        intervals.convergence(sums.take(np.arange(1)))
+
+
+def test_a_crosstable_of_two_seats_is_antisymmetric():
+    rng = np.random.default_rng(1)
+    pairs = np.array([(a, b) for a in range(5) for b in range(a)])
+    strength = np.array([0.0, 0.02, 0.3, 0.35, 1.0])
+    members = np.repeat(pairs, 200, axis=0)
+    gap = strength[members[:, 0]] - strength[members[:, 1]]
+    scores = rng.normal(gap, 1)
+    told = observations(
+        members, np.tile(np.arange(200), len(pairs)), np.column_stack([scores, -scores])
+    )
+    found = tables.crosstable(told, 6)
+    assert found.mean[:5, :5] == pytest.approx(-found.mean[:5, :5].T, nan_ok=True)
+    assert (found.firm == -found.firm.T).all()
+    assert (np.abs(found.firm) <= np.abs(found.mark)).all()
+    assert found.mark[4, 0] == found.firm[4, 0] == 1
+    assert np.isnan(np.diag(found.mean)).all()
+    assert np.isnan(found.mean[5]).all()
+    assert not found.mark[5].any()
+    assert found.deals[4, 0] == 200
+    assert found.above[4, 0] + found.above[0, 4] == pytest.approx(1)
+    assert found.above_low[4, 0] < found.above[4, 0] < found.above_high[4, 0]
+
+
+def test_cells_count_tables_where_both_sit():
+    told = observations(
+        [[0, 1, 1], [0, 1, 1], [0, 2, 2], [0, 2, 2]],
+        [0, 1, 0, 1],
+        [[2, -1, -1], [4, -2, -2], [-2, 1, 1], [-2, 3, -1]],
+    )
+    found = tables.crosstable(told)
+    assert found.mean[0, 1:].tolist() == [3.0, -2.0]
+    assert found.mean[1, 0] == -1.5
+    assert found.above[0, 1:].tolist() == [1.0, 0.0]
+    assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of himself and 0
+    assert found.low[0, 2] == found.high[0, 2] == -2.0
+    assert tables.table_difference(told, 0, 1).mean == pytest.approx([4.5])
+
+
+def test_holm_counts_all_tests():
+    p_values = np.array([0.04, 0.001, 0.03, 0.012])
+    assert tables.holm(p_values).tolist() == [False, True, False, True]
+    rng = np.random.default_rng(0)
+    wrong = [tables.holm(rng.random(50)).any() for _ in range(2000)]
+    assert 0.03 <= np.mean(wrong) <= 0.06
+
+
+def test_the_standing_agrees_with_the_normal_approximation():
+    rng = np.random.default_rng(0)
+    scores = rng.normal([0.1, -0.1], 1, size=(300, 2))
+    scores -= scores.mean(axis=1, keepdims=True)
+    told = observations([[0, 1]] * 300, range(300), scores)
+    found = tables.standing(told, 3, resamples=4000, seed=1)
+    gap = scores[:, 0] - scores[:, 1]
+    known = stats.norm.cdf(gap.mean() / (gap.std() / np.sqrt(300)))
+    assert found.above[0, 1] == pytest.approx(known, abs=0.02)
+    assert found.low[0, 1] < found.above[0, 1] < found.high[0, 1]
+    assert found.above[0, 1] + found.above[1, 0] == pytest.approx(1)
+    assert np.isnan(found.above[2]).all()
+    again = tables.standing(told, 3, resamples=4000, seed=1)
+    assert np.array_equal(again.above, found.above, equal_nan=True)
+    with pytest.raises(KilleError, match="resamples is 0"):
+        tables.standing(told, resamples=0)
