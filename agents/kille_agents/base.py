@@ -1,11 +1,12 @@
 """What a player is, and how an action is drawn from what he says."""
 
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.worlds import Worlds
+from kille_env.core.worlds import History, Worlds
 from kille_env.errors import PolicyError
 
 SUM_TOLERANCE = 1e-6
@@ -41,6 +42,9 @@ class Policy(Protocol):
 class Searcher(Protocol):
     """A player who looks ahead: he is given what he knows to draw worlds from.
 
+    One who weighs worlds by what the others have done has an attribute `remembers` that is true,
+    and is given the history of the deal as well.
+
     Attributes:
         name: What tables and reports call him.
     """
@@ -59,8 +63,21 @@ class Searcher(Protocol):
         ...
 
 
+def history_for(players: "Iterable[Policy | Searcher]", batch: Batch) -> History | None:
+    """Returns a history of tables if one of their players wants it, else None.
+
+    Whoever plays the tables tells it every action, before the step: `history.note(actions)`.
+    """
+    wanted = any(getattr(player, "remembers", False) for player in players)
+    return History(batch) if wanted else None
+
+
 def decide(
-    player: "Policy | Searcher", batch: Batch, rows: np.ndarray, keys: np.ndarray
+    player: "Policy | Searcher",
+    batch: Batch,
+    rows: np.ndarray,
+    keys: np.ndarray,
+    history: History | None = None,
 ) -> np.ndarray:
     """Asks a player what he does at some tables of a batch.
 
@@ -69,6 +86,7 @@ def decide(
         batch: The tables.
         rows: [M] tables at which he is to act.
         keys: [M] uint64, one a decision, for what is random in the thinking of one who searches.
+        history: What has been decided at the tables, for one who wants to know (`history_for`).
 
     Returns:
         [M, A] probabilities, checked.
@@ -78,7 +96,7 @@ def decide(
     """
     mask = batch.mask[rows]
     if isinstance(player, Searcher):
-        chances = player.search(Worlds(batch, rows, keys))
+        chances = player.search(Worlds(batch, rows, keys, history))
     else:
         chances = player.probabilities(batch.observation[rows], mask)
     check_probabilities(player.name, chances, mask)

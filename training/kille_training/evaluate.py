@@ -17,9 +17,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from kille_agents.base import Policy, best_actions, check_probabilities, sample_actions
+from kille_agents.base import (
+    Policy,
+    Searcher,
+    best_actions,
+    decide,
+    history_for,
+    sample_actions,
+)
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import History
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch
 
@@ -83,13 +91,19 @@ def estimate(observations: np.ndarray) -> Estimate:
 class Player:
     """A policy with its way to choose."""
 
-    def __init__(self, policy: Policy, play: str, rng: np.random.Generator) -> None:
+    def __init__(self, policy: Policy | Searcher, play: str, rng: np.random.Generator) -> None:
         self.policy, self.play, self.rng = policy, play, rng
 
-    def choose(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns actions, [N] int64; refuses what is no distribution over the legal ones."""
-        probabilities = self.policy.probabilities(observation, mask)
-        check_probabilities(self.policy.name, probabilities, mask)
+    def choose(self, batch: Batch, rows: np.ndarray, history: History | None = None) -> np.ndarray:
+        """Returns actions at some tables of a batch, [M] int64.
+
+        Raises:
+            PolicyError: The player returned what is no distribution over the legal actions.
+        """
+        keys = np.zeros(len(rows), dtype=np.uint64)
+        if isinstance(self.policy, Searcher):  # who does not takes no random numbers for it
+            keys = self.rng.integers(2**64, size=len(rows), dtype=np.uint64)
+        probabilities = decide(self.policy, batch, rows, keys, history)
         if self.play == "argmax":
             return best_actions(probabilities)
         return sample_actions(probabilities, self.rng)
@@ -109,6 +123,7 @@ def play_out(batch: Batch, players: Sequence[Player], seating: np.ndarray) -> np
     total = np.zeros((batch.num_tables, batch.num_players))
     tables = np.arange(batch.num_tables)
     actions = np.zeros(batch.num_tables, dtype=np.int64)
+    history = history_for([player.policy for player in players], batch)
     while True:
         playing = batch.seat >= 0
         if not playing.any():
@@ -117,14 +132,16 @@ def play_out(batch: Batch, players: Sequence[Player], seating: np.ndarray) -> np
         for number, player in enumerate(players):
             rows = np.flatnonzero(sitting == number)
             if len(rows):
-                actions[rows] = player.choose(batch.observation[rows], batch.mask[rows])
+                actions[rows] = player.choose(batch, rows, history)
+        if history is not None:
+            history.note(actions)
         batch.step(actions)
         total += batch.reward
 
 
 def payoff(
-    focal: Policy,
-    baseline: Policy,
+    focal: Policy | Searcher,
+    baseline: Policy | Searcher,
     game: str,
     num_players: int,
     rules: Rules,
@@ -191,8 +208,8 @@ def payoff(
 
 
 def payoff_table(
-    focal: Policy,
-    baselines: Sequence[Policy],
+    focal: Policy | Searcher,
+    baselines: Sequence[Policy | Searcher],
     game: str,
     num_players: int,
     rules: Rules,

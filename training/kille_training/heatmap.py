@@ -67,7 +67,7 @@ def swap_map(
         tally.add(
             batch.observation, batch.mask, policy.probabilities(batch.observation, batch.mask)
         )
-        batch.step(player.choose(batch.observation, batch.mask))
+        batch.step(player.choose(batch, np.arange(tables)))
         if progress is not None:
             progress(tables)
     return tally.map()

@@ -1,11 +1,11 @@
 """Who sits where: players named on the command line, and their moves at many tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kille_agents.base import Policy, check_probabilities, sample_actions
+from kille_agents.base import Policy, Searcher, decide, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
 from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
 from kille_agents.table import TableCard, read_card, table_file
@@ -22,7 +22,7 @@ class LineUp:
         names: [P] what the players are called.
     """
 
-    def __init__(self, players: list[Policy]) -> None:
+    def __init__(self, players: Sequence[Policy | Searcher]) -> None:
         """Keeps the players, [P]; one that has several seats is asked for all of them at once."""
         self.names = [player.name for player in players]
         self._players = list(dict.fromkeys(players))
@@ -43,8 +43,10 @@ class LineUp:
         for number, player in enumerate(self._players):
             rows = np.flatnonzero(players == number)
             if len(rows):
-                chances = player.probabilities(batch.observation[rows], batch.mask[rows])
-                check_probabilities(player.name, chances, batch.mask[rows])
+                keys = np.zeros(len(rows), dtype=np.uint64)
+                if isinstance(player, Searcher):
+                    keys[:] = [rngs[row].integers(2**64, dtype=np.uint64) for row in rows]
+                chances = decide(player, batch, rows, keys)
                 for chance, row in zip(chances, rows.tolist(), strict=True):
                     actions[row] = sample_actions(chance[None], rngs[row])[0]
         return actions
