@@ -1,0 +1,157 @@
+"""Results of a tournament for other programs: Parquet, and a line of JSON a table."""
+
+import json
+import os
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_training.arena.lots import deal_seeds
+from kille_training.arena.store import Store, StoreError
+from kille_training.arena.units import Result
+
+ROWS = 1 << 18
+"""Rows that are in memory together, about."""
+
+
+def export_parquet(store: Store, path: Path) -> int:
+    """Writes a row for each member of each table, as of one moment.
+
+    The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`, `lineup`, `deal`, `deal_seed`,
+    `seating` (its number among those of the deal), `seat`, `entrant` (his name), `earned` (units).
+
+    Args:
+        store: The results.
+        path: The file; replaced when the new one is whole.
+
+    Returns:
+        How many rows it has.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    words = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema(
+        [
+            ("tournament", words), ("game", words), ("rules", words),
+            ("num_players", pa.int8()), ("lineup", pa.int32()), ("deal", pa.int64()),
+            ("deal_seed", pa.uint64()), ("seating", pa.int32()), ("seat", pa.int8()),
+            ("entrant", words), ("earned", pa.float64()),
+        ]
+    )  # fmt: skip
+    facts, names = _facts(store)
+    fixed = [facts["name"], facts["game"], json.dumps(facts["rules"], sort_keys=True)]
+
+    def same(text: str, count: int) -> Any:
+        return pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), pa.array([text]))
+
+    rows = 0
+    with (
+        _whole(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+    ):
+        for result in _chunks(store):
+            deals, turns, seats = result.earned.shape
+            count = result.earned.size
+            deal, seating, seat = (each.ravel() for each in np.indices(result.earned.shape))
+            deal = deal + result.stint.first_deal
+            who = np.array(result.stint.members)[result.seatings]
+            entrant = np.broadcast_to(who, (deals, turns, seats)).ravel().astype(np.int32)
+            columns = [
+                *(same(text, count) for text in fixed),
+                np.full(count, seats, dtype=np.int8),
+                np.full(count, result.stint.lineup, dtype=np.int32),
+                deal.astype(np.int64),
+                deal_seeds(facts["seed"], seats, deal),
+                seating.astype(np.int32),
+                seat.astype(np.int8),
+                pa.DictionaryArray.from_arrays(entrant, pa.array(names)),
+                result.earned.ravel(),
+            ]
+            writer.write_table(pa.Table.from_arrays([pa.array(c) for c in columns], schema=schema))
+            rows += count
+    return rows
+
+
+def export_jsonl(store: Store, path: Path) -> int:
+    """Writes a line of JSON for each table, as of one moment.
+
+    Its keys: `tournament` (the name of its folder), `game`, `lineup`, `deal`, `deal_seed`, `seating` (its number among those
+    of the deal), `entrants` (names by seat), `earned` (units by seat). The rules are those of the
+    tournament.
+
+    Args:
+        store: The results.
+        path: The file; replaced when the new one is whole.
+
+    Returns:
+        How many lines it has.
+    """
+    facts, names = _facts(store)
+    lines = 0
+    with _whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for result in _chunks(store):
+            deals, turns, seats = result.earned.shape
+            numbers = result.stint.first_deal + np.arange(deals)
+            seeds = deal_seeds(facts["seed"], seats, numbers).tolist()
+            seated = [[names[result.stint.members[p]] for p in row] for row in result.seatings]
+            for deal, deal_seed, earned in zip(
+                numbers.tolist(), seeds, result.earned.tolist(), strict=True
+            ):
+                for seating, units in enumerate(earned):
+                    line = {
+                        "tournament": facts["name"],
+                        "game": facts["game"],
+                        "lineup": result.stint.lineup,
+                        "deal": deal,
+                        "deal_seed": deal_seed,
+                        "seating": seating,
+                        "entrants": seated[seating],
+                        "earned": units,
+                    }
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            lines += deals * turns
+    return lines
+
+
+def _facts(store: Store) -> tuple[dict[str, Any], list[str]]:
+    """Returns what is true of every row, and the names of the entrants by number."""
+    tables = store.meta().get("tables")
+    if tables is None:
+        raise StoreError(
+            f"{store.path} does not say what is played; the tournament has not begun, go on with: "
+            f"kille tournament {store.path.parent}"
+        )
+    name = store.path.resolve().parent.name
+    return {**tables, "name": name}, [each.name for each in store.entrants()]
+
+
+def _chunks(store: Store) -> Iterator[Result]:
+    """Gives results in pieces of a size that fits into memory many times over."""
+    for result in store.results():
+        stint = result.stint
+        deals = max(1, ROWS // result.seatings.size)
+        for first in range(0, stint.deals, deals):
+            earned = result.earned[first : first + deals]
+            piece = type(stint)(stint.lineup, stint.members, stint.first_deal + first, len(earned))
+            yield Result(piece, result.seatings, earned)
+
+
+@contextmanager
+def _whole(path: Path) -> Generator[Path]:
+    """Gives a file beside a place, and moves it there when all has gone well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
