@@ -25,6 +25,10 @@ COMMANDS = {
         "Learn to beat an agent, and by how much.",
     ),
     "solve": ("kille_training.commands.solve:solve", "Solve a deal: an equilibrium, exactly."),
+    "tournament": (
+        "kille_training.commands.tournament:tournament",
+        "Who is better, by how much, and how sure that is.",
+    ),
     "report": ("kille_training.commands.report:report", "Make a run's report."),
     "record": ("kille_training.commands.record:record", "Let agents play; write the matches down."),
     "replay": ("kille_training.commands.replay:replay", "Tell recorded matches, or check them."),

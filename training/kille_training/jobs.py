@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,15 @@ from kille_env.errors import ConfigError
 from kille_training.config import TrainSettings, plain
 from kille_training.evaluate import PLAYS, Row, payoff_table, rows_as_dicts, rows_from_dicts
 from kille_training.exact import ExactRow, exact_as_dicts, exact_rows, why_not
-from kille_training.report import MAP_DECISIONS, measure_of, write_report
+from kille_training.report import MAP_DECISIONS, measure_of, unit_of, write_report
 from kille_training.runs import Run
 from kille_training.solving.solution import Folder, Solved, SolveSettings, solve_deal
 from kille_training.watch import Watch
+
+if TYPE_CHECKING:
+    from kille_training.arena.settings import TournamentSettings
+    from kille_training.arena.standings import Played
+    from kille_training.arena.tournament import Folder as TournamentFolder
 
 
 def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
@@ -201,3 +206,53 @@ def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) 
             err=True,
         )
         raise
+
+
+def play_tournament(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    *,
+    address: str | None,
+    readmit: Sequence[str],
+    trust: bool,
+) -> "Played":
+    """Plays what is missing of a tournament; see `arena.tournament`.
+
+    Args:
+        folder: Where it lies, or is to lie.
+        settings: What is to be played.
+        address: Of the Ray cluster, for the executor "ray".
+        readmit: Names of entrants who are out and may go on.
+        trust: Whether model files that can run code may be loaded.
+
+    Returns:
+        The standings.
+
+    Raises:
+        KilleError: It cannot be played; the message says why.
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    from kille_training.arena.live import LiveStandings
+    from kille_training.arena.standings import Played
+    from kille_training.arena.tournament import Tournament, executor_of
+
+    tournament = Tournament(folder, settings, trust=trust)
+    try:
+        for name in readmit:
+            tournament.store.forget_failure(name)
+        measure = f"units a {unit_of(settings.table.episode)}"
+        with (
+            executor_of(settings, folder, address) as executor,
+            LiveStandings(tournament.store, measure) as watcher,
+        ):
+            tournament.play(executor, watcher)
+        return Played.of(tournament.store, measure)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\nInterrupted. Nothing that was played is lost; go on with: kille tournament "
+            f"{folder.path}",
+            err=True,
+        )
+        raise
+    finally:
+        tournament.close()

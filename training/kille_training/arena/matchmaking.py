@@ -71,12 +71,12 @@ def random_tables(
         each: Lineups that each entrant is drawn company for.
         seed: Seed of the tournament.
     """
+    if len(entrants) < seats:
+        raise _too_few(len(entrants), seats, "a smaller table")
     founders = max(founders, seats)
     lineups: dict[Lineup, None] = {}
     for entrant in entrants:
         company = [other for other in range(max(founders, entrant)) if other != entrant]
-        if len(company) < seats - 1:
-            raise _too_few(len(company) + 1, seats, "a smaller table")
         rng = np.random.default_rng([seed, seats, entrant])
         for _ in range(each):
             drawn = rng.choice(len(company), seats - 1, replace=False)

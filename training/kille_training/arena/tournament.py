@@ -8,6 +8,7 @@ runs/NAME/
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +32,7 @@ from kille_training.arena.matchmaking import (
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
+from kille_training.arena.workers import HereExecutor, LocalExecutor
 from kille_training.config import plain
 from kille_training.rating.observations import Observations
 from kille_training.runs import versions
@@ -359,6 +361,25 @@ class Tournament:
         )
         text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_whole(folder.config, text.encode())
+
+
+def executor_of(
+    settings: TournamentSettings, folder: Folder, address: str | None
+) -> AbstractContextManager[Executor]:
+    """Returns where a tournament is played, to be opened as a context.
+
+    Args:
+        settings: Its settings.
+        folder: Where what players print is written.
+        address: Of the Ray cluster; None begins one on this machine.
+    """
+    if settings.executor == "ray":
+        from kille_training.arena.ray_cluster import RayExecutor
+
+        return RayExecutor(address, settings.workers, settings.time_limit)
+    if settings.workers == 0:
+        return HereExecutor()
+    return LocalExecutor(settings.workers, settings.time_limit, log=folder.log)
 
 
 def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

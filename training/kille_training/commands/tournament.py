@@ -1,0 +1,70 @@
+"""`kille tournament`: who is better, by how much, and how sure that is."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kille_training import console
+from kille_training.arena.settings import EXECUTORS
+
+
+@click.command(epilog="Example: kille tournament configs/tournament/byteskille.yaml")
+@click.argument("config", type=click.Path(path_type=Path, exists=True))
+@click.option("--name", help="Folder of the run below --out; the default stands in the settings.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Where runs lie.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting, as in matchmaking.deals=5000.",
+)
+@click.option("--executor", type=click.Choice(EXECUTORS), help="Where it is played.")
+@click.option("--workers", type=click.IntRange(min=0), help="Processes; 0 is this one.")
+@click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")
+@click.option("--readmit", multiple=True, metavar="NAME", help="Let an entrant who is out in again.")
+@console.trust_option
+@console.json_option
+def tournament(
+    config: Path,
+    name: str | None,
+    out: Path,
+    overrides: tuple[str, ...],
+    readmit: tuple[str, ...],
+    trust: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Play a tournament and show the standings.
+
+    CONFIG is a file of settings, or the folder of a tournament. What lies in the folder already is
+    not played again: interrupted, it goes on; with more entrants or deals, only those are played.
+    """
+    from kille_training.arena.settings import load_tournament
+    from kille_training.arena.tournament import Folder
+    from kille_training.jobs import play_tournament
+
+    address = values.pop("address")
+    if config.is_dir():
+        if name or values["seed"] is not None:
+            raise click.UsageError(f"{config} is a tournament; it keeps its name and its seed.")
+        folder = Folder(config)
+        folder.settings()
+        settings = load_tournament(folder.config, overrides, **values)
+    else:
+        settings = load_tournament(config, overrides, name=name, **values)
+        folder = Folder(out / settings.name)
+    played = play_tournament(folder, settings, address=address, readmit=readmit, trust=trust)
+    console.report(
+        {"run": str(folder.path), **played.as_dict()},
+        [*played.renderables(), f"The report: kille report {folder.path}"],
+        as_json,
+    )
