@@ -1,4 +1,7 @@
-"""Who sits in the other seats: by name, or any object that gives probabilities of actions."""
+"""Who sits in the other seats: by name, or any object that gives probabilities of actions.
+
+A player who looks ahead has `search(worlds)` and is given worlds instead of observations.
+"""
 
 import importlib
 from collections.abc import Sequence
@@ -7,7 +10,9 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import Worlds
 from kille_env.errors import PolicyError
 
 CATALOG = "kille_agents.catalog"
@@ -59,7 +64,7 @@ def resolve(player: PlayerLike, game: str, num_players: int, rules: Rules) -> Pl
     if isinstance(player, str) and player == "uniform":
         return Uniform()
     if not isinstance(player, (str, Path)):
-        if callable(getattr(player, "probabilities", None)):
+        if callable(getattr(player, "probabilities", None)) or _searches(player):
             return player
         raise PolicyError(
             f"a player is a name or an object with probabilities(observation, mask), got {player!r}"
@@ -74,6 +79,24 @@ def resolve(player: PlayerLike, game: str, num_players: int, rules: Rules) -> Pl
             'without it there is "uniform", or pass an object with probabilities(observation, mask)'
         ) from error
     return cast(Player, catalog.load_policy(player, game, num_players, rules))
+
+
+def _searches(player: Any) -> bool:
+    return callable(getattr(player, "search", None))
+
+
+def ask(player: Any, batch: Batch, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Returns how likely each action of a player is at some tables, [M, A].
+
+    Args:
+        player: Who is to act there.
+        batch: The tables.
+        rows: [M].
+        keys: [M] uint64, what is random in the thinking of one who looks ahead.
+    """
+    if _searches(player):
+        return player.search(Worlds(batch, rows, keys))
+    return player.probabilities(batch.observation[rows], batch.mask[rows])
 
 
 class Seating:

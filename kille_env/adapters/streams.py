@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.adapters.opponents import PlayerLike, Seating, pick
+from kille_env.adapters.opponents import PlayerLike, Seating, ask, pick
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
@@ -23,7 +23,7 @@ from kille_env.registry import load_game
 
 SEATS = ("rotate", "random")
 MOST_SKIPPED = 10_000
-_FOR_SEATS, _FOR_PLAY = np.uint64(0x5EA7), np.uint64(0x9147)
+_FOR_SEATS, _FOR_PLAY, _FOR_WORLDS = np.uint64(0x5EA7), np.uint64(0x9147), np.uint64(0x3047)
 
 
 def scramble(words: np.ndarray) -> np.ndarray:
@@ -275,7 +275,7 @@ class SeatTables:
         for number, player in enumerate(seating.players):
             at = rows[who == number]
             if len(at):
-                wanted = player.probabilities(batch.observation[at], batch.mask[at])
+                wanted = ask(player, batch, at, scramble(self._noise[at] ^ _FOR_WORLDS))
                 chance = (scramble(self._noise[at]) >> np.uint64(32)) / 2.0**32
                 actions[at] = pick(wanted, chance)
         return actions
