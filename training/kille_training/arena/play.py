@@ -6,18 +6,36 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from kille_agents.base import Policy, Searcher, best_actions, decide, pick_actions
+from kille_agents.base import (
+    Policy,
+    Searcher,
+    best_actions,
+    check_probabilities,
+    decide,
+    pick_actions,
+)
 from kille_agents.catalog import load_policy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.registry import make_batch, spec
 from kille_training.arena.lots import chances, deal_seeds, derive, table_keys
 from kille_training.arena.seating import seatings
-from kille_training.arena.units import Entrant, EntrantFailed, Failure, Outcome, Result, Stint, Unit
+from kille_training.arena.units import (
+    Entrant,
+    EntrantFailed,
+    Failure,
+    Outcome,
+    Result,
+    Stint,
+    Thinking,
+    Unit,
+)
 
 Player = Policy | Searcher
-Watched = Callable[[int], AbstractContextManager[object]]
-"""Called with an entrant's number; he is thinking while the context is open."""
+Watched = Callable[[Thinking], AbstractContextManager[object]]
+"""Called with who is to think about what; he does while the context is open."""
+MOST_WORDS = 500
+"""Letters of a reason that are kept."""
 
 
 class Bench:
@@ -123,19 +141,33 @@ class _Tables:
         self, entrant: Entrant, batch: Batch, rows: np.ndarray, keys: np.ndarray
     ) -> np.ndarray:
         """Asks an entrant, and names him if he fails in whatever way."""
+        about = self._about(entrant, rows)
         try:
-            with self.watched(entrant.number):
+            with self.watched(about._replace(decisions=0)):
                 player = self.bench.player(entrant, self.unit, self.rules)
+            with self.watched(about):
                 probabilities = decide(player, batch, rows, keys)
+            if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
+                probabilities = np.asarray(probabilities)
+                check_probabilities(player.name, probabilities, batch.mask[rows])
         except Exception as error:
-            raise self._failed(entrant, rows[0], error) from error
+            raise EntrantFailed(failure(about, error)) from error
         except SystemExit as error:  # a player may not end the tournament
-            raise self._failed(entrant, rows[0], error) from error
+            raise EntrantFailed(failure(about, error)) from error
         if entrant.play == "argmax":
             return best_actions(probabilities)
         return pick_actions(probabilities, chances(keys))
 
-    def _failed(self, entrant: Entrant, row: int, error: BaseException) -> EntrantFailed:
-        stint: Stint = self.unit.stints[self.stint_of[row]]
-        reason = f"{type(error).__name__}: {error}"
-        return EntrantFailed(Failure(entrant.number, reason, stint.lineup, int(self.deal[row])))
+    def _about(self, entrant: Entrant, rows: np.ndarray) -> Thinking:
+        stint: Stint = self.unit.stints[self.stint_of[rows[0]]]
+        return Thinking(entrant.number, len(rows), stint.lineup, int(self.deal[rows[0]]))
+
+
+def failure(about: Thinking, error: BaseException) -> Failure:
+    """Returns how somebody failed who raised an error while he was thinking."""
+    try:
+        text = str(error)
+    except Exception:  # even his error may be wrong
+        text = "an error that can not be shown"
+    reason = f"{type(error).__name__}: {text}"[:MOST_WORDS]
+    return Failure(about.entrant, reason, about.lineup, about.deal)

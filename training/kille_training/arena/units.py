@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,6 +101,22 @@ class Result:
     stint: Stint
     seatings: np.ndarray
     earned: np.ndarray
+
+
+class Thinking(NamedTuple):
+    """Who is being waited for.
+
+    Attributes:
+        entrant: His number.
+        decisions: How many he was asked for in one go; 0 while he is being loaded.
+        lineup: Number of the lineup of the first of them.
+        deal: Its deal.
+    """
+
+    entrant: int
+    decisions: int
+    lineup: int
+    deal: int
 
 
 @dataclass(frozen=True)
