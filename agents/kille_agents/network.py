@@ -103,13 +103,19 @@ class NetworkPolicy:
                     f"{key} of {name} holds a value that is not a number; train it again"
                 )
         self.weights = {key: np.ascontiguousarray(weights[key]) for key in shapes}
+        # As rows by inputs: BLAS multiplies by a transposed view in ways that depend on the batch.
         self._layers = [
-            (self.weights[f"weight.{layer}"].T, self.weights[f"bias.{layer}"])
+            (np.ascontiguousarray(self.weights[f"weight.{layer}"].T), self.weights[f"bias.{layer}"])
             for layer in range(len(sizes) - 1)
         ]
 
     def logits(self, observation: np.ndarray) -> np.ndarray:
-        """Returns the raw output, [N, A] float32, for observations [N, F]."""
+        """Returns the raw output, [N, A] float32, for observations [N, F].
+
+        What a row gets does not depend on the others, to the last bit.
+        """
+        if len(observation) == 1:  # and a single row in a way of its own
+            return self.logits(np.repeat(observation, 2, axis=0))[:1]
         hidden = observation.astype(np.float32)
         for weight, bias in self._layers[:-1]:
             hidden = hidden @ weight

@@ -87,11 +87,16 @@ def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
         assert np.array_equal(again.probabilities(*decisions), policy.probabilities(*decisions))
 
 
-def test_rows_do_not_depend_on_the_size_of_the_batch(policy, decisions):
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
+    made_for = card(layers=(64, 64), activation=activation)
+    policy = NetworkPolicy(made_for, weights(made_for), "mine")
     observation, mask = decisions
-    whole = policy.probabilities(np.tile(observation, (20, 1)), np.tile(mask, (20, 1)))
-    assert np.abs(whole[:300] - policy.probabilities(observation, mask)).max() < 1e-6
-    assert policy.probabilities(observation[:0], mask[:0]).shape == (0, GAME.num_actions)
+    whole = policy.probabilities(observation, mask)
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 3, 5, 16, 33, 100, 257):
+        rows = rng.permutation(len(mask))[:size]
+        assert (policy.probabilities(observation[rows], mask[rows]) == whole[rows]).all()
 
 
 @pytest.mark.parametrize(
