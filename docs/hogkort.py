@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core.arrange import deal_places, relabel_cards, whole_pack
 from kille_env.core.deck import KILLE_PACK, draw, take_pack
 from kille_env.core.game import DEAL, OVER, new_deal, new_match, table_dtype
 from kille_env.core.jit import kernel
+from kille_env.core.sets import card_bit
 from kille_env.core.spec import GameSpec, Part, Rules, Switch, lay_out
 
 MAX_PLAYERS = 6
@@ -169,6 +171,25 @@ def full_state(table, rules, seat, out):
     observe(table, rules, seat, out[:at])
     for step in range(num_players):
         out[at + step] = (int(table["hand"][(seat + step) % num_players]) >> 1) + 1
+
+
+@kernel
+def resample(table, rules, seat, cards):
+    """Draws an arrangement of the cards that a seat cannot tell from this one.
+
+    It knows the card that it was dealt and the one that it has; nothing is said of the others.
+    """
+    known = card_bit(table["dealt"][seat]) | card_bit(table["hand"][seat])
+    hidden = whole_pack(cards) & ~known
+    deal_places(table, hidden, hidden, hidden, cards)
+
+
+@kernel
+def relabel(table, rules, cards):
+    """Puts `cards[c]` everywhere in the table where card c is."""
+    relabel_cards(table["dealt"], cards)
+    relabel_cards(table["hand"], cards)
+    relabel_cards(table["deck"], cards)
 
 
 def result(table: np.record, rules: Rules) -> dict[str, Any]:

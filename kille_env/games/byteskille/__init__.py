@@ -10,7 +10,8 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 
 The record of a table is in `table`, what happens in `rules` and, from the showdown on, in `settle`;
-who sees what in `observe`, the words in `words`, and who is done with a match in `retired`.
+who sees what in `observe`, what else he could be sitting at in `worlds`, the words in `words`, and
+who is done with a match in `retired`.
 """
 
 from kille_env.core.deck import KILLE_PACK
@@ -35,7 +36,6 @@ from kille_env.games.byteskille.settle import (
 )
 from kille_env.games.byteskille.table import (
     ACTIONS,
-    GOK,
     MAX_PLAYERS,
     PHASES,
     TABLE,
@@ -48,12 +48,15 @@ from kille_env.games.byteskille.words import (
     narrate,
     result,
 )
+from kille_env.games.byteskille.worlds import (
+    relabel,
+    resample,
+)
 
 __all__ = [
     "MEANINGS",
     "NOTES",
     "RESULT_KEYS",
-    "SECRET_PHASES",
     "SPEC",
     "apply",
     "begin",
@@ -64,13 +67,12 @@ __all__ = [
     "legal_actions",
     "narrate",
     "observe",
+    "relabel",
+    "resample",
     "result",
     "retired",
     "settle",
 ]
-
-SECRET_PHASES = (GOK,)
-"""Only the holder of a gok can know that he is asked between turns."""
 
 
 def _by_preset(svensk: str | bool, wikipedia: str | bool) -> dict[str, str | bool | int | None]:
