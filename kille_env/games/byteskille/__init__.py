@@ -36,6 +36,7 @@ from kille_env.games.byteskille.settle import (
 )
 from kille_env.games.byteskille.table import (
     ACTIONS,
+    GOK,
     MAX_PLAYERS,
     PHASES,
     TABLE,
@@ -57,6 +58,7 @@ __all__ = [
     "MEANINGS",
     "NOTES",
     "RESULT_KEYS",
+    "SECRET_PHASES",
     "SPEC",
     "apply",
     "begin",
@@ -73,6 +75,9 @@ __all__ = [
     "retired",
     "settle",
 ]
+
+SECRET_PHASES = (GOK,)
+"""Only the holder of a gok can know that he is asked between turns."""
 
 
 def _by_preset(svensk: str | bool, wikipedia: str | bool) -> dict[str, str | bool | int | None]:
