@@ -19,7 +19,11 @@ _LUCK = np.uint64(0x5EA7C4)
 
 
 def earnings(
-    batch: Batch, searchers: np.ndarray, players: Sequence[Policy], deals: int | None = None
+    batch: Batch,
+    searchers: np.ndarray,
+    players: Sequence[Policy],
+    deals: int | None = None,
+    number: int = 0,
 ) -> np.ndarray:
     """Plays tables on and returns what each seat earns from there, [N, P].
 
@@ -31,16 +35,16 @@ def earnings(
         players: Who plays in that seat, and who in all others.
         deals: Hands to be played, the present one included; None plays matches to the end. What
             lies on the table then belongs to nobody.
+        number: How many decisions there have been in these worlds.
 
     Raises:
         PolicyError: A player says what is no distribution over the legal actions.
     """
     earned = np.zeros((batch.num_tables, batch.num_players))
     rows = np.arange(batch.num_tables)
-    luck = scramble(batch.tables["match_key"] ^ _LUCK)
+    luck = luck_of(batch)
     last = batch.tables["deals"] + (deals or 0)
     same = players[0] is players[1]
-    number = 0
     while True:
         tables = batch.tables
         waiting = batch.at_chance
@@ -67,8 +71,31 @@ def earnings(
                 acting = acting & ((batch.seat == searchers) == (which == 0))
             at = np.flatnonzero(acting)
             if len(at):
-                wanted = player.probabilities(batch.observation[at], batch.mask[at])
-                check_probabilities(player.name, wanted, batch.mask[at])
-                noise = scramble(luck[at] + np.uint64(number * int(GOLDEN) % 2**64))
-                actions[at] = pick(wanted, (noise >> np.uint64(32)) / 2.0**32)
+                actions[at] = drawn_actions(player, batch, at, luck[at], number)
         batch.apply(actions)
+
+
+def luck_of(batch: Batch) -> np.ndarray:
+    """Returns where the luck of each table's players comes from, [N] uint64."""
+    return scramble(batch.tables["match_key"] ^ _LUCK)
+
+
+def drawn_actions(
+    player: Policy, batch: Batch, rows: np.ndarray, luck: np.ndarray, number: int
+) -> np.ndarray:
+    """Returns actions of a player, drawn as his probabilities say, [M] int64.
+
+    Args:
+        player: The player.
+        batch: The tables.
+        rows: [M] tables at which he is to act.
+        luck: [M], as `luck_of` returns it for these tables.
+        number: How many decisions there have been in these worlds.
+
+    Raises:
+        PolicyError: He says what is no distribution over the legal actions.
+    """
+    wanted = player.probabilities(batch.observation[rows], batch.mask[rows])
+    check_probabilities(player.name, wanted, batch.mask[rows])
+    noise = scramble(luck + np.uint64(number * int(GOLDEN) % 2**64))
+    return pick(wanted, (noise >> np.uint64(32)) / 2.0**32)

@@ -264,27 +264,38 @@ class Batch:
         self.game.deal(self._tables, self._rules, waiting, True)
         self._show()
 
-    def apply(self, actions: Any) -> None:
+    def apply(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays one action at every table like `step`, but stops before cards are dealt.
 
         Rewards stay in the tables' `reward` field. For replays, search and solvers.
+
+        Args:
+            actions: [N] whole numbers; at a table where nobody is to act the number does not
+                matter.
+            which: [N] bool, the tables to play at; None is all of them.
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
             KilleError: Before the first `reset`.
         """
         self._check_began()
-        self.game.apply(self._tables, self._rules, self.check_legal(actions))
-        self._show()
+        chosen = self._everyone if which is None else self._chosen(which)
+        self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
+        self._show(chosen)
 
-    def check_legal(self, actions: Any) -> np.ndarray:
+    def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
         """Returns actions as [N] int64 if they can be played now; nothing is played.
+
+        Args:
+            actions: [N] whole numbers.
+            which: [N] bool, the tables at which they are to be legal; None is all of them.
 
         Raises:
             IllegalActionError: They are no [N] whole numbers, or one is not legal.
         """
         actions = self._check_actions(actions)
-        illegal = first_illegal(self._seat, self._mask, actions, self._everyone)
+        chosen = self._everyone if which is None else self._chosen(which)
+        illegal = first_illegal(self._seat, self._mask, actions, chosen)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
         return actions

@@ -275,10 +275,10 @@ def step_tables(
     return -1
 
 
-def apply_tables(tables, rules, actions):
-    """Plays one action at every table that waits for one, and deals nothing."""
+def apply_tables(tables, rules, actions, which):
+    """Plays one action at the chosen tables that wait for one, and deals nothing."""
     for i in range(tables.shape[0]):
-        if tables[i]["seat"] >= 0:
+        if which[i] and tables[i]["seat"] >= 0:
             apply(tables[i], rules[0], actions[i])
             if tables[i]["phase"] <= OVER:
                 tables[i]["stacked"] = 0

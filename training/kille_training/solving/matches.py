@@ -670,7 +670,7 @@ class _Explorer:
 
     def _applied(self, table: np.ndarray, action: int) -> np.ndarray:
         table = table.copy()
-        self.game.apply(table, self.played.record, np.array([action]))
+        self.game.apply(table, self.played.record, np.array([action]), np.ones(1, np.bool_))
         return table
 
     def finish(self, merged: bool) -> Match:
