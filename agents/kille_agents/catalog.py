@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_agents.base import Policy
+from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.femkortskille import FemkortskilleRuleOfThumb
 from kille_agents.knack import KnackRuleOfThumb
 from kille_agents.krypkille import KrypkilleRuleOfThumb
@@ -11,6 +12,7 @@ from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
 from kille_agents.match_table import FORMAT as MATCHES
 from kille_agents.match_table import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
+from kille_agents.population import ROSTER, population
 from kille_agents.table import TABLE, load_table, read_card, table_file
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
@@ -52,9 +54,10 @@ def load_policy(
     """Returns a player for a table.
 
     Args:
-        name_or_path: A name of `BASELINES`; the folder of a run or of a solution; a folder or file
-            of a policy that was exported, a table (`.npz`) for one; or a model that
-            Stable-Baselines3 has saved (`.zip`).
+        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
+            run or of a solution; a folder or file of a policy that was exported, a table (`.npz`)
+            for one; a model that Stable-Baselines3 has saved (`.zip`); or "module:object", which
+            imports the module and so runs its code, see `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -68,6 +71,8 @@ def load_policy(
     name = str(name_or_path)
     if name in BASELINES:
         return BASELINES[name](num_players, rules)
+    if name in ROSTER:
+        return ROSTER[name].player(num_players, rules)
     path = Path(name_or_path)
     if path.suffix == ".zip" and path.is_file():
         from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
@@ -78,8 +83,10 @@ def load_policy(
         return load(table, game, num_players, rules)
     if path.exists():
         return load_network(path, game, num_players, rules)
+    if is_entry_point(name):
+        return load_entry_point(name, num_players, rules)
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
-        f"{SPECIFICATION} or {TABLE}. "
-        f"{did_you_mean(name, BASELINES)}"
+        f"{SPECIFICATION} or {TABLE}, nor as module:object. "
+        f"{did_you_mean(name, [*BASELINES, *population(game)])}"
     )

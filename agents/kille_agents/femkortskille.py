@@ -10,12 +10,10 @@ What a player of flesh and blood would say:
    cards, his own among them. What can not head goes from the bottom as well.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kille_agents.kille_hands import ranks
-from kille_agents.rule_of_thumb import RuleOfThumb
+from kille_agents.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.core.tricks import TYPES
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
@@ -28,14 +26,19 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
 
     game = "femkortskille"
 
-    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""
         act = self.action
-        held = np.sort(ranks(parts["hand"]), axis=1)[:, ::-1].clip(min=0)
-        worth = held[:, 0] + SECOND * held[:, 1] + THIRD * held[:, 2]
-        enough = worth >= KNOCK + EACH_KNOCKER * parts["knockers"][:, 0]
         wishes = np.zeros(legal.shape)
-        wishes[:, act["knock"]] = np.where(enough, 2.0, -1.0)
+        if legal[:, act["knock"]].any():
+            enough = worth_of(parts) >= KNOCK + EACH_KNOCKER * parts["knockers"][:, 0]
+            wishes[:, act["knock"]] = np.where(enough, 2.0, -1.0)
         wishes[:, act["check"]] = 1.0
         wishes[:, act["play BL"] :] = -np.arange(TYPES)
         return wishes
+
+
+def worth_of(parts: Parts) -> np.ndarray:
+    """Returns what a hand is worth, [N]: its highest card, and a little of the next two."""
+    held = np.sort(ranks(parts["hand"]), axis=1)[:, ::-1].clip(min=0)
+    return held[:, 0] + SECOND * held[:, 1] + THIRD * held[:, 2]

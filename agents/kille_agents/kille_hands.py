@@ -51,5 +51,14 @@ def worth_of_discards(held: np.ndarray, kept_from: int, number: int) -> np.ndarr
         number: D.
     """
     goes = (held > held[:, :1]) & (held < kept_from)
-    worth = np.where(goes, kept_from - held, -TYPES)
+    return worth_of_sets(np.where(goes, kept_from - held, -TYPES), number)
+
+
+def worth_of_sets(worth: np.ndarray, number: int) -> np.ndarray:
+    """Returns how much each of the first discards is worth, [N, D]: the sum of its cards.
+
+    Args:
+        worth: [N, 5] how gladly each card goes, from the lowest card up.
+        number: D.
+    """
     return worth @ ((SLOTS[:number, None] >> np.arange(HAND)) & 1).T

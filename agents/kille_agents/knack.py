@@ -13,11 +13,9 @@ What a player of flesh and blood would say:
    the highest otherwise. What can not take goes from the bottom, trumps last.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from kille_agents.rule_of_thumb import RuleOfThumb
+from kille_agents.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.games.knack.table import RANKS
 
 JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
@@ -32,25 +30,46 @@ class KnackRuleOfThumb(RuleOfThumb):
 
     game = "knack"
 
-    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""
         act = self.action
         openly, down = act["play 6C"], act["play *6C"]
         cards = np.arange(down - openly)
         trumps = cards // RANKS == parts["trump"].argmax(axis=1)[:, None]
         worth = cards % RANKS + ABOVE_SIDE * trumps
-        missing = parts["above"].astype(np.float64) - 1.0  # higher cards of the suit; -1 not held
-        tricks = np.where(trumps, TRUMP - MISSING_TRUMP * missing, SIDE - MISSING_SIDE * missing)
-        in_hand = np.where(missing >= 0, tricks.clip(min=0.0), 0.0).sum(axis=1)
-        bar = min(JOIN + EACH_SEAT * (self.num_players - 2), MOST)
-        bar = bar + EACH_JOINED * parts["joined"].sum(axis=1)
+        missing = missing_above(parts)
         leads = parts["led"].sum(axis=1) == 0
         last = parts["to_play"].sum(axis=1) == 1
         lead = 10.0 * ABOVE_SIDE * trumps - missing
         takes = 10.0 * ABOVE_SIDE + np.where(last[:, None], -worth, worth)
         follow = np.where(parts["takes"] != 0, takes, -worth)
         wishes = np.zeros(legal.shape)
-        wishes[:, act["knock"]] = in_hand - bar
+        if legal[:, act["knock"]].any():
+            bar = bar_to_join(parts, self.num_players)
+            wishes[:, act["knock"]] = tricks_in_hand(parts, missing, trumps) - bar
         wishes[:, openly:down] = np.where(leads[:, None], lead, follow)
         wishes[:, down:] = -worth
         return wishes
+
+
+def missing_above(parts: Parts) -> np.ndarray:
+    """Returns how many higher cards of its suit are not seen, by card, [N, 36]; -1 not held."""
+    return parts["above"].astype(np.float64) - 1.0
+
+
+def tricks_in_hand(parts: Parts, missing: np.ndarray, trumps: np.ndarray) -> np.ndarray:
+    """Returns how many tricks a hand is worth, [N].
+
+    Args:
+        parts: The observations.
+        missing: [N, 36], see `missing_above`.
+        trumps: [N, 36] whether a card is a trump.
+    """
+    tricks = np.where(trumps, TRUMP - MISSING_TRUMP * missing, SIDE - MISSING_SIDE * missing)
+    return np.where(missing >= 0, tricks.clip(min=0.0), 0.0).sum(axis=1)
+
+
+def bar_to_join(parts: Parts, num_players: int) -> np.ndarray:
+    """Returns with how many tricks in hand he joins, [N]."""
+    bar = min(JOIN + EACH_SEAT * (num_players - 2), MOST)
+    return bar + EACH_JOINED * parts["joined"].sum(axis=1)

@@ -14,12 +14,10 @@ What a player of flesh and blood would say:
    sure.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kille_agents.kille_hands import ranks, worth_of_discards
-from kille_agents.rule_of_thumb import RuleOfThumb
+from kille_agents.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.core.tricks import TYPES
 
 EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
@@ -31,22 +29,22 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
 
     game = "krypkille"
 
-    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""
         act, held = self.action, ranks(parts["hand"])
         discard, play = act["discard"], act["play BL"]
         wishes = np.zeros(legal.shape)
-        sure = DECLARE if self.rules["allpass_lowest"] else DECLARE_FREELY
-        ties = bool(self.rules["tie_beats_declarer"])
-        wishes[:, act["declare"]] = _chance_of_lowest(parts, held[:, 0], ties) - sure
-        wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
+        if legal[:, act["declare"]].any():
+            sure = DECLARE if self.rules["allpass_lowest"] else DECLARE_FREELY
+            ties = bool(self.rules["tie_beats_declarer"])
+            wishes[:, act["declare"]] = chance_of_lowest(parts, held[:, 0], ties) - sure
+        if legal[:, discard].any():
+            wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
         wishes[:, play:] = np.arange(TYPES)
         return wishes
 
 
-def _chance_of_lowest(
-    parts: Mapping[str, np.ndarray], lowest: np.ndarray, ties: bool
-) -> np.ndarray:
+def chance_of_lowest(parts: Parts, lowest: np.ndarray, ties: bool) -> np.ndarray:
     """How likely none of the others holds a card that beats his lowest, [N]; `ties`: equal ones do.
 
     Equal cards are counted wherever the range of a player's cards lets them be.

@@ -19,12 +19,10 @@ What a player of flesh and blood would say:
    whoever passes is passed on the word by one other only.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kille_agents.kille_hands import chance_of_higher, ranks, worth_of_discards
-from kille_agents.rule_of_thumb import RuleOfThumb
+from kille_agents.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.core.tricks import TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
@@ -37,30 +35,33 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
 
     game = "kungsholmskille"
 
-    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""
         act, held = self.action, ranks(parts["hand"])
         discard, play = act["discard"], act["play BL"]
-        strength = _strength(held)
-        two = parts["in_play"].sum(axis=1) == 2
+        strength = strength_of(held)
         wishes = np.zeros(legal.shape)
         wishes[:, act["knock"]] = strength - KNOCK
         wishes[:, act["stay"]] = strength - STAY
-        wishes[:, act["show"]] = _chance_of_lowest(parts, held) - np.where(two, SHOW_OF_TWO, SHOW)
-        wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
+        if legal[:, act["show"]].any():
+            two = parts["in_play"].sum(axis=1) == 2
+            sure = np.where(two, SHOW_OF_TWO, SHOW)
+            wishes[:, act["show"]] = chance_of_lowest(parts, held) - sure
+        if legal[:, discard].any():
+            wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
         leads = parts["highest"].sum(axis=1) == 0
         wishes[:, play:] = np.where(leads[:, None], np.arange(TYPES), -np.arange(TYPES))
         return wishes
 
 
-def _strength(held: np.ndarray) -> np.ndarray:
+def strength_of(held: np.ndarray) -> np.ndarray:
     """How far the other cards stand above the lowest one on average, [N]; ranks `held` [N, 5]."""
     others = held[:, 1:] >= 0
     total = np.where(others, held[:, 1:], 0).sum(axis=1)
     return total / np.maximum(others.sum(axis=1), 1) - held[:, 0]
 
 
-def _chance_of_lowest(parts: Mapping[str, np.ndarray], held: np.ndarray) -> np.ndarray:
+def chance_of_lowest(parts: Parts, held: np.ndarray) -> np.ndarray:
     """How likely all the others hold a higher card than his lowest, [N]."""
     higher = chance_of_higher(held[:, 0], parts["seen"], parts["at_least"], parts["below"])
     return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)

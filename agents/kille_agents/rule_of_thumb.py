@@ -4,7 +4,7 @@ A rule of thumb is what a sensible person does without calculating; each player'
 he thinks so. He is the mark that a trained agent has to beat.
 """
 
-from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +12,14 @@ from kille_agents.base import check_shapes
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
+
+
+class Parts(Protocol):
+    """Parts of observations by name, [N, size] each."""
+
+    def __getitem__(self, part: str, /) -> np.ndarray:
+        """Returns a part."""
+        ...
 
 
 class RuleOfThumb:
@@ -59,7 +67,7 @@ class RuleOfThumb:
         chosen[np.arange(len(mask)), wishes.argmax(axis=1)] = 1.0
         return chosen
 
-    def choose(self, parts: Mapping[str, np.ndarray], legal: np.ndarray) -> np.ndarray:
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]; he takes the dearest legal one.
 
         Args:

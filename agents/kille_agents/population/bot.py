@@ -1,0 +1,49 @@
+"""A member of the population: a player by name, for every table of his game."""
+
+from dataclasses import dataclass
+
+from kille_agents.base import Policy
+from kille_agents.population.habits import Maker
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+
+TRAIN, HELD_OUT = "train", "held_out"
+SPLITS = (TRAIN, HELD_OUT, "all")
+BY_HAND = "by hand"
+
+
+@dataclass(frozen=True)
+class Bot:
+    """A player of the population.
+
+    Attributes:
+        name: "game/habit".
+        split: "train" or "held_out".
+        what: What he does.
+        make: Makes him for a table.
+        made: How he was made.
+    """
+
+    name: str
+    split: str
+    what: str
+    make: Maker
+    made: str = BY_HAND
+
+    @property
+    def game(self) -> str:
+        """The game that he plays."""
+        return self.name.partition("/")[0]
+
+    def player(self, num_players: int, rules: Rules) -> Policy:
+        """Returns him for a table.
+
+        Raises:
+            PolicyError: The rules are another game's.
+        """
+        if rules.game != self.game:
+            raise PolicyError(
+                f"{self.name} plays {self.game}, not {rules.game}; "
+                f"`kille players {rules.game}` lists who does"
+            )
+        return self.make(self.name, num_players, rules)

@@ -1,0 +1,168 @@
+"""Who sits at a table of Femkortskille.
+
+The fifth trick takes all, and every knocker who does not win it pays the pot. People knock with a
+hand, with a card, against somebody or nobody; and they play high cards too early or too late.
+"""
+
+import numpy as np
+
+from kille_agents.femkortskille import (
+    EACH_KNOCKER,
+    KNOCK,
+    FemkortskilleRuleOfThumb,
+    worth_of,
+)
+from kille_agents.kille_hands import ranks
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
+from kille_agents.population.cards import play_cards
+from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_env.core.deck import GO
+
+TIGHT, LOOSE = 2.5, -4.0  # ranks that they want more than the rule of thumb, or less
+FAIR_MEAN = 12.0  # mean rank of three cards: lilja 10
+
+
+def knock_with(more: float) -> Habit:
+    """Returns the habit of knocking with so much more in hand than the rule of thumb wants."""
+    return lambda seen: _knocks(seen, _enough(seen, more))
+
+
+def knock_with_gok(seen: Seen) -> np.ndarray:
+    """Knocks with a gok or a kille."""
+    return _knocks(seen, ranks(seen["hand"]).max(axis=1) >= GO)
+
+
+def knock_by_mean(seen: Seen) -> np.ndarray:
+    """Knocks with three fair cards, whichever is the highest."""
+    held = ranks(seen["hand"])
+    mean = held.clip(min=0).sum(axis=1) / np.maximum((held >= 0).sum(axis=1), 1)
+    return _knocks(seen, mean >= FAIR_MEAN)
+
+
+def knock_first(seen: Seen) -> np.ndarray:
+    """Knocks with a fair hand when nobody has, and folds when somebody has."""
+    return _knocks(seen, _enough(seen, LOOSE) & ~_knocked(seen))
+
+
+def knock_second(seen: Seen) -> np.ndarray:
+    """Checks first, and knocks with a good hand when another has."""
+    return _knocks(seen, _enough(seen, 0.0) & _knocked(seen))
+
+
+def knock_as_others(seen: Seen) -> np.ndarray:
+    """Knocks when somebody has, with whatever he holds; else he checks."""
+    return _knocks(seen, _knocked(seen))
+
+
+def knock_against_few(seen: Seen) -> np.ndarray:
+    """Knocks against at most one other who may still play, with whatever he holds."""
+    return _knocks(seen, seen["in_play"][:, 1:].sum(axis=1, dtype=np.int64) <= 1)
+
+
+def _enough(seen: Seen, more: float) -> np.ndarray:
+    return worth_of(seen) >= KNOCK + more + EACH_KNOCKER * seen["knockers"][:, 0]
+
+
+def _knocked(seen: Seen) -> np.ndarray:
+    return seen["knockers"][:, 0] != 0
+
+
+def _knocks(seen: Seen, yes: np.ndarray) -> np.ndarray:
+    """Knocks where he wants to; else he checks if he may, or folds."""
+    return seen.wishes(knock=np.where(yes, 2.0, -1.0), check=1.0)
+
+
+def made(**habits: Habit) -> Maker:
+    """Returns what makes a player of these habits, who plays like the rule of thumb otherwise."""
+    return by_habit(FemkortskilleRuleOfThumb, **habits)
+
+
+BOTS = (
+    Bot(
+        "femkortskille/maniac",
+        TRAIN,
+        "knocks with whatever he holds",
+        made(speak=always(knock=1.0)),
+    ),
+    Bot(
+        "femkortskille/coward",
+        HELD_OUT,
+        "checks, and folds when somebody knocks",
+        made(speak=always(check=2.0, fold=1.0)),
+    ),
+    Bot(
+        "femkortskille/tight",
+        TRAIN,
+        "the rule of thumb, but wants a hand 2.5 ranks better to knock",
+        made(speak=knock_with(TIGHT)),
+    ),
+    Bot(
+        "femkortskille/loose",
+        HELD_OUT,
+        "the rule of thumb, but knocks with a hand 4 ranks worse",
+        made(speak=knock_with(LOOSE)),
+    ),
+    Bot(
+        "femkortskille/gok",
+        TRAIN,
+        "knocks with a gok or a kille, and never without",
+        made(speak=knock_with_gok),
+    ),
+    Bot(
+        "femkortskille/mean",
+        HELD_OUT,
+        "knocks with three cards that rank lilja 10 on average, whichever is the highest",
+        made(speak=knock_by_mean),
+    ),
+    Bot(
+        "femkortskille/first",
+        TRAIN,
+        "knocks with a fair hand when nobody has knocked, and never against a knocker",
+        made(speak=knock_first),
+    ),
+    Bot(
+        "femkortskille/trapper",
+        HELD_OUT,
+        "checks with everything, and knocks with a good hand when another has knocked",
+        made(speak=knock_second),
+    ),
+    Bot(
+        "femkortskille/copycat",
+        TRAIN,
+        "knocks when another has knocked, with whatever he holds; else he checks",
+        made(speak=knock_as_others),
+    ),
+    Bot(
+        "femkortskille/few",
+        HELD_OUT,
+        "knocks when at most one other may still play, with whatever he holds; else he checks or "
+        "folds",
+        made(speak=knock_against_few),
+    ),
+    Bot(
+        "femkortskille/high_leader",
+        HELD_OUT,
+        "the rule of thumb to knock; leads his highest card and heads with the highest that does",
+        made(play=play_cards(lead=1, follow=1)),
+    ),
+    Bot(
+        "femkortskille/puller",
+        TRAIN,
+        "the rule of thumb to knock; leads his highest card to pull the others', heads with the "
+        "lowest that does",
+        made(play=play_cards(lead=1, follow=-1)),
+    ),
+    Bot(
+        "femkortskille/tipsy",
+        TRAIN,
+        "the rule of thumb, but every fifth decision is anything legal",
+        noisy(FemkortskilleRuleOfThumb, 0.2),
+    ),
+    Bot(
+        "femkortskille/drunk",
+        HELD_OUT,
+        "the rule of thumb, but every second decision is anything legal",
+        noisy(FemkortskilleRuleOfThumb, 0.5),
+    ),
+)
+"""Everybody, in the order of the docs."""

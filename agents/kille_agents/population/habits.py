@@ -1,0 +1,189 @@
+"""Players put together of habits: what somebody does in a phase of a game, whatever else he knows.
+
+A habit says how much he would like each action; he takes the dearest legal one, the first of
+equals. In a phase for which he has no habit he plays as his game's rule of thumb does.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_agents.base import Policy, check_shapes
+from kille_agents.uniform import UniformPolicy
+from kille_env.core.spec import GameSpec, Rules, width
+from kille_env.registry import spec
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Decisions of one phase, as the seats to act see them.
+
+    Attributes:
+        observation: [n, F] uint8.
+        legal: [n, A] bool.
+        parts: Where the parts of an observation lie.
+        action: Numbers of the actions by name.
+        rules: The table's rules.
+        num_players: Its seats.
+    """
+
+    observation: np.ndarray
+    legal: np.ndarray
+    parts: Mapping[str, slice]
+    action: Mapping[str, int]
+    rules: Rules
+    num_players: int
+
+    def __len__(self) -> int:
+        """Number of decisions."""
+        return len(self.observation)
+
+    def __getitem__(self, part: str) -> np.ndarray:
+        """Returns a part of the observations, [n, size]."""
+        return self.observation[:, self.parts[part]]
+
+    def wishes(self, **by_action: np.ndarray | float) -> np.ndarray:
+        """Returns wishes [n, A]: 0 but for the actions that are named."""
+        wished = np.zeros(self.legal.shape)
+        for name, wish in by_action.items():
+            wished[:, self.action[name]] = wish
+        return wished
+
+    def before(self, asked: str) -> np.ndarray:
+        """Returns how far to the right the nearest seat is that has a 1 in a part [P], [n].
+
+        1 is the right neighbour; 0 if there is no such seat.
+        """
+        others = self[asked][:, :0:-1] != 0
+        return np.where(others.any(axis=1), others.argmax(axis=1) + 1, 0)
+
+    def of_seat(self, part: str, steps: np.ndarray) -> np.ndarray:
+        """Returns the entry of a part [P] of the seat so many steps to the right, [n]."""
+        return self[part][np.arange(len(self)), -steps]
+
+
+Habit = Callable[[Seen], np.ndarray]
+"""What he would like to do: [n, A] of a phase's decisions."""
+
+
+class HabitPlayer:
+    """Plays by his habits, and for the rest like another player.
+
+    Attributes:
+        name: What tables and reports call him.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        num_players: int,
+        rules: Rules,
+        otherwise: Policy,
+        habits: Mapping[str, Habit],
+    ) -> None:
+        """Reads where the observation's parts lie.
+
+        Args:
+            name: His name.
+            num_players: Seats of the table.
+            rules: Its rules.
+            otherwise: Whom he follows in the other phases.
+            habits: What he does, by phase, named as in the game's `phases`.
+        """
+        game: GameSpec = spec(rules.game)
+        self.name, self.rules, self.num_players = name, rules, game.check_players(num_players)
+        self.otherwise = otherwise
+        layout = game.observation(self.num_players)
+        self._width = width(layout)
+        self._parts = {part.name: part.slice for part in layout}
+        self._action = {text: number for number, text in enumerate(game.actions)}
+        first = len(game.phases) - next(part.size for part in layout if part.name == "phase")
+        self._habits = {game.phases.index(phase) - first: habits[phase] for phase in habits}
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns 1 for what he does by habit, else what the other one would do; see `Policy`."""
+        check_shapes(self.name, observation, mask, self._width, len(self._action))
+        phase = observation[:, self._parts["phase"]]
+        chances = np.zeros(mask.shape, dtype=np.float64)
+        rest = np.ones(len(mask), dtype=np.bool_)
+        for number, habit in self._habits.items():
+            rows = np.flatnonzero(phase[:, number])
+            if not len(rows):
+                continue
+            rest[rows] = False
+            legal = mask[rows] != 0
+            seen = Seen(
+                observation[rows], legal, self._parts, self._action, self.rules, self.num_players
+            )
+            chances[rows, np.where(legal, habit(seen), -np.inf).argmax(axis=1)] = 1.0
+        if rest.all():
+            return self.otherwise.probabilities(observation, mask)
+        if rest.any():
+            chances[rest] = self.otherwise.probabilities(observation[rest], mask[rest])
+        return chances
+
+
+class Mixed:
+    """Is of two minds at every decision, and draws lots between them.
+
+    Attributes:
+        name: What tables and reports call him.
+    """
+
+    def __init__(self, name: str, often: Policy, now_and_then: Policy, share: float) -> None:
+        """Mixes two players.
+
+        Args:
+            name: His name.
+            often: Whom he mostly follows.
+            now_and_then: Whom he follows in `share` of his decisions.
+            share: From 0 to 1.
+        """
+        self.name, self.often, self.now_and_then, self.share = name, often, now_and_then, share
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the weighted mean of what the two would do; see `Policy`."""
+        mostly = self.often.probabilities(observation, mask)
+        sometimes = self.now_and_then.probabilities(observation, mask)
+        return (1.0 - self.share) * mostly + self.share * sometimes
+
+
+class Renamed:
+    """Plays as another player does, under a name of his own.
+
+    Attributes:
+        name: What tables and reports call him.
+    """
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        self.name, self.policy = name, policy
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns what the other one does; see `Policy`."""
+        return self.policy.probabilities(observation, mask)
+
+
+Maker = Callable[[str, int, Rules], Policy]
+"""Makes a player of a name for a number of seats and rules."""
+Usual = Callable[[int, Rules], Policy]
+"""Makes the rule of thumb of a game."""
+
+
+def by_habit(otherwise: Usual, **habits: Habit) -> Maker:
+    """Returns what makes a player of these habits, by phase."""
+    return lambda name, num_players, rules: HabitPlayer(
+        name, num_players, rules, otherwise(num_players, rules), habits
+    )
+
+
+def noisy(otherwise: Usual, share: float) -> Maker:
+    """Returns what makes a player who does anything legal in a share of his decisions."""
+    return lambda name, num_players, rules: Mixed(
+        name, otherwise(num_players, rules), UniformPolicy(), share
+    )
+
+
+def always(**by_action: float) -> Habit:
+    """Returns the habit of liking the same actions whatever is seen."""
+    return lambda seen: seen.wishes(**by_action)
