@@ -32,7 +32,7 @@ class LiveStandings:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:,.0f} / {task.total:,.0f} tables"),
+            TextColumn("{task.completed:,.0f} / {task.total:,.0f} deals"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -51,24 +51,28 @@ class LiveStandings:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         if self.console.is_terminal:
             self._live.stop()
 
-    def begin(self, tables: int, done: int) -> None:
+    def begin(self, deals: int, done: int) -> None:
         """See `tournament.Watcher`."""
         if not self._began:
             self._began, self._before = time.monotonic(), done
-        self._total, self._done = tables, done
-        self._progress.update(self._task, total=tables, completed=done)
+        self._total, self._done = deals, done
+        self._progress.update(self._task, total=deals, completed=done)
 
-    def played(self, outcome: Outcome, tables: int) -> None:
+    def played(self, outcome: Outcome) -> None:
         """See `tournament.Watcher`."""
         if outcome.failure is not None:
             name = self._store.entrants()[outcome.failure.entrant].name
             self._say(f"{name} is out: {outcome.failure.reason}")
-        self._done += tables
+        else:
+            self._done += outcome.unit.deals
         self._progress.update(self._task, completed=self._done)
         now = time.monotonic()
         if now < self._next:
@@ -79,7 +83,7 @@ class LiveStandings:
         else:
             left = (now - self._began) * (self._total - self._done)
             left /= max(1, self._done - self._before)
-            self._say(f"{self._done:,} of {self._total:,} tables, {_clock(left)} left")
+            self._say(f"{self._done:,} of {self._total:,} deals, {_clock(left)} left")
             self._next = now + LINE_SECONDS
 
     def _standings(self) -> list[RichTable]:

@@ -105,8 +105,7 @@ class Played:
     def renderables(self) -> list[Any]:
         """Returns it for the terminal."""
         shown: list[Any] = [
-            renderable(rows, f"{seats} seats", self.measure)
-            for seats, rows in self.by_size.items()
+            renderable(rows, f"{seats} seats", self.measure) for seats, rows in self.by_size.items()
         ]
         out = {row.name: row.out for rows in self.by_size.values() for row in rows if row.out}
         return shown + [f"{name} is out: {why}" for name, why in out.items()]

@@ -10,13 +10,13 @@ runs/NAME/
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import factorial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import yaml
 
-from kille_agents.about import describe_player
 from kille_agents.network import write_whole
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
@@ -29,6 +29,7 @@ from kille_training.arena.matchmaking import (
     round_robin,
     swiss_round,
 )
+from kille_training.arena.seating import ALL
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
@@ -49,11 +50,14 @@ class Executor(Protocol):
 class Watcher(Protocol):
     """Is told how a tournament is doing."""
 
-    def begin(self, tables: int, done: int) -> None:
-        """So many tables are to be played, some of which have been; told again if it changes."""
+    def begin(self, deals: int, done: int) -> None:
+        """So many deals are to be played, some of which have been; told again if it changes.
 
-    def played(self, outcome: Outcome, tables: int) -> None:
-        """A unit has been played and kept, so many tables."""
+        A deal counts for each lineup that plays it, in all its seatings.
+        """
+
+    def played(self, outcome: Outcome) -> None:
+        """A unit has been played, or somebody failed at it."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,6 @@ class Tournament:
                 each.player,
                 each.play,
                 fingerprint=fingerprint(each.player),
-                card=describe_player(each.player, settings.table.game).as_dict(),
             )
             for each in taking_part
         ]
@@ -206,14 +209,6 @@ class Tournament:
             self.store.set_meta(swiss=swiss)
         return drawn
 
-    def tables(self, stints: dict[int, list[Stint]]) -> int:
-        """Returns at how many tables stints are played, at most: deals by their seatings."""
-        return sum(
-            stint.deals * self._tables_a_deal(seats)
-            for seats, each in stints.items()
-            for stint in each
-        )
-
     # Playing it
 
     def play(self, executor: Executor, watcher: Watcher) -> None:
@@ -228,48 +223,15 @@ class Tournament:
                 if not self.draw_round():
                     return
                 continue
-            total = self.tables(self.stints())
-            watcher.begin(total, total - self.tables(missing))
+            total, left = _deals(self.stints()), _deals(missing)
+            watcher.begin(total, total - left)
             for outcome in executor.run(self._units(missing)):
                 self.store.keep(outcome)
-                tables = (
-                    0
-                    if outcome.failure
-                    else sum(
-                        result.earned.shape[0] * result.earned.shape[1]
-                        for result in outcome.results
-                    )
-                )
-                watcher.played(outcome, tables)
+                watcher.played(outcome)
 
     def _units(self, missing: dict[int, list[Stint]]) -> Iterator[Unit]:
-        """Gives units as they are needed; what those who have gone out meanwhile were to play
-        is left out.
-        """
-        settings, rules = self.settings, self.rules.as_dict()
-        entrants = {each.number: _plain(each) for each in self.store.entrants()}
-        for seats, stints in missing.items():
-            a_deal = self._tables_a_deal(seats)
-            for part in cut(stints, a_deal, settings.batch_tables):
-                out = self._out()
-                left = tuple(stint for stint in part if out.isdisjoint(stint.members))
-                if not left:
-                    continue
-                numbers = sorted({member for stint in left for member in stint.members})
-                yield Unit(
-                    settings.table.game,
-                    seats,
-                    rules,
-                    settings.seed,
-                    settings.table.orders,
-                    left,
-                    tuple(entrants[number] for number in numbers),
-                    self.trust,
-                )
-
-    def _tables_a_deal(self, seats: int) -> int:
-        orders = self.settings.table.orders
-        return seats * (int(np.prod(range(1, seats))) if orders == "all" else int(orders))
+        """Gives units as they are needed, without those who have gone out meanwhile."""
+        return units(self.settings, self.store, missing, trust=self.trust)
 
     # Who is there
 
@@ -361,6 +323,42 @@ class Tournament:
         )
         text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_whole(folder.config, text.encode())
+
+
+def units(
+    settings: TournamentSettings, store: Store, stints: dict[int, list[Stint]], *, trust: bool
+) -> Iterator[Unit]:
+    """Gives stints as units, when they are asked for; without those whose members are out by then.
+
+    Args:
+        settings: What they are part of.
+        store: Who has entered.
+        stints: What is to be played, by table size.
+        trust: Whether model files that can run code may be loaded.
+    """
+    table, rules = settings.table, settings.table.resolve().as_dict()
+    for seats, each in stints.items():
+        a_deal = tables_a_deal(seats, table.orders)
+        for part in cut(each, a_deal, settings.batch_tables):
+            entrants = store.entrants()
+            out = {entrant.number for entrant in entrants if entrant.out is not None}
+            left = tuple(stint for stint in part if out.isdisjoint(stint.members))
+            if not left:
+                continue
+            numbers = sorted({member for stint in left for member in stint.members})
+            taking_part = tuple(_plain(entrants[number]) for number in numbers)
+            yield Unit(
+                table.game, seats, rules, settings.seed, table.orders, left, taking_part, trust
+            )
+
+
+def _deals(stints: dict[int, list[Stint]]) -> int:
+    return sum(stint.deals for each in stints.values() for stint in each)
+
+
+def tables_a_deal(seats: int, orders: int | str) -> int:
+    """Returns at how many tables a deal is played, at most: each order from all positions."""
+    return factorial(seats) if orders == ALL else seats * int(orders)
 
 
 def executor_of(

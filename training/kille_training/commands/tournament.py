@@ -30,7 +30,9 @@ from kille_training.arena.settings import EXECUTORS
 @click.option("--executor", type=click.Choice(EXECUTORS), help="Where it is played.")
 @click.option("--workers", type=click.IntRange(min=0), help="Processes; 0 is this one.")
 @click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")
-@click.option("--readmit", multiple=True, metavar="NAME", help="Let an entrant who is out in again.")
+@click.option(
+    "--readmit", multiple=True, metavar="NAME", help="Let an entrant who is out in again."
+)
 @console.trust_option
 @console.json_option
 def tournament(

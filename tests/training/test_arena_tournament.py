@@ -1,0 +1,305 @@
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+from kille_env.errors import ConfigError, KilleError
+from kille_training.arena.live import LiveStandings
+from kille_training.arena.replay import replay_cells
+from kille_training.arena.settings import TournamentSettings, load_tournament
+from kille_training.arena.store import Store, StoreConflictError
+from kille_training.arena.tournament import Folder, Tournament, gaps
+from kille_training.arena.workers import HereExecutor
+from kille_training.cli import main
+from kille_training.config import settings_from
+
+TRIO = {"rule": "rule_of_thumb", "luck": "uniform", "bold": {"player": "uniform", "play": "argmax"}}
+
+
+def settings(**changes):
+    content = {
+        "table": {"num_players": [3]},
+        "entrants": TRIO,
+        "matchmaking": {"deals": 6},
+        "batch_tables": 30,
+        "workers": 0,
+    }
+    return settings_from(TournamentSettings, {**content, **changes}, "the test")
+
+
+class Spy:
+    """Counts what is played; interrupts after some units."""
+
+    def __init__(self, units=None):
+        self.left, self.deals, self.total, self.done = units, 0, 0, 0
+
+    def begin(self, deals, done):
+        self.total, self.done = deals, done
+
+    def played(self, outcome):
+        self.deals += outcome.unit.deals
+        self.left = None if self.left is None else self.left - 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def play(path, watcher=None, **changes):
+    watcher = watcher or Spy()
+    tournament = Tournament(Folder(path), settings(**changes))
+    try:
+        with HereExecutor() as executor:
+            tournament.play(executor, watcher)
+    finally:
+        tournament.close()
+    return watcher
+
+
+def kept(path):
+    with Store(path, readonly=True) as store:
+        return store.observations()
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(
+        np.array_equal(getattr(one[seats], name), getattr(other[seats], name))
+        for seats in one
+        for name in ("members", "deal", "lineup", "scores", "earned", "finishes")
+    )
+
+
+def test_everything_is_played_once(tmp_path):
+    spy = play(tmp_path / "a", table={"num_players": [2, 3]})
+    found = kept(tmp_path / "a")
+    assert {seats: len(each) for seats, each in found.items()} == {2: 3 * 6, 3: 6}
+    assert spy.deals == spy.total == 24
+    assert play(tmp_path / "a", table={"num_players": [2, 3]}).deals == 0
+
+
+def test_interrupted_anywhere_it_ends_the_same(tmp_path):
+    whole = {"table": {"num_players": [2, 3]}, "batch_tables": 8}
+    play(tmp_path / "whole", **whole)
+    times = 0
+    while True:
+        try:
+            play(tmp_path / "parts", Spy(2), **whole)
+            break
+        except KeyboardInterrupt:
+            times += 1
+    assert times > 3
+    assert same(kept(tmp_path / "whole"), kept(tmp_path / "parts"))
+
+
+def test_who_enters_plays_only_what_is_new(tmp_path):
+    play(tmp_path / "a", table={"num_players": [2]})
+    more = {**TRIO, "new": "uniform"}
+    before = kept(tmp_path / "a")[2]
+    assert play(tmp_path / "a", table={"num_players": [2]}, entrants=more).deals == 3 * 6
+    after = kept(tmp_path / "a")[2]
+    assert np.array_equal(after.earned[: len(before)], before.earned)
+    play(tmp_path / "b", table={"num_players": [2]}, entrants=more)
+    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
+
+
+def test_more_deals_play_only_what_is_new(tmp_path):
+    play(tmp_path / "a")
+    assert play(tmp_path / "a", matchmaking={"deals": 9}).deals == 3
+    assert play(tmp_path / "a", matchmaking={"deals": 4}).deals == 0
+    play(tmp_path / "b", matchmaking={"deals": 9})
+    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
+
+
+def test_names_not_numbers_decide_about_lots(tmp_path):
+    play(tmp_path / "a", table={"num_players": [2]})
+    turned = dict(reversed(TRIO.items()))
+    play(tmp_path / "b", table={"num_players": [2]}, entrants=turned)
+
+    def by_names(path):
+        with Store(path, readonly=True) as store:
+            names = [each.name for each in store.entrants()]
+        each = kept(path)[2]
+        return {
+            (frozenset(names[who] for who in members), deal): {
+                names[who]: earned for who, earned in zip(members, row, strict=True)
+            }
+            for members, deal, row in zip(each.members, each.deal, each.earned, strict=True)
+        }
+
+    mine, theirs = by_names(tmp_path / "a"), by_names(tmp_path / "b")
+    assert mine.keys() == theirs.keys()
+    # Who of the two sits first in the lineup changes the order of summing and nothing else.
+    for key, earned in mine.items():
+        assert earned == pytest.approx(theirs[key], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("matchmaking", "observations"),
+    [
+        ({"format": "gauntlet", "hero": "luck", "deals": 4}, 3 * 4),
+        ({"format": "round_robin", "fill": "copies", "deals": 4}, 12 * 4),
+        ({"format": "round_robin", "deals": 4}, 4 * 4),
+        ({"format": "swiss", "rounds": 3, "deals": 4}, 3 * 4),
+    ],
+)
+def test_every_format_is_played(tmp_path, matchmaking, observations):
+    entrants = {**TRIO, "more luck": "uniform"}
+    play(tmp_path / "a", entrants=entrants, matchmaking=matchmaking)
+    assert len(kept(tmp_path / "a")[3]) == observations
+
+
+def test_random_tables_are_played_and_stay_when_somebody_enters(tmp_path):
+    entrants = {f"luck {n}": "uniform" for n in range(8)}
+    drawn = {"format": "random", "lineups": 3, "deals": 2}
+    play(tmp_path / "a", entrants=entrants, matchmaking=drawn)
+    before = kept(tmp_path / "a")[3]
+    new = {**entrants, "new": "rule_of_thumb"}
+    spy = play(tmp_path / "a", entrants=new, matchmaking=drawn)
+    assert 0 < spy.deals <= 6
+    after = kept(tmp_path / "a")[3]
+    assert np.array_equal(after.members[: len(before)], before.members)
+    assert (after.members[len(before) :] == 8).any(axis=1).all()
+
+
+def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
+    entrants = {"rule": "rule_of_thumb", **{f"luck {n}": "uniform" for n in range(11)}}
+    rounds = {"format": "swiss", "rounds": 2, "deals": 30}
+    table = {"num_players": [2]}
+    play(tmp_path / "a", table=table, entrants=entrants, matchmaking=rounds)
+    spy = play(tmp_path / "a", table=table, entrants=entrants, matchmaking={**rounds, "rounds": 4})
+    assert spy.deals == 2 * 6 * 30
+    found = kept(tmp_path / "a")[2]
+    assert sorted(set(found.deal // 30)) == [0, 1, 2, 3]
+    with Store(tmp_path / "a", readonly=True) as store:
+        drawn = store.meta()["swiss"]["2"]
+    assert len({frozenset(pair) for each in drawn for pair in each}) == 24  # nobody meets twice
+    play(tmp_path / "b", table=table, entrants=entrants, matchmaking={**rounds, "rounds": 4})
+    assert same(found_all := kept(tmp_path / "a"), kept(tmp_path / "b")), found_all
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": 2}, "seed is 1, not 2"),
+        ({"table": {"num_players": [3], "orders": 2}}, "orders is 1, not 2"),
+        ({"table": {"num_players": [3], "game": "knack"}}, "game is 'byteskille', not 'knack'"),
+        ({"table": {"num_players": [3], "episode": "match"}}, "rules is"),
+    ],
+)
+def test_another_tournament_does_not_go_on_in_the_folder(tmp_path, changes, words):
+    play(tmp_path / "a")
+    before = (tmp_path / "a" / "config.yaml").read_bytes()
+    with pytest.raises(ConfigError, match=words):
+        play(tmp_path / "a", **changes)
+    assert (tmp_path / "a" / "config.yaml").read_bytes() == before
+
+
+def test_another_player_of_the_same_name_is_refused(tmp_path):
+    play(tmp_path / "a")
+    with pytest.raises(StoreConflictError, match="'bold'"):
+        play(tmp_path / "a", entrants={**TRIO, "bold": "uniform"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"entrants": {"rule": "rule_of_thumb"}}, "1 entrants take part"),
+        ({"entrants": {**TRIO, "x": "rule_of_tumb"}}, "'x' cannot play at 3 seats"),
+        ({"entrants": {**TRIO, "x": "no.such_module:Player"}}, "'x' cannot play at 3 seats"),
+        ({"entrants": {**TRIO, "x": {"player": "uniform", "plays": 1}}}, "unknown key 'plays'"),
+        ({"entrants": {**TRIO, "x": {"player": "uniform", "play": "best"}}}, "play 'best'"),
+        ({"entrants": {**TRIO, "x": 3}}, "'x' is 3"),
+        ({"entrants": {**TRIO, "a, b": "uniform"}}, "without commas"),
+        ({"table": {"num_players": []}}, "each table size once"),
+        ({"table": {"num_players": [3, 3]}}, "each table size once"),
+        ({"table": {"num_players": [21]}}, "21"),
+        ({"table": {"num_players": [4]}}, "do not fill a table of 4"),
+        ({"table": {"num_players": [3], "orders": 5}}, "orders is 5"),
+        ({"table": {"game": "kille"}}, "kille"),
+        ({"table": {"rules": {"episode": "deal"}}}, "table.episode"),
+        ({"matchmaking": {"format": "cup"}}, "format is 'cup'"),
+        ({"matchmaking": {"deals": 1}}, "at least 2"),
+        ({"matchmaking": {"format": "gauntlet"}}, "needs a hero"),
+        ({"matchmaking": {"hero": "rule"}}, "needs a hero"),
+        ({"matchmaking": {"format": "gauntlet", "hero": "rul"}}, "takes no part"),
+        ({"matchmaking": {"rouds": 3}}, "unknown key 'rouds'"),
+        ({"time_limit": 0.0}, "seconds above 0"),
+        ({"batch_tables": 0}, "at least 1 table"),
+        ({"executor": "slurm"}, "executor is 'slurm'"),
+        ({"executor": "ray"}, "workers is 0"),
+        ({"population": "some"}, "population is 'some'"),
+        ({"name": "../x"}, "name is"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_anything_is_written(tmp_path, changes, words):
+    with pytest.raises(KilleError, match=words):
+        play(tmp_path / "a", **changes)
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_bots_of_a_game_take_part():
+    found = settings(population="all").taking_part()
+    halves = [settings(population=split).taking_part() for split in ("train", "held_out")]
+    assert {e.name for e in found} == {e.name for half in halves for e in half}
+    assert len(found) > 8 and [each.number for each in found] == list(range(len(found)))
+
+
+def test_settings_are_read_with_overrides_and_written_resolved(tmp_path):
+    file = tmp_path / "t.yaml"
+    file.write_text(yaml.safe_dump({"entrants": TRIO, "seed": 4}))
+    found = load_tournament(file, ["matchmaking.deals=7", "table.num_players=[2]"], workers=0)
+    assert (found.matchmaking.deals, found.table.num_players, found.seed) == (7, (2,), 4)
+    tournament = Tournament(Folder(tmp_path / "a"), found)
+    tournament.close()
+    assert Folder(tmp_path / "a").settings() == found
+
+
+def test_a_cell_is_played_again_bit_for_bit(tmp_path):
+    play(tmp_path / "a", table={"num_players": [2, 3]}, matchmaking={"deals": 20})
+    chosen = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20})
+    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
+        cells = replay_cells(store, chosen, "rule", "luck", executor, Spy())
+        assert [cell.num_players for cell in cells] == [2, 3]
+        assert all(cell.same and cell.deals == 20 for cell in cells)
+        assert cells[0].tables == 40 and cells[1].tables == 60
+        with pytest.raises(ConfigError, match="nobody called 'lack'"):
+            replay_cells(store, chosen, "rule", "lack", executor, Spy())
+        with pytest.raises(ConfigError, match="have not sat"):
+            replay_cells(store, chosen, "rule", "rule", executor, Spy())
+        other = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20}, seed=9)
+        assert not replay_cells(store, other, "rule", "luck", executor, Spy())[0].same
+
+
+def test_gaps_are_what_no_interval_covers():
+    assert gaps(0, 10, []) == [(0, 10)]
+    assert gaps(0, 10, [(0, 10)]) == []
+    assert gaps(2, 10, [(0, 3), (5, 6), (9, 20)]) == [(3, 5), (6, 9)]
+    assert gaps(5, 8, [(0, 2), (20, 30)]) == [(5, 8)]
+
+
+def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
+    file = tmp_path / "t.yaml"
+    file.write_text(
+        yaml.safe_dump({"name": "t", "entrants": TRIO, "matchmaking": {"deals": 40}, "workers": 0})
+    )
+    words = ["tournament", str(file), "--out", str(tmp_path / "runs")]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "3 seats" in shown and "rule" in shown and "units a deal" in shown
+    assert main([*words, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    rows = content["standings"]["3"]
+    assert rows[0]["name"] == "rule" and rows[0]["place"] == 1 and rows[0]["deals"] == 40
+    again = ["tournament", str(tmp_path / "runs" / "t"), "--set", "matchmaking.deals=50"]
+    assert main([*again, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["deals"] == 50
+    assert main(["tournament", str(tmp_path / "runs" / "t"), "--seed", "5"]) == 1
+    assert "keeps its name and its seed" in capsys.readouterr().err
+
+
+def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
+    tournament = Tournament(Folder(tmp_path / "a"), settings())
+    with tournament.store as store, HereExecutor() as executor:
+        with LiveStandings(store, "units a deal") as watcher:
+            tournament.play(executor, watcher)
+    assert "6 deals" in capsys.readouterr().err

@@ -1,0 +1,132 @@
+"""Plays a part of a tournament again and compares it with what is kept, bit for bit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kille_env.errors import ConfigError, KilleError, did_you_mean
+from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.store import KeptEntrant, Store, means
+from kille_training.arena.tournament import Executor, Watcher, units
+from kille_training.arena.units import Result, Stint
+from kille_training.rating.intervals import Intervals, sums_by_deal
+from kille_training.rating.intervals import means as means_by_deal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a crosstable, played again.
+
+    Attributes:
+        row: The entrant who earns.
+        column: Who sits there too.
+        num_players: Table size.
+        mean: Units a deal of the row's entrant.
+        half: Half its 95 % interval.
+        deals: Deals.
+        tables: Tables that were played again.
+        same: Whether every one of them came out as it is kept, bit for bit.
+    """
+
+    row: str
+    column: str
+    num_players: int
+    mean: float
+    half: float
+    deals: int
+    tables: int
+    same: bool
+
+
+def replay_cells(
+    store: Store,
+    settings: TournamentSettings,
+    row: str,
+    column: str,
+    executor: Executor,
+    watcher: Watcher,
+    *,
+    trust: bool = False,
+) -> list[Cell]:
+    """Plays everything again at which two entrants sit at one table.
+
+    Args:
+        store: What is kept; nothing is written.
+        settings: The tournament's.
+        row: Name of the entrant who earns.
+        column: Name of the other one.
+        executor: Where it is played.
+        watcher: Told how far it is.
+        trust: Whether model files that can run code may be loaded.
+
+    Returns:
+        A cell for each table size at which they met.
+
+    Raises:
+        ConfigError: There is no such entrant, or the two never met.
+        KilleError: An entrant failed who did not before.
+    """
+    entrants = store.entrants()
+    pair = [_number(entrants, name) for name in (row, column)]
+    kept = [result for result in store.results() if set(pair) <= set(result.stint.members)]
+    if pair[0] == pair[1] or not kept:
+        raise ConfigError(f"{row!r} and {column!r} have not sat at one table; there is no cell")
+    stints: dict[int, list[Stint]] = {}
+    for result in kept:
+        stints.setdefault(len(result.stint.members), []).append(result.stint)
+    watcher.begin(sum(result.stint.deals for result in kept), 0)
+    again: list[Result] = []
+    for outcome in executor.run(units(settings, store, stints, trust=trust)):
+        if outcome.failure is not None:
+            name = entrants[outcome.failure.entrant].name
+            raise KilleError(f"{name} fails now, and did not before: {outcome.failure.reason}")
+        again += outcome.results
+        watcher.played(outcome)
+    return [_cell(seats, row, column, pair, kept, again) for seats in sorted(stints)]
+
+
+def _cell(
+    seats: int,
+    row: str,
+    column: str,
+    pair: Sequence[int],
+    kept: Sequence[Result],
+    again: Sequence[Result],
+) -> Cell:
+    mine = [result for result in again if len(result.stint.members) == seats]
+    theirs = [result for result in kept if len(result.stint.members) == seats]
+    found = _earnings(mine, pair[0])
+    tables = sum(result.earned.shape[0] * result.earned.shape[1] for result in mine)
+    same = _by_deal(mine) == _by_deal(theirs)
+    half = float(found.half[0])
+    return Cell(row, column, seats, float(found.mean[0]), half, int(found.deals[0]), tables, same)
+
+
+def _by_deal(results: Sequence[Result]) -> dict[Any, bytes]:
+    """Everything that was earned, as bytes by lineup and deal."""
+    return {
+        (result.stint.lineup, result.stint.first_deal + number): earned.tobytes()
+        for result in results
+        for number, earned in enumerate(result.earned)
+    }
+
+
+def _earnings(results: Sequence[Result], who: int) -> Intervals:
+    """What an entrant earned less the table's mean, over all these results."""
+    deals, scores = [], []
+    for result in results:
+        earned, _ = means(result)
+        places = [place for place, member in enumerate(result.stint.members) if member == who]
+        deals.append(result.stint.first_deal + np.arange(result.stint.deals))
+        scores.append(earned[:, places].mean(axis=1) - earned.mean(axis=1).round(9))
+    return means_by_deal(sums_by_deal(np.concatenate(deals), np.concatenate(scores)[:, None]))
+
+
+def _number(entrants: Sequence[KeptEntrant], name: str) -> int:
+    for entrant in entrants:
+        if entrant.name == name:
+            return entrant.number
+    names = [entrant.name for entrant in entrants]
+    raise ConfigError(f"nobody called {name!r} takes part. {did_you_mean(name, names)}")
