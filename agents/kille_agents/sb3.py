@@ -107,7 +107,7 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
             "If you know where it comes from, say so with --trust (trust=True)"
         )
-    algorithm = ALGORITHMS[_algorithm_of(path)]
+    algorithm = ALGORITHMS[algorithm_of(path)]
     try:
         model = algorithm.load(path, device="cpu")
     except Exception as error:  # a pickle that is not what it says may raise anything
@@ -127,14 +127,28 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
     return policy
 
 
-def _algorithm_of(path: Path) -> str:
-    """Tells from the plain part of a saved model which algorithm it is of."""
+def told_by(path: Path) -> dict[str, Any]:
+    """Reads the plain part of a saved model, which runs nothing.
+
+    Raises:
+        PolicyError: It is no such model.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             data = json.loads(archive.read("data"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise PolicyError(f"{path} is no model of Stable-Baselines3: {error}") from None
-    kind = data.get("policy_class") if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def algorithm_of(path: Path) -> str:
+    """Tells from the plain part of a saved model which algorithm it is of.
+
+    Raises:
+        PolicyError: It is no such model, or of an algorithm that is not supported.
+    """
+    data = told_by(path)
+    kind = data.get("policy_class")
     module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):
         return "MaskablePPO"

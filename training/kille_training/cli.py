@@ -16,6 +16,7 @@ from kille_env.errors import KilleError, did_you_mean
 
 COMMANDS = {
     "games": ("kille_training.commands.games:games", "What there is: seats, actions, switches."),
+    "players": ("kille_training.commands.players:players", "Who there is to play against."),
     "play": ("kille_training.commands.play:play", "Sit down at a table yourself."),
     "demo": ("kille_training.commands.demo:demo", "Train, measure and report in ten minutes."),
     "train": ("kille_training.commands.train:train", "Train an agent by self-play."),

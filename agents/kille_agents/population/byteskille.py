@@ -232,7 +232,8 @@ BOTS = (
     Bot(
         "byteskille/agreeable",
         HELD_OUT,
-        "the rule of thumb, but agrees to deal again when his own card is bad, and always buys in",
+        "the rule of thumb, but as the last two or three he agrees to deal again when his own card "
+        "is bad, and he always buys in",
         by_habit(ThresholdPolicy, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS),
     ),
     Bot(

@@ -1,0 +1,120 @@
+"""Measures the players that come with the suite and writes docs/players.md.
+
+    python docs/players.py             write the page from what was measured (`make players`)
+    python docs/players.py --check     exit with 1 if the page is stale
+    python docs/players.py --measure   measure everybody first; some minutes
+    python docs/players.py --solved    take the tables of `byteskille/solved` from runs/solutions,
+                                       which `make solutions` writes
+
+What was measured lies in the package, so that the players' cards can tell it.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import kille_agents.population
+from kille_agents.describe import MEASURED, describe_player, measured_lines
+from kille_agents.network import write_whole
+from kille_agents.population import ROSTER, population
+from kille_agents.table import TABLE, load_table, save_table
+from kille_env.registry import list_games, spec
+
+PAGE = Path(__file__).parent / "players.md"
+SOLUTIONS = Path("runs") / "solutions"
+SOLVED_SEATS = (2, 3, 4)
+AGAINST = ("rule_of_thumb", "uniform")
+DEALS, SEED = 5_000, 1_000_003
+
+
+def measure() -> dict[str, Any]:
+    """Returns what everybody earns against the baselines, in single deals at the default table."""
+    from kille_training.jobs import measure_policy  # needs scipy, which the page does not
+
+    games: dict[str, Any] = {}
+    for game in list_games():
+        seats, rules = spec(game).default_players, spec(game).resolve(episode="deal")
+        earned: dict[str, Any] = {}
+        for name in ("uniform", "rule_of_thumb", *population(game)):
+            rows = measure_policy(
+                name, AGAINST, game, seats, rules,
+                deals=DEALS, seed=SEED, plays=("sampled",), trust=False,
+            )  # fmt: skip
+            found = [row.estimate for row in rows]
+            earned[name] = {
+                against: [round(value, 6) for value in (one.mean, one.low, one.high)]
+                for against, one in zip(AGAINST, found, strict=True)
+            }
+            print(f"{game} {name}: {earned[name]}", file=sys.stderr)
+        games[game] = {"num_players": seats, "rules": rules.as_dict(), "earned": earned}
+    return {"deals": DEALS, "seed": SEED, "games": games}
+
+
+def take_solved() -> None:
+    """Writes the solved tables into the package, packed small."""
+    folder = Path(kille_agents.population.__file__).parent / "solved"
+    for preset in spec("byteskille").presets:
+        for seats in SOLVED_SEATS:
+            rules = spec("byteskille").resolve(preset, episode="deal")
+            solved = SOLUTIONS / f"{preset}-{seats}" / TABLE
+            table = load_table(solved, "byteskille", seats, rules)
+            print(save_table(table, folder / f"{preset}-{seats}"), file=sys.stderr)
+
+
+def bots(game: str) -> str:
+    """Returns the table of a game's players."""
+    rows = []
+    for name in ("rule_of_thumb", "uniform", *population(game)):
+        split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
+        what = describe_player(name, game).what
+        rows.append((f"`{name}`", split, what, *measured_lines(name, game).values()))
+    return _table(("player", "split", "what he does", *(f"against `{a}`" for a in AGAINST)), rows)
+
+
+def numbers() -> str:
+    """Returns how many bots there are, by game and split."""
+    rows = [
+        (f"`{game}`", *(str(len(population(game, split))) for split in ("train", "held_out")))
+        for game in list_games()
+    ]
+    total = ("all", *(str(sum(int(row[i]) for row in rows)) for i in (1, 2)))
+    return _table(("game", "train", "held out"), [*rows, total])
+
+
+def build(text: str) -> str:
+    """Returns the page with its generated blocks written again."""
+
+    def block(match: re.Match[str]) -> str:
+        name = match[1]
+        content = numbers() if name == "numbers" else bots(name)
+        return f"<!-- begin {name} -->\n\n{content}\n\n<!-- end {name} -->"
+
+    return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
+
+
+def main(words: list[str]) -> int:
+    """Does what the words say."""
+    if "--solved" in words:
+        take_solved()
+    if "--measure" in words:
+        write_whole(MEASURED, (json.dumps(measure(), indent=1) + "\n").encode())
+    old = PAGE.read_text(encoding="utf-8")
+    new = build(old)
+    if new != old:
+        if "--check" in words:
+            print(f"{PAGE}: stale; run `make players`")
+            return 1
+        PAGE.write_text(new, encoding="utf-8")
+        print(f"{PAGE}: written")
+    return 0
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
