@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import KilleError
-from kille_training.arena.units import PLAYS, Entrant, Failure, Outcome, Result, Stint
+from kille_training.arena.units import PLAYS, Entrant, Outcome, Result, Stint
 from kille_training.rating.observations import Observations
 
 FILE, LOCK = "results.sqlite", "results.lock"
