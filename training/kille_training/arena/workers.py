@@ -27,8 +27,8 @@ from kille_training.arena.units import Failure, Outcome, Unit
 from kille_training.arena.watch import Crash, Watch
 
 LOADING_LIMIT = 300.0
-"""Seconds that the loading of a player may take, or a multiple of the time limit if that is more:
-what he imports may have to be read or compiled for the first time."""
+"""Seconds that the loading of a player may take, or the time limit if that is more: what he imports
+may have to be read or compiled for the first time."""
 TICK = 0.25
 """Seconds between two looks at who is thinking, at most."""
 TRIES = 2
@@ -259,7 +259,7 @@ class _Keeper(threading.Thread):
             if isinstance(answer, _Dead):
                 if about is None:
                     return child.death()
-                what = f"his process died ({child.death()}) while he was {_doing(about.decisions)}"
+                what = f"his process died ({child.death()}): he was asked {_task(about.decisions)}"
                 return Failure(about.entrant, what, about.lineup, about.deal)
             now = time.monotonic()
             if count != seen:
@@ -267,18 +267,14 @@ class _Keeper(threading.Thread):
             elif about is not None and self._limit is not None:
                 limit = self._limit if about.decisions else max(LOADING_LIMIT, self._limit)
                 if now - since > limit:
-                    what = f"took longer than {limit:g} s for {_what(about.decisions)}"
+                    what = f"took longer than {limit:g} s {_task(about.decisions)}"
                     return Failure(about.entrant, what, about.lineup, about.deal)
 
 
-def _what(decisions: int) -> str:
+def _task(decisions: int) -> str:
     if not decisions:
-        return "being loaded"
-    return f"a batch of {decisions:,} decision{'s' if decisions > 1 else ''}"
-
-
-def _doing(decisions: int) -> str:
-    return f"thinking about {_what(decisions)}" if decisions else "being loaded"
+        return "to be loaded"
+    return f"for a batch of {decisions:,} decision{'s' if decisions > 1 else ''}"
 
 
 class _Dead:

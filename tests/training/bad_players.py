@@ -1,0 +1,145 @@
+"""Players who do what no player should; entrants of tournaments in tests name them."""
+
+import asyncio
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+
+def even(mask):
+    return mask / mask.sum(axis=1, keepdims=True)
+
+
+class Player:
+    """Plays as `uniform` does; whoever is derived from it has one bad habit."""
+
+    def __init__(self, num_players, rules):
+        self.name = type(self).__name__
+
+    def probabilities(self, observation, mask):
+        return even(mask)
+
+
+class Raises(Player):
+    def probabilities(self, observation, mask):
+        raise RuntimeError("no idea")
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError("not even that")
+
+
+class RaisesUnspeakable(Player):
+    def probabilities(self, observation, mask):
+        raise Unspeakable
+
+
+class Interrupts(Player):
+    def probabilities(self, observation, mask):
+        raise KeyboardInterrupt("stop it all")
+
+
+class Cancels(Player):
+    def probabilities(self, observation, mask):
+        raise asyncio.CancelledError
+
+
+class Exits(Player):
+    def probabilities(self, observation, mask):
+        sys.exit("had enough")
+
+
+class ExitsAtOnce(Player):
+    def probabilities(self, observation, mask):
+        os._exit(7)
+
+
+class Crashes(Player):
+    def probabilities(self, observation, mask):
+        ctypes.string_at(0)
+
+
+class ClosesFiles(Player):
+    def probabilities(self, observation, mask):
+        os.closerange(3, 256)
+        time.sleep(3600)
+
+
+class NotANumber(Player):
+    def probabilities(self, observation, mask):
+        return np.full(mask.shape, np.nan)
+
+
+class Illegal(Player):
+    def probabilities(self, observation, mask):
+        return even(np.ones_like(mask))
+
+
+class WrongShape(Player):
+    def probabilities(self, observation, mask):
+        return even(mask)[:, :-1]
+
+
+class Says(Player):
+    def probabilities(self, observation, mask):
+        return "pass"
+
+
+class Masked(Player):
+    """What is hidden under an array's mask is no probability."""
+
+    def probabilities(self, observation, mask):
+        return np.ma.masked_array(np.where(mask, even(mask), np.nan), mask=mask == 0)
+
+
+class Sleeps(Player):
+    def probabilities(self, observation, mask):
+        print("sleeping in", os.getpid())
+        time.sleep(3600)
+
+
+class Loops(Player):
+    def probabilities(self, observation, mask):
+        while True:
+            pass
+
+
+class HoldsEverything(Player):
+    """Calls what never returns and lets no other thread of the process run."""
+
+    def probabilities(self, observation, mask):
+        print("holding", os.getpid())
+        ctypes.PyDLL(None).sleep(3600)
+
+
+class NeverLoads(Player):
+    def __init__(self, num_players, rules):
+        time.sleep(3600)
+
+
+class LeavesSomebody(Player):
+    """Starts a process that holds on to all files, and dies."""
+
+    def probabilities(self, observation, mask):
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"], close_fds=False)
+        os._exit(7)
+
+
+class TellsThreads(Player):
+    def probabilities(self, observation, mask):
+        raise RuntimeError(f"threads: {os.environ['OMP_NUM_THREADS']}")
+
+
+class Chatters(Player):
+    """Plays, and says so."""
+
+    def probabilities(self, observation, mask):
+        print("I think", len(mask))
+        os.write(1, b"therefore I write\n")
+        sys.stderr.write("and complain\n")
+        return even(mask)

@@ -1,0 +1,221 @@
+"""Whatever a player does, he alone is out, and everybody else plays on."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kille_env.registry import spec
+from kille_training.arena import workers
+from kille_training.arena.units import Entrant, Stint, Unit
+from kille_training.arena.workers import HereExecutor, LocalExecutor, WorkerError
+
+HERE = Path(__file__).parent
+RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
+BAD = {
+    "Raises": "RuntimeError: no idea",
+    "RaisesUnspeakable": "Unspeakable: an error that can not be shown",
+    "Interrupts": "KeyboardInterrupt: stop it all",
+    "Cancels": "CancelledError: ",
+    "Exits": "SystemExit: had enough",
+    "ExitsAtOnce": "his process died (exit code 7): he was asked for a batch of 10 decisions",
+    "Crashes": "his process died (signal SIGSEGV)",
+    "ClosesFiles": "his process died (",
+    "NotANumber": "a value that is no probability",
+    "Illegal": "an illegal action",
+    "WrongShape": "returned probabilities of shape",
+    "Says": "AttributeError: 'str' object",
+    "Masked": "a value that is no probability",
+    "Sleeps": "took longer than 1 s for a batch of 10 decisions",
+    "Loops": "took longer than 1 s for a batch of 10 decisions",
+    "HoldsEverything": "took longer than 1 s for a batch of 10 decisions",
+    "NeverLoads": "took longer than 2 s to be loaded",
+    "LeavesSomebody": "his process died (exit code 7)",
+    "Nobody": "PolicyError: ",
+    "TellsThreads": "RuntimeError: threads: 1",
+}
+GOOD = Entrant(0, "rule", "rule_of_thumb")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(HERE)
+
+
+def unit(who, number=1, first=0, deals=10, lineup=None):
+    """He sits at ten tables on one seat, with somebody good; the good one answers first."""
+    entrants = (GOOD, Entrant(number, who, f"bad_players:{who}"))
+    stint = Stint(number if lineup is None else lineup, (0, number), first, deals)
+    return Unit("byteskille", 2, RULES, 5, 1, (stint,), entrants)
+
+
+def good(first, deals=10):
+    stint = Stint(0, (0, 0), first, deals)
+    return Unit("byteskille", 2, RULES, 5, 1, (stint,), (GOOD,))
+
+
+def same(one, other):
+    return [r.earned.tolist() for r in one.results] == [r.earned.tolist() for r in other.results]
+
+
+@pytest.mark.compiled
+def test_everybody_who_fails_is_named_and_nobody_else_is_stopped(monkeypatch):
+    monkeypatch.setattr(workers, "LOADING_LIMIT", 2.0)
+    units = []
+    for number, who in enumerate(BAD, 1):
+        units += [unit(who, number), good(10 * number)]
+    with LocalExecutor(2, time_limit=1.0) as executor:
+        outcomes = list(executor.run(iter(units)))
+    assert len(outcomes) == len(units)
+    failures = {each.failure.entrant: each for each in outcomes if each.failure}
+    for number, (who, reason) in enumerate(BAD.items(), 1):
+        outcome = failures.pop(number)
+        assert reason in outcome.failure.reason, who
+        assert outcome.failure.lineup == number, who
+        assert 0 <= outcome.failure.deal < 10, who
+        assert outcome.results == (), who
+    assert not failures
+    played = {each.unit.stints[0].first_deal: each for each in outcomes if not each.failure}
+    with HereExecutor() as executor:
+        expected = {each.unit.stints[0].first_deal: each for each in executor.run(
+            each for each in units if len(each.entrants) == 1
+        )}  # fmt: skip
+    assert played.keys() == expected.keys()
+    assert all(same(played[first], expected[first]) for first in played)
+
+
+@pytest.mark.compiled
+def test_what_players_print_goes_to_the_log(tmp_path, capfd):
+    log = tmp_path / "run" / "players.log"
+    with LocalExecutor(1, log=log) as executor:
+        (outcome,) = executor.run([unit("Chatters")])
+    assert outcome.failure is None
+    printed = capfd.readouterr()
+    assert "think" not in printed.out + printed.err
+    text = log.read_text()
+    for words in ("I think 10\n", "therefore I write\n", "and complain\n"):
+        assert words in text
+
+
+@pytest.mark.compiled
+def test_units_are_taken_as_processes_become_free():
+    taken = []
+
+    def units():
+        for number in range(8):
+            taken.append(number)
+            yield good(10 * number)
+
+    with LocalExecutor(2) as executor:
+        for done, _ in enumerate(executor.run(units())):
+            assert len(taken) <= done + 3  # two under way, and this one
+        assert len(taken) == 8
+        # A run that is not read to the end leaves nothing behind for the next one.
+        next(executor.run(good(first) for first in (100, 110, 120)))
+        assert [each.unit for each in executor.run([good(200)])] == [good(200)]
+
+
+@pytest.mark.compiled
+def test_a_unit_is_tried_again_when_nobody_is_to_blame(monkeypatch):
+    send, killed = workers._Child.send, []
+
+    def kill(child, unit):
+        if len(killed) < deaths:
+            killed.append(child._process.pid)
+            child._process.kill()
+            child._process.wait()
+        return send(child, unit)
+
+    monkeypatch.setattr(workers._Child, "send", kill)
+    deaths = 1
+    with LocalExecutor(1) as executor:
+        (outcome,) = executor.run([good(0)])
+        assert outcome.failure is None
+        deaths = 3
+        executor._keepers[0]._drop()
+        with pytest.raises(WorkerError, match=r"died 2 times .*no player was thinking.*SIGKILL"):
+            list(executor.run([good(0)]))
+    assert len(set(killed)) == 3
+
+
+@pytest.mark.compiled
+def test_a_unit_that_can_not_be_played_is_no_players_fault():
+    wrong = Unit("byteskille", 999, RULES, 5, 1, good(0).stints, (GOOD,))
+    with LocalExecutor(1) as executor, pytest.raises(WorkerError, match="999"):
+        list(executor.run([wrong]))
+
+
+def test_impossible_executors_are_refused():
+    with pytest.raises(WorkerError, match="0 processes"):
+        LocalExecutor(0)
+    with pytest.raises(WorkerError, match="time limit"):
+        LocalExecutor(1, 0.0)
+    executor = LocalExecutor(1)
+    executor.close()
+    with pytest.raises(WorkerError, match="have been ended"):
+        list(executor.run([good(0)]))
+
+
+def alive(pid):
+    """Whether a process runs; one that has ended and that nobody has asked about does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_children_end_with_their_parent(tmp_path, number):
+    log = tmp_path / "players.log"
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        f"sys.path[:0] = {[str(HERE), *sys.path]!r}\n"
+        "import test_arena_workers as tests\n"
+        f"with tests.LocalExecutor(2, log=Path({str(log)!r})) as executor:\n"
+        "    list(executor.run([tests.unit('Sleeps'), tests.unit('HoldsEverything')]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        words = until(
+            lambda: (
+                log.exists()
+                and len(lines := log.read_text().splitlines()) == 2
+                and [line.split() for line in lines]
+            )
+        )
+        children = [int(line[-1]) for line in words]
+        assert all(alive(child) for child in children)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    until(lambda: not any(alive(child) for child in children), 10.0)
+    assert "Traceback" not in log.read_text()
+    if number == signal.SIGINT:
+        assert errors.count("Traceback") == 1  # its own
+        assert errors.strip().endswith("KeyboardInterrupt")
