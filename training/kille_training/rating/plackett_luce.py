@@ -10,8 +10,8 @@ many more steps.
 **Ties are broken by lot.** Cards tie often, and a tie says that nobody was ahead. The
 log-likelihood of a table with ties is the mean over all orders that breaking the ties by lot could
 give. For two players a tie is then half a win for each, and "finishes above" always means: with
-ties broken by lot. Up to `EXACT` tied players the mean is over all orders; for more it is over the rotations of a
-few of them, in which each of the tied is equally often at each place.
+ties broken by lot. Up to `EXACT` tied players the mean is over all orders; for more it is over the
+rotations of a few of them, in which each of the tied is equally often at each place.
 
 **Copies** of an entrant at a table are players of the same strength. Which of them finished where
 says nothing, but that they finished above or below others does. A table of copies alone says

@@ -1,0 +1,392 @@
+"""Alpha-rank, Nash averaging and maximal lotteries, against OpenSpiel and known answers."""
+
+from itertools import combinations_with_replacement, product
+from math import comb
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.egt import alpharank, heuristic_payoff_table, utils
+
+from kille_env.errors import KilleError
+from kille_training.rating import meta_game
+from kille_training.rating.alpha_rank import (
+    infinite_alpha,
+    many_populations,
+    mixed_population,
+    settle,
+    single_population,
+)
+from kille_training.rating.lotteries import condorcet_winner, levels, maximal_lottery
+from kille_training.rating.nash_averaging import (
+    max_entropy_equilibrium,
+    nash_average,
+    stability,
+)
+from kille_training.rating.observations import Observations
+
+ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+TRANSITIVE = np.array([[0.0, -1, -1], [1, 0, -1], [1, 1, 0]])
+STAG_HUNT = np.array([[4.0, 1], [3, 3]])
+PRISONERS = np.array([[3.0, 0], [5, 1]])
+CLASSIC = {
+    "rock, paper, scissors": ROCK_PAPER_SCISSORS,
+    "transitive": TRANSITIVE,
+    "stag hunt": STAG_HUNT,
+    "prisoners": PRISONERS,
+    "nothing": np.zeros((4, 4)),
+}
+
+
+def observed(members, scores):
+    members, scores = np.array(members, np.int32), np.array(scores, float)
+    count, seats = members.shape
+    return Observations(
+        members,
+        np.arange(count),
+        np.zeros(count, np.int32),
+        scores - scores.mean(axis=1, keepdims=True),
+        scores,
+        np.full((count, seats, seats), 1 / seats, np.float32),
+    )
+
+
+def random_table(seed, entrants=6):
+    return np.random.default_rng(seed).normal(0, 0.3, (entrants, entrants))
+
+
+def antisymmetric(seed, entrants=7):
+    table = random_table(seed, entrants)
+    return table - table.T
+
+
+class TestAlphaRank:
+    @pytest.mark.parametrize("name", CLASSIC)
+    @pytest.mark.parametrize(("alpha", "population"), [(0.1, 50), (1, 5), (5, 10)])
+    def test_of_classic_games_is_openspiels(self, name, alpha, population):
+        expected = alpharank.compute([CLASSIC[name]], m=population, alpha=alpha)[2]
+        ranks = single_population(CLASSIC[name], alpha, population)
+        assert ranks == pytest.approx(expected, abs=1e-8)
+
+    @pytest.mark.parametrize("seed", range(10))
+    @pytest.mark.parametrize("local", [True, False])
+    def test_of_random_tables_is_openspiels(self, seed, local):
+        table = random_table(seed)
+        expected = alpharank.compute([table], m=20, alpha=2, use_local_selection_model=local)[2]
+        assert single_population(table, 2, 20, local) == pytest.approx(expected, abs=1e-8)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_of_zero_sum_games_is_openspiels_closed_form(self, seed):
+        table = antisymmetric(seed)
+        expected = alpharank.compute([table], m=20, alpha=1, use_local_selection_model=False)[2]
+        assert single_population(table, 1, 20, local=False) == pytest.approx(expected, abs=1e-8)
+
+    def test_of_published_payoffs_is_the_published_one(self):
+        # Han et al. 2013, as in OpenSpiel's own test
+        r, t, p, s, delta, eps = 1.0, 2.0, 0.0, -1.0, 4.0, 0.25
+        table = np.array(
+            [
+                [r - eps / 2, r - eps, 0, s + delta - eps, r - eps],
+                [r, r, s, s, s],
+                [0, t, p, p, p],
+                [t - delta, t, p, p, p],
+                [r, t, p, p, p],
+            ]
+        )
+        published = [0.40966787, 0.07959841, 0.20506998, 0.08505983, 0.2206039]
+        assert single_population(table, 0.1, 20, local=False) == pytest.approx(published, abs=1e-8)
+
+    @pytest.mark.parametrize("noise", [0.01, 0.3])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_without_bounds_is_openspiels(self, seed, noise):
+        table = random_table(seed)
+        table[0, 1] = table[1, 0]
+        expected = alpharank.compute([table], use_inf_alpha=True, inf_alpha_eps=noise)[2]
+        assert infinite_alpha(table, noise) == pytest.approx(expected, abs=1e-8)
+
+    @pytest.mark.parametrize("game", ["matrix_mp", "matrix_bos", "matrix_shapleys_game"])
+    def test_of_two_populations_is_openspiels(self, game):
+        tensors = list(utils.game_payoffs_array(pyspiel.load_game(game)))
+        expected = alpharank.compute(tensors, m=20, alpha=0.2)[2]
+        assert many_populations(tensors, 0.2, 20).ravel() == pytest.approx(expected, abs=1e-8)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_of_three_populations_of_different_sizes_is_openspiels(self, seed):
+        tensors = list(np.random.default_rng(seed).normal(size=(3, 2, 4, 3)))
+        expected = alpharank.compute(tensors, m=10, alpha=1.5)[2]
+        assert many_populations(tensors, 1.5, 10).ravel() == pytest.approx(expected, abs=1e-8)
+
+    def test_is_openspiels_at_three_seats_from_a_heuristic_payoff_table(self):
+        # symmetric payoffs by how many play what, in OpenSpiel's form and as tensors
+        seats, strategies = 3, 3
+        generator = np.random.default_rng(4)
+        rows = {}
+        for profile in combinations_with_replacement(range(strategies), seats):
+            counts = np.bincount(profile, minlength=strategies)
+            rows[tuple(counts)] = np.where(counts > 0, generator.normal(size=strategies), 0)
+        table = heuristic_payoff_table.PayoffTable(seats, strategies)
+        for counts, payoff in rows.items():
+            table[counts] = payoff
+        tensors = np.zeros((seats, *[strategies] * seats))
+        for profile in product(range(strategies), repeat=seats):
+            payoff = rows[tuple(np.bincount(profile, minlength=strategies))]
+            tensors[(slice(None), *profile)] = payoff[list(profile)]
+        expected = alpharank.compute([table] * seats, m=15, alpha=0.7)[2]
+        assert many_populations(list(tensors), 0.7, 15).ravel() == pytest.approx(expected, abs=1e-8)
+
+    def test_from_one_population_at_larger_tables_follows_the_definition(self):
+        # Each step of an invasion, with what the two kinds earn over all possible tables.
+        entrants, seats, population, alpha = 3, 4, 9, 0.6
+        mixtures = np.random.default_rng(3).normal(size=(entrants, entrants, seats))
+
+        def earns(mine, other, own):
+            likely = [
+                comb(own - 1, k)
+                * comb(population - own, seats - 1 - k)
+                / comb(population - 1, seats - 1)
+                for k in range(seats)
+            ]
+            return sum(chance * mixtures[mine, other, k] for k, chance in enumerate(likely))
+
+        chain = np.zeros((entrants, entrants))
+        for s, r in product(range(entrants), repeat=2):
+            if r == s:
+                continue
+            total, falls = 1.0, 1.0
+            for own in range(1, population):
+                falls *= np.exp(-alpha * (earns(r, s, own) - earns(s, r, population - own)))
+                total += falls
+            chain[s, r] = 1 / total / (entrants - 1)
+        chain += np.diag(1 - chain.sum(axis=1))
+        expected = np.linalg.matrix_power(chain, 10**6)[0]
+        ranks = mixed_population(mixtures, alpha, population)
+        assert ranks == pytest.approx(expected, abs=1e-8)
+
+    def test_settles_where_openspiel_cannot_go(self):
+        table = antisymmetric(5) / 1000  # payoffs of a card game are small
+        ranks, alpha = settle(lambda at: single_population(table, at), table)
+        assert ranks == pytest.approx(single_population(table, 1000 * alpha), abs=1e-3)
+        assert ranks.sum() == pytest.approx(1)
+        same, _ = settle(lambda at: single_population(np.zeros((3, 3)), at), np.zeros((3, 3)))
+        assert same == pytest.approx([1 / 3] * 3)
+        ranks, _ = settle(lambda at: single_population(TRANSITIVE, at), TRANSITIVE)
+        assert ranks == pytest.approx([0, 0, 1])
+        battle = list(utils.game_payoffs_array(pyspiel.load_game("matrix_bos")))
+        with pytest.raises(ValueError, match="found 2"):
+            alpharank.compute(battle, m=50, alpha=0.8)
+        assert many_populations(battle, 0.8) == pytest.approx(np.diag([0.5, 0.5]), abs=1e-8)
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            (lambda: single_population(np.zeros((2, 3)), 1), r"payoffs of shape \(2, 3\)"),
+            (lambda: single_population(np.full((2, 2), np.nan), 1), "4 payoffs are unknown"),
+            (lambda: single_population(TRANSITIVE, 0), "an alpha of 0"),
+            (lambda: single_population(TRANSITIVE, 1, 1), "a population of 1"),
+            (lambda: infinite_alpha(TRANSITIVE, 1.0), r"noise of 1\.0"),
+            (lambda: mixed_population(np.zeros((2, 2, 5)), 1, 4), "fills no table of 5"),
+            (lambda: many_populations([TRANSITIVE], 1), "1 seats need"),
+        ],
+    )
+    def test_refuses_what_it_cannot_rank(self, asked, message):
+        with pytest.raises(KilleError, match=message):
+            asked()
+
+
+def check_equilibrium(payoff, chosen):
+    """A mixture against which nobody earns more than 0."""
+    assert chosen.sum() == pytest.approx(1, abs=1e-12)
+    assert chosen.min() >= 0
+    scale = np.abs(payoff).max()
+    assert (payoff @ chosen).max() <= 1e-9 * scale
+
+
+class TestNashAveraging:
+    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("entrants", [3, 8, 25])
+    def test_of_random_games_is_the_only_equilibrium(self, seed, entrants):
+        payoff = antisymmetric(seed, entrants)
+        chosen = max_entropy_equilibrium(payoff)
+        check_equilibrium(payoff, chosen)
+        support = np.flatnonzero(chosen)
+        # Odd, and Kaplansky's equations have one solution: there is no other equilibrium.
+        assert len(support) % 2 == 1
+        inside = payoff[np.ix_(support, support)]
+        assert np.linalg.matrix_rank(inside) == len(support) - 1
+        assert inside @ chosen[support] == pytest.approx(np.zeros(len(support)), abs=1e-9)
+        assert (payoff @ chosen)[chosen == 0].max(initial=-1) < 0
+
+    @pytest.mark.parametrize(
+        ("payoff", "expected"),
+        [
+            (TRANSITIVE, [0, 0, 1]),
+            (ROCK_PAPER_SCISSORS, [1 / 3] * 3),
+            (np.zeros((4, 4)), [1 / 4] * 4),
+            (np.zeros((1, 1)), [1]),
+            # OpenSpiel's own test: one strategy dominates
+            (
+                np.array(
+                    [
+                        [0, 234, 34, -270],
+                        [-234, 0, -38, -464],
+                        [-34, 38, 0, -270],
+                        [270, 464, 270, 0],
+                    ]
+                ),
+                [0, 0, 0, 1],
+            ),
+        ],
+    )
+    def test_of_known_games(self, payoff, expected):
+        average = nash_average(payoff)
+        assert average.chosen == pytest.approx(expected, abs=1e-9)
+        assert average.rating == pytest.approx(payoff @ np.array(expected), abs=1e-6)
+
+    def test_shares_among_copies_and_leaves_the_others_alone(self):
+        # Rock enters three times, as in the paper's example of redundant agents.
+        copies = [0, 0, 0, 1, 2]
+        payoff = ROCK_PAPER_SCISSORS[np.ix_(copies, copies)]
+        average = nash_average(payoff)
+        assert average.chosen == pytest.approx([1 / 9] * 3 + [1 / 3] * 2, abs=1e-9)
+        assert average.rating == pytest.approx(np.zeros(5), abs=1e-9)
+
+    def test_is_the_most_even_where_equilibria_are_many(self):
+        # Two pairs of copies in a cycle of weights 1, 2, 3 and a strategy that is sometimes best.
+        cycle = np.array([[0.0, -1, 2], [1, 0, -3], [-2, 3, 0]])
+        copies = [0, 0, 1, 1, 1, 2]
+        chosen = max_entropy_equilibrium(cycle[np.ix_(copies, copies)])
+        assert chosen == pytest.approx([1 / 4, 1 / 4, 1 / 9, 1 / 9, 1 / 9, 1 / 6], abs=1e-9)
+
+    def test_is_the_most_even_where_somebody_else_must_be_kept_from_earning(self):
+        # Any mixture of the first three is an equilibrium among them. The fourth loses to the
+        # first and wins against the second, so the first must be played as often as the second
+        # at least, and twice as often if that is what he loses.
+        payoff = np.zeros((4, 4))
+        payoff[3, :3] = [-1, 2, 0]
+        payoff[:3, 3] = -payoff[3, :3]
+        chosen = max_entropy_equilibrium(payoff)
+        check_equilibrium(payoff, chosen)
+        # maximum of the entropy on a = 2 b: a, b, 1 - 3 b
+        b = max(
+            np.linspace(0.01, 0.33, 320_001),
+            key=lambda b: -2 * b * np.log(2 * b) - b * np.log(b) - (1 - 3 * b) * np.log(1 - 3 * b),
+        )
+        assert chosen == pytest.approx([2 * b, b, 1 - 3 * b, 0], abs=2e-6)
+        # Lagrange: with multipliers of the sum and of the bound, logarithms are linear in them
+        logs = np.log(chosen[:3])
+        assert logs[0] - logs[2] == pytest.approx(-(logs[1] - logs[2]) / 2, abs=1e-7)
+
+    def test_is_chosen_less_surely_the_larger_the_errors(self):
+        payoff = np.array([[0, 0.1], [-0.1, 0]])
+        sure = stability(payoff, np.full((2, 2), 0.01), draws=50)
+        unsure = stability(payoff, np.full((2, 2), 1.0), draws=50)
+        assert sure.tolist() == [1, 0]
+        assert 0 < unsure[1] < 1
+
+    @pytest.mark.parametrize(
+        ("payoff", "message"),
+        [
+            (STAG_HUNT, "not antisymmetric"),
+            (np.array([[0, np.nan], [np.nan, 0]]), "payoff of 0 against 1 is unknown"),
+            (np.zeros((0, 0)), r"shape \(0, 0\)"),
+        ],
+    )
+    def test_refuses_what_is_no_such_game(self, payoff, message):
+        with pytest.raises(KilleError, match=message):
+            nash_average(payoff)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_is_openspiels_where_its_solver_is_installed(self, seed):
+        pytest.importorskip("cvxpy", reason="OpenSpiel's Nash averaging needs cvxpy")
+        from open_spiel.python.algorithms.nash_averaging import nash_averaging
+
+        payoff = antisymmetric(seed)
+        expected, rating = nash_averaging(pyspiel.create_matrix_game(payoff, -payoff))
+        average = nash_average(payoff)
+        assert average.chosen == pytest.approx(expected.ravel(), abs=1e-6)
+        assert average.rating == pytest.approx(rating.ravel(), abs=1e-6)
+
+
+def majority_of(votes, count):
+    majority = np.zeros((count, count))
+    for vote in votes:
+        for place, better in enumerate(vote):
+            for worse in vote[place + 1 :]:
+                majority[better, worse] += 1
+                majority[worse, better] -= 1
+    return majority
+
+
+class TestLotteries:
+    def test_of_openspiels_examples(self):
+        beaten = majority_of([[0, 1, 2], [0, 2, 1], [1, 0, 2]], 3)
+        assert maximal_lottery(beaten) == pytest.approx([1, 0, 0])
+        assert levels(beaten).score == pytest.approx([3, 2, 1])
+        assert levels(beaten).order.tolist() == [0, 1, 2]
+        assert condorcet_winner(beaten) == 0
+        cycle = majority_of([[0, 1, 2], [1, 2, 0], [2, 0, 1]], 3)
+        assert levels(cycle).score == pytest.approx([1 / 3] * 3)
+        assert condorcet_winner(cycle) is None
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_is_beaten_by_nobody_and_indifferent_to_who_loses_to_all(self, seed):
+        votes = [np.random.default_rng([seed, vote]).permutation(6).tolist() for vote in range(21)]
+        majority = majority_of(votes, 6)
+        lottery = maximal_lottery(majority)
+        check_equilibrium(majority, lottery)
+        with_loser = majority_of([[*vote, 6] for vote in votes], 7)
+        assert maximal_lottery(with_loser) == pytest.approx([*lottery, 0], abs=1e-9)
+        told = levels(with_loser)
+        assert told.order[-1] == 6 and told.level[6] == told.level.max()
+        for level in range(told.level.max() + 1):
+            assert told.chosen[told.level == level].sum() == pytest.approx(1)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_is_openspiels_where_its_solver_is_installed(self, seed):
+        for solver in ("cvxpy", "ecos"):
+            pytest.importorskip(solver, reason="OpenSpiel's linear programmes need it")
+        from open_spiel.python.voting import base, maximal_lotteries
+
+        votes = [np.random.default_rng([seed, vote]).permutation(6).tolist() for vote in range(21)]
+        profile = base.PreferenceProfile(votes=votes, alternatives=list(range(6)))
+        outcome = maximal_lotteries.MaximalLotteriesVoting().run_election(profile)
+        expected = dict(zip(*outcome.ranking_with_scores(), strict=True))
+        score = levels(majority_of(votes, 6)).score
+        assert score == pytest.approx([expected[entrant] for entrant in range(6)], abs=1e-8)
+
+
+class TestPayoffs:
+    def test_are_compared_at_shared_tables(self):
+        # 0 and 1 meet twice, once with copies of 1 beside 0; 2 meets 0 alone
+        given = observed([[0, 1, 1], [0, 2, 0], [1, 0, 3]], [[4, -1, -3], [1, -1, 0], [1, 1, -2]])
+        told = meta_game.against(given, 4)
+        assert told.margin[0, 1] == pytest.approx((4 - -2 + 0) / 2)
+        assert told.majority[0, 1] == pytest.approx(1 / 2)
+        assert told.margin[0, 2] == pytest.approx(1.5)
+        assert np.isnan(told.margin[1, 2]) and told.observations[1, 2] == 0
+        assert told.observations[0].tolist() == [3, 2, 1, 1]
+        known = told.among(np.array([0, 1, 3]))
+        assert np.array_equal(known.margin, -known.margin.T)
+        assert nash_average(known.margin).chosen == pytest.approx([1, 0, 0])
+
+    def test_of_two_seats_are_a_matrix(self):
+        given = observed([[0, 1], [1, 0], [1, 2]], [[3, -3], [1, -1], [2, 0]])
+        table = meta_game.matrix(given, 3)
+        assert table[0, 1] == pytest.approx(1) == -table[1, 0]
+        assert table[1, 2] == pytest.approx(1)
+        with pytest.raises(KilleError, match="tables of 3 seats are no game of two"):
+            meta_game.matrix(observed([[0, 1, 2]], [[0, 0, 0]]), 3)
+
+    def test_of_tables_with_two_kinds_are_counted_by_copies(self):
+        given = observed(
+            [[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 1, 2]],
+            [[2, -1, -1], [-4, 3, 1], [0, 0, 0], [9, -9, 0]],
+        )
+        table = meta_game.mixtures(given, 2 + 1)
+        assert table[0, 1].tolist() == [1, 2, 0]
+        assert table[1, 0].tolist() == [-4, -0.5, 0]
+        assert np.isnan(table[0, 2, :2]).all()
+        with pytest.raises(KilleError, match=r"8 payoffs are unknown, the first at \(0, 2, 0\)"):
+            mixed_population(table, 1)
+        ranks = mixed_population(table[:2, :2], 1)
+        assert ranks[0] > 0.9

@@ -1,0 +1,186 @@
+"""Nash averaging: ratings that do not change when somebody enters again under another name.
+
+Two players choose an entrant each; the one whose entrant earns more than the other's gains the
+difference. In an equilibrium of this game only those entrants are chosen who are worth choosing
+against the others that are, and each entrant is rated by what he would earn against the
+equilibrium: 0 for who is chosen, less than that or 0 for the others. Of several equilibria it is
+the one of largest entropy, which shares alike among copies (Balduzzi, Tuyls, Perolat and Graepel,
+*Re-evaluating Evaluation*, 2018, arXiv 1806.02643). It is the equilibrium that OpenSpiel's
+`python/algorithms/nash_averaging.py` looks for.
+
+It rates by the strongest only: among entrants who all lose to one, everybody is rated by how much
+he loses to that one. And it takes the payoffs as exact: a cell that is off by its error may choose
+other entrants. `stability` shows how often.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import linprog
+
+from kille_env.errors import KilleError
+
+FEASIBLE = 1e-10
+"""How far a constraint of the linear programme may be missed."""
+
+TIGHT = 1e-13
+"""How much entropy the result may be short of."""
+
+MAX_STEPS = 200
+
+
+@dataclass(frozen=True)
+class NashAverage:
+    """Ratings of E entrants.
+
+    Attributes:
+        chosen: [E] float64, how often the equilibrium chooses each entrant; sums to 1.
+        rating: [E] float64, what each earns against it; 0 for who is chosen, at most 0 for others.
+    """
+
+    chosen: np.ndarray
+    rating: np.ndarray
+
+
+def nash_average(payoff: np.ndarray) -> NashAverage:
+    """Returns the Nash averaging of a table of margins.
+
+    Args:
+        payoff: [E, E], antisymmetric: what the row earns against the column, see
+            `meta_game.matrix` and `meta_game.against`.
+    """
+    chosen = max_entropy_equilibrium(payoff)
+    return NashAverage(chosen, np.asarray(payoff, float) @ chosen)
+
+
+def stability(payoff: np.ndarray, error: np.ndarray, draws: int = 200, seed: int = 0) -> np.ndarray:
+    """Returns how often each entrant is chosen at all if payoffs are off by their errors, [E].
+
+    Args:
+        payoff: [E, E], antisymmetric.
+        error: [E, E], standard error of each payoff.
+        draws: How many tables are drawn around the payoffs.
+        seed: Of the draws.
+    """
+    generator = np.random.default_rng(seed)
+    count = np.zeros(len(payoff))
+    for _ in range(draws):
+        noise = np.triu(generator.standard_normal(payoff.shape) * error, 1)
+        count += max_entropy_equilibrium(payoff + noise - noise.T) > 0
+    return count / draws
+
+
+def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
+    """Returns the equilibrium of largest entropy of a symmetric zero-sum game, [E].
+
+    The equilibria are the mixtures x with `payoff @ x <= 0`. A linear programme finds one in which
+    as much as possible is strict: each strategy either is played or earns less than 0 (Goldman and
+    Tucker 1956). Who is not played in it is played in no equilibrium, and who is played earns
+    exactly 0 in all of them. What is left is smooth: entropy over the mixtures of those strategies
+    for which these equations hold, which is maximised by Newton's method with a barrier for the
+    strategies that earn less than 0.
+
+    Args:
+        payoff: [E, E], antisymmetric.
+    """
+    payoff = _antisymmetric(payoff)
+    size = float(np.abs(payoff).max())
+    if size == 0:
+        return np.full(len(payoff), 1 / len(payoff))
+    payoff = payoff / size
+    inner, played = _strict(payoff)
+    chosen = np.zeros(len(payoff))
+    support = np.flatnonzero(played)
+    # Directions that keep the sum, and the payoff 0 of everybody who is played.
+    equations = np.vstack([payoff[np.ix_(support, support)], np.ones(len(support))])
+    free = null_space(equations)
+    # The programme met them to its tolerance only.
+    wanted = np.zeros(len(equations))
+    wanted[-1] = 1
+    start = inner[support]
+    start = start + np.linalg.lstsq(equations, wanted - equations @ start, rcond=None)[0]
+    if free.shape[1]:
+        start = _most_even(start, free, payoff[np.ix_(~played, support)])
+    chosen[support] = start
+    return chosen
+
+
+def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
+    """Returns the payoffs as float64 if they are a symmetric zero-sum game."""
+    payoff = np.asarray(payoff, float)
+    if payoff.ndim != 2 or payoff.shape[0] != payoff.shape[1] or not len(payoff):
+        raise KilleError(f"payoffs of shape {payoff.shape}: expected a row and a column for each")
+    if not np.isfinite(payoff).all():
+        row, column = map(int, np.argwhere(~np.isfinite(payoff))[0])
+        raise KilleError(
+            f"the payoff of {row} against {column} is unknown: they never met; let them meet, or "
+            "leave one out"
+        )
+    if not np.array_equal(payoff, -payoff.T):
+        raise KilleError(
+            "payoffs are not antisymmetric: what the row earns the column must lose; "
+            "use the margins of meta_game.against, or (payoff - payoff.T) / 2"
+        )
+    return payoff
+
+
+def _strict(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns an equilibrium in which everything is strict that can be, and who is played in it.
+
+    Mixtures may be scaled at will for that: the programme looks for z >= 0 with `payoff @ z <= 0`
+    and, for as many strategies as possible, z or the loss at least 1.
+    """
+    count = len(payoff)
+    one = np.eye(count)
+    # Variables: z, t. Largest sum of t with t <= z - payoff z, t <= 1.
+    found = linprog(
+        np.concatenate([np.zeros(count), -np.ones(count)]),
+        A_ub=np.block([[payoff, np.zeros((count, count))], [payoff - one, one]]),
+        b_ub=np.zeros(2 * count),
+        bounds=[(0, None)] * count + [(0, 1)] * count,
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": FEASIBLE, "dual_feasibility_tolerance": FEASIBLE},
+    )
+    if found.status != 0:
+        raise KilleError(f"the equilibrium could not be computed: {found.message}")
+    mixture = found.x[:count]
+    return mixture / mixture.sum(), mixture > -payoff @ mixture
+
+
+def _most_even(start: np.ndarray, free: np.ndarray, losing: np.ndarray) -> np.ndarray:
+    """Returns the mixture of largest entropy among `start + free @ u` with `losing @ x <= 0`.
+
+    Args:
+        start: [S], positive, and strictly inside.
+        free: [S, D], the directions, orthonormal.
+        losing: [L, S], what those earn who are not played.
+    """
+    weight = 1.0  # of the entropy against the barrier
+
+    def value(x: np.ndarray) -> float:
+        slack = -losing @ x
+        if x.min() <= 0 or (len(slack) and slack.min() <= 0):
+            return np.inf
+        return weight * float(x @ np.log(x)) - float(np.log(slack).sum())
+
+    x = start
+    while True:
+        for _ in range(MAX_STEPS):
+            slack = -losing @ x
+            gradient = free.T @ (weight * (np.log(x) + 1) + losing.T @ (1 / slack))
+            across = losing @ free / slack[:, None]
+            bend = weight * free.T @ (free / x[:, None]) + across.T @ across
+            step = np.linalg.solve(bend, -gradient)
+            decrease = -float(gradient @ step)
+            if decrease < 1e-16 * weight:
+                break
+            move, length, before = free @ step, 1.0, value(x)
+            while value(x + length * move) > before - 0.25 * length * decrease and length > 1e-10:
+                length /= 2
+            if length <= 1e-10:  # rounding hides what is left
+                break
+            x = x + length * move
+        if len(losing) / weight < TIGHT:
+            return x
+        weight *= 10
