@@ -97,6 +97,10 @@ docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
 solutions: $(VENV)/.installed-dev ## solve deals of Byteskille, write docs/solutions.md again; minutes
 	$(BIN)/python docs/solutions.py $(ARGS)
 
+.PHONY: players
+players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/players.md again; minutes
+	$(BIN)/python docs/players.py --measure $(ARGS)
+
 .PHONY: learning
 learning: $(VENV)/.installed-dev ## write docs/learning.md and its pictures again from docs/data
 	$(BIN)/python docs/learning.py $(ARGS)

@@ -140,7 +140,7 @@ def _library_model(path: Path) -> About:
 
 def _table(name: str, file: Path, strength: bool) -> About:
     _, card = read_card(file)
-    made = ", ".join(f"{key} {value}" for key, value in sorted(card.made.items())) or "not said"
+    made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(card.made.items()))
     told = _beside(file, SOLUTION) if strength and file.name == TABLE else None
     found = NOT_MEASURED
     if told is not None and isinstance(told.get("nash_conv"), float):
@@ -148,7 +148,8 @@ def _table(name: str, file: Path, strength: bool) -> About:
             f"NashConv {told['nash_conv']:.2g} units, all seats added up, exactly "
             f"(measured when it was solved; kille evaluate {name})"
         )
-    return About(name, f"a table that holds every decision of {_at(card)}", made, found)
+    what = f"a table that holds every decision of {_at(card)}"
+    return About(name, what, f"solved with kille solve: {made}" if made else "not said", found)
 
 
 def _network(name: str, path: Path, strength: bool) -> About:
@@ -156,7 +157,7 @@ def _network(name: str, path: Path, strength: bool) -> About:
     layers = listed([str(units) for units in card.layers])
     what = f"a network with layers of {layers} units ({card.activation}) for {_at(card)}"
     made = ", ".join(
-        f"{key} {value:,}" if isinstance(value, int) and key != "seed" else f"{key} {value}"
+        f"{key} {value if key == 'seed' else _shown(value)}"
         for key, value in card.made.items()
         if not isinstance(value, dict)
     )
@@ -179,7 +180,7 @@ def _evaluated(name: str, told: Mapping[str, Any] | None) -> str:
         measure = "match" if told["rules"].get("episode") == "match" else "deal"
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PolicyError(
-            f"{EVALUATION} of {name} is broken: {type(error).__name__}: {error}; delete it and "
+            f"{EVALUATION} of {name} is broken ({type(error).__name__}: {error}); delete it and "
             "measure again"
         ) from None
     return (
@@ -221,6 +222,13 @@ def _at(card: Any) -> str:
     episode = "whole matches" if card.rules.get("episode") == "match" else "single deals"
     seats = counted(card.num_players, "seat", "seats")
     return f"{episode} of {card.game} with {seats}, preset {card.rules.get('preset')}"
+
+
+def _shown(value: Any) -> str:
+    """A value for people: 16,900 or 1e-09, the rest as it is."""
+    if type(value) is int:
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _interval(mean: float, low: float, high: float) -> str:

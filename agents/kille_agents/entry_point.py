@@ -106,7 +106,7 @@ def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
     if is_player(thing):
         return cast(Policy, thing)
     if not callable(thing):
-        raise PolicyError(f"{name!r} is a {type(thing).__name__}; {EXPECTED}")
+        raise PolicyError(f"{name!r} is of type {type(thing).__name__}; {EXPECTED}")
     make = cast(Callable[[int, Rules], object], thing)
     try:
         made = make(num_players, rules)
@@ -118,5 +118,5 @@ def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
             f"{type(error).__name__}: {error}; it is called with (num_players, rules)"
         ) from error
     if not is_player(made):
-        raise PolicyError(f"{name!r} made a {type(made).__name__}; {EXPECTED}")
+        raise PolicyError(f"{name!r} made something of type {type(made).__name__}; {EXPECTED}")
     return cast(Policy, made)

@@ -9,7 +9,7 @@ from kille_env.errors import PolicyError
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
-BY_HAND = "by hand"
+BY_HAND = "by hand, from his sentence; nothing in it was tuned"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,149 @@
+"""Players of other modules, by "module:object"."""
+
+import sys
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_agents import check_probabilities, load_policy
+from kille_agents.base import Searcher
+from kille_agents.describe import describe_player
+from kille_env.errors import PolicyError
+
+MODULE = '''
+    """Players of the tests."""
+    import numpy as np
+
+    from kille_agents.about import About
+    from kille_agents.uniform import UniformPolicy
+    from kille_env.errors import PolicyError
+
+    class First:
+        """Does the first thing that he may.
+
+        It never helps.
+        """
+
+        name = "first"
+
+        def __init__(self, num_players, rules):
+            self.made_for = (num_players, rules.game)
+
+        def probabilities(self, observation, mask):
+            return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+    class Deep:
+        name = "deep"
+        about = About("deep", "looks ahead", "by hand", "+1.0 ± 0.1 against everybody")
+
+        def search(self, worlds):
+            return worlds.mask / worlds.mask.sum(axis=1, keepdims=True)
+
+    class Nested:
+        player = UniformPolicy()
+
+    class Picky(First):
+        def __init__(self, num_players, rules):
+            raise PolicyError(f"Picky plays with 2, not {num_players}")
+
+    deep, number = Deep(), 7
+    deep_class = Deep
+    deep.about_me = "nothing"
+
+    def told(num_players, rules):
+        player = UniformPolicy()
+        player.about = "as it comes"
+        return player
+
+    def none(num_players, rules): ...
+    def of_one(rules): ...
+'''
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The name of a module in the working folder."""
+    (tmp_path / "somebodys_bots.py").write_text(dedent(MODULE), encoding="utf-8")
+    (tmp_path / "broken_bots.py").write_text("1 / 0\n", encoding="utf-8")
+    (tmp_path / "needy_bots.py").write_text("import a_module_that_is_not\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield "somebodys_bots"
+    for name in ("somebodys_bots", "broken_bots", "needy_bots"):
+        sys.modules.pop(name, None)
+
+
+def load(name, game="knack"):
+    return load_policy(name, game, 3, kille_env.spec(game).resolve(episode="deal"))
+
+
+def test_a_class_is_called_with_the_seats_and_the_rules(module):
+    player = load(f"{module}:First")
+    assert player.made_for == (3, "knack")
+    batch = kille_env.make_batch("knack", 4, 3, seed=1)
+    batch.reset()
+    check_probabilities("first", player.probabilities(batch.observation, batch.mask), batch.mask)
+
+
+def test_an_object_is_taken_as_it_is_and_may_look_ahead(module):
+    assert isinstance(load(f"{module}:deep"), Searcher)
+    assert load(f"{module}:Nested.player").name == "uniform"
+    assert load(f"{module}:told").name == "uniform"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nobody_wrote_this:First", r"no module 'nobody_wrote_this' .* set PYTHONPATH"),
+        ("somebodys_bots.inner:First", "no module 'somebodys_bots.inner'"),
+        ("somebodys_bots:Frist", "has no 'Frist'. Did you mean 'First'"),
+        ("somebodys_bots:Nested.other", "has no 'Nested.other'"),
+        ("somebodys_bots:number", "is of type int; expected a player .* of .num_players, rules"),
+        ("somebodys_bots:none", "made something of type NoneType; expected a player"),
+        ("somebodys_bots:of_one", r"TypeError: .*; it is called with \(num_players, rules\)"),
+        ("somebodys_bots:deep_class", r"it is called with \(num_players, rules\)"),
+        ("somebodys_bots:Picky", "Picky plays with 2, not 3"),
+        ("broken_bots:First", "'broken_bots' .* cannot be imported: ZeroDivisionError"),
+        ("needy_bots:First", "needs the module 'a_module_that_is_not', which is not installed"),
+        ("no such:thing", "there is no player 'no such:thing'"),
+    ],
+)
+def test_what_is_no_player_is_refused_with_the_next_step(module, name, says):
+    with pytest.raises(PolicyError, match=says):
+        load(name)
+
+
+def test_a_file_goes_before_a_module(module, tmp_path):
+    (tmp_path / "somebodys_bots:First").write_text("no policy")
+    with pytest.raises(PolicyError, match="is no policy"):
+        load("somebodys_bots:First")
+
+
+def test_a_players_own_words_are_his_card(module):
+    first = describe_player(f"{module}:First")
+    assert first.what == "Does the first thing that he may."
+    assert (first.made, first.strength) == (
+        "somebody else's code, the module somebodys_bots",
+        "not measured",
+    )
+    deep = describe_player(f"{module}:deep")
+    assert (deep.name, deep.what, deep.made) == (f"{module}:deep", "looks ahead", "by hand")
+    assert deep.strength == "+1.0 ± 0.1 against everybody"
+    assert describe_player(f"{module}:number").what  # whatever it is, it has a docstring
+
+
+def test_an_entry_point_can_be_measured(module, capfd):
+    from kille_training.cli import main
+
+    words = ["evaluate", f"{module}:First", "--game", "knack", "--deals", "20", "--json"]
+    assert main([*words, "--against", "uniform", "--play", "argmax"]) == 0
+    assert '"policy": "first"' in capfd.readouterr().out
+
+
+def test_the_observations_stay_the_players_own(module):
+    rules = kille_env.spec("knack").resolve(episode="deal")
+    player = load(f"{module}:told")
+    mask = np.ones((2, rules.record.size + 1), np.int8)
+    assert player.probabilities(np.zeros((2, 1), np.uint8), mask).sum() == 2.0

@@ -1,0 +1,294 @@
+"""The population: bots that play at every table, do what their sentence says, and have a half."""
+
+import numpy as np
+import pytest
+
+import kille_env
+from env import knack_tables, krypkille_tables
+from env.trick_tables import play
+from kille_agents import check_probabilities, load_policy, sample_actions
+from kille_agents.population import ROSTER, population
+from kille_agents.threshold import ThresholdPolicy
+from kille_env.errors import PolicyError
+
+STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
+
+
+def tables_of(game):
+    """Seats, switches and episodes under which everything in a game can happen."""
+    spec = kille_env.spec(game)
+    sizes = sorted({spec.min_players, 3, spec.default_players, spec.max_players})
+    for preset in spec.presets:
+        for seats in sizes:
+            for episode in ("deal", "match"):
+                yield seats, spec.resolve(preset, episode=episode)
+    others = {
+        switch.name: next(v for v in switch.values if v != switch.value_for(spec.presets[0]))
+        for switch in spec.switches
+        if len(switch.values) > 1
+    }
+    yield spec.default_players, spec.resolve(others, episode="match")
+
+
+def decisions(game, seats, rules, tables=24, steps=30):
+    """Observations and masks of random play, [N, F] and [N, A]."""
+    batch = kille_env.make_batch(game, tables, seats, rules=rules, seed=7)
+    batch.reset()
+    rng, seen, masks = np.random.default_rng(3), [], []
+    for _ in range(steps):
+        seen.append(batch.observation.copy())
+        masks.append(batch.mask.copy())
+        even = batch.mask / batch.mask.sum(axis=1, keepdims=True)
+        batch.step(sample_actions(even, rng))
+    return np.concatenate(seen), np.concatenate(masks)
+
+
+def test_everybody_plays_at_every_table(game):
+    for seats, rules in tables_of(game):
+        seen, mask = decisions(game, seats, rules)
+        for name in population(game):
+            bot = load_policy(name, game, seats, rules)
+            assert bot.name == name
+            chances = bot.probabilities(seen, mask)
+            check_probabilities(name, chances, mask)
+            # What one does depends on nothing but what one sees.
+            some = np.arange(len(seen))[::-3]
+            assert np.array_equal(bot.probabilities(seen[some], mask[some]), chances[some])
+
+
+def test_no_two_of_a_game_are_the_same(game):
+    spec = kille_env.spec(game)
+    rules = [spec.resolve(episode="deal"), spec.resolve(episode="match")]
+    # The last two or three of Byteskille are asked what larger tables never are.
+    told = [
+        (seats, each, decisions(game, seats, each, tables=200))
+        for seats in {3, spec.default_players}
+        for each in rules
+    ]
+    played = {}
+    for name in ("rule_of_thumb", *population(game)):
+        played[name] = b"".join(
+            load_policy(name, game, seats, each).probabilities(*shown).tobytes()
+            for seats, each, shown in told
+        )
+    assert len(set(played.values())) == len(played)
+
+
+def test_names_are_unique_and_their_games_are_games():
+    assert len(ROSTER) >= 40
+    for name, bot in ROSTER.items():
+        assert name == bot.name
+        assert bot.game in kille_env.list_games()
+        assert "," not in name  # lists of players have commas between them
+        assert bot.what
+        assert bot.made
+    assert all(len(population(game)) >= 8 for game in kille_env.list_games())
+
+
+def test_halves_are_disjoint_and_cover_everybody(game):
+    train, held_out = population(game, "train"), population(game, "held_out")
+    assert not set(train) & set(held_out)
+    assert sorted(train + held_out) == sorted(population(game))
+    assert abs(len(train) - len(held_out)) <= 1
+    for half in (train, held_out):
+        assert len({name.partition("/")[2] for name in half} & {"tipsy", "drunk"}) == 1
+
+
+def test_halves_that_do_not_exist_are_refused():
+    with pytest.raises(PolicyError, match="Did you mean 'held_out'"):
+        population("knack", "held-out")
+
+
+def test_the_halves_stay_as_they_are():
+    # A bot that changes halves has been studied by learners that are judged against him.
+    assert population("femkortskille", "held_out") == [
+        f"femkortskille/{habit}"
+        for habit in ("coward", "loose", "mean", "trapper", "few", "high_leader", "drunk")
+    ]
+
+
+def test_a_bot_of_another_game_is_refused():
+    rules = kille_env.spec("knack").resolve()
+    with pytest.raises(PolicyError, match="plays byteskille, not knack; `kille players knack`"):
+        load_policy("byteskille/maniac", "knack", 3, rules)
+
+
+def test_a_bot_who_does_not_exist_is_refused_with_a_suggestion():
+    rules = kille_env.spec("knack").resolve()
+    with pytest.raises(PolicyError, match="Did you mean 'knack/maniac'"):
+        load_policy("knack/manic", "knack", 3, rules)
+
+
+# Byteskille
+
+
+def byteskille(name, cards, *actions, rules=None, dealer=None, episode="deal"):
+    """What a bot does after some actions by name, with these cards dealt, forehand first."""
+    batch = kille_env.make_batch("byteskille", 1, len(cards), rules=rules, episode=episode, seed=1)
+    batch.reset(deck=list(cards), dealer=len(cards) - 1 if dealer is None else dealer)
+    for action in actions:
+        batch.step(np.array([batch.spec.actions.index(action)]))
+    bot = load_policy(f"byteskille/{name}", "byteskille", len(cards), batch.rules)
+    chances = bot.probabilities(batch.observation, batch.mask)
+    return batch.spec.actions[int(chances[0].argmax())]
+
+
+FOUR = ("L5", "L6", "L7", "L8")
+
+
+@pytest.mark.parametrize(
+    ("name", "card", "does"),
+    [
+        ("maniac", "GO", "swap"),
+        ("maniac", "L12", "swap"),
+        ("stone", "BL", "stand"),
+        ("stone", "KI", "stand"),
+        ("skitkort", "KR", "swap"),
+        ("skitkort", "L1", "stand"),
+        ("skitkort", "KI", "swap"),
+        ("lilja_seven", "L6", "swap"),
+        ("lilja_seven", "L7", "stand"),
+        ("matadors", "L12", "swap"),
+        ("matadors", "VH", "stand"),
+        ("contented", "L3", "stand"),
+        ("restless", "L6", "swap"),
+        ("ladder", "L3", "swap"),
+        ("ladder", "L4", "stand"),
+        ("harlequin", "KI", "stand"),
+        ("caller", "GO", "call"),
+        ("caller", "L12", "stand"),
+        ("solved", "L3", "swap"),
+        ("solved", "L4", "stand"),
+    ],
+)
+def test_forehand_of_four_does_what_the_sentence_says(name, card, does):
+    assert byteskille(name, (card, *FOUR[1:])) == does
+
+
+def test_the_one_before_is_copied_or_contradicted():
+    assert byteskille("copycat", FOUR, "stand") == "stand"
+    assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "stand") == "swap"
+    # Forehand swaps: who had to give his card is next.
+    assert byteskille("copycat", ("L5", "L12", "L7", "L8"), "swap") == "swap"
+    assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "swap") == "stand"
+
+
+def test_the_forgetful_one_does_not_know_whom_he_gave_a_lower_card():
+    # The second swaps his lilja 2 away for a lilja 4 that forehand was rid of.
+    given = (("L4", "L2", "L5", "L6"), "swap")
+    assert byteskille("forgetful", *given) == "swap"
+    assert the_rule_of_thumb(*given) == "stand"
+
+
+def the_rule_of_thumb(cards, *actions):
+    """What the rule of thumb does in the same place."""
+    batch = kille_env.make_batch("byteskille", 1, len(cards), episode="deal", seed=1)
+    batch.reset(deck=list(cards), dealer=len(cards) - 1)
+    for action in actions:
+        batch.step(np.array([batch.spec.actions.index(action)]))
+    chances = ThresholdPolicy(len(cards), batch.rules).probabilities(batch.observation, batch.mask)
+    return batch.spec.actions[int(chances[0].argmax())]
+
+
+def test_who_agrees_does_so_with_a_bad_card_only():
+    assert byteskille("agreeable", ("BL", "BL"), "ask") == "yes"
+    assert byteskille("agreeable", ("BL", "L12"), "ask") == "no"
+    assert byteskille("maniac", ("BL", "L12"), "ask") == "yes"
+    assert byteskille("stone", ("BL", "BL"), "ask") == "no"
+
+
+def test_maniacs_buy_in_and_stones_do_not():
+    out = (("BL", "L5", "L6", "L7"), *["stand"] * 4)
+    assert byteskille("maniac", *out, episode="match") == "buy"
+    assert byteskille("stone", *out, episode="match") == "decline"
+
+
+@pytest.mark.parametrize(("preset", "seats"), [("svensk", 2), ("svensk", 3), ("wikipedia", 4)])
+def test_the_solved_one_draws_lots_where_he_is_solved(preset, seats):
+    rules = kille_env.spec("byteskille").resolve(preset, episode="deal")
+    seen, mask = decisions("byteskille", seats, rules, tables=100)
+    solved = load_policy("byteskille/solved", "byteskille", seats, rules)
+    chances = solved.probabilities(seen, mask)
+    assert ((chances > 0.001) & (chances < 0.999)).any()
+    elsewhere = kille_env.spec("byteskille").resolve(preset, episode="match")
+    usual = load_policy("rule_of_thumb", "byteskille", seats, elsewhere)
+    seen, mask = decisions("byteskille", seats, elsewhere, tables=50)
+    solved = load_policy("byteskille/solved", "byteskille", seats, elsewhere)
+    assert np.array_equal(solved.probabilities(seen, mask), usual.probabilities(seen, mask))
+
+
+# The trick games
+
+
+def does(table, name):
+    """What a bot does in the place of the seat to act; of cards to play the codes."""
+    batch = table.batch
+    policy = load_policy(f"{table.game}/{name}", table.game, table.players, table.rules)
+    chances = policy.probabilities(batch.observation, batch.mask)
+    return batch.action_text(int(chances[0].argmax())).removeprefix("play ")
+
+
+def test_femkortskille_is_knocked_as_the_sentences_say():
+    weak, strong, gok = "L1 L2 L3", "KI L2 L3", "GO L2 L3"
+    for name, hand, first, after_one in [
+        ("maniac", weak, "knock", "knock"),
+        ("coward", strong, "check", "fold"),
+        ("gok", gok, "knock", "knock"),
+        ("first", strong, "knock", "fold"),
+        ("trapper", strong, "check", "knock"),
+        ("copycat", weak, "check", "knock"),
+    ]:
+        hands = f"L4 L6 L7 | {hand} | BL BP KR"
+        assert does(play("femkortskille", hands, "0 check"), name) == first
+        assert does(play("femkortskille", hands, "0 knock"), name) == after_one
+
+
+def test_who_leads_high_leads_high():
+    hands, both, talon = "L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10"
+    table = play("femkortskille", hands, both, talon)
+    assert (does(table, "puller"), does(table, "tight")) == ("GO", "L3")
+    table.act("0 L9")
+    assert (does(table, "puller"), does(table, "high_leader")) == ("L10", "KI")
+
+
+def test_kungsholmskille_is_stayed_in_as_the_sentences_say():
+    hands = "BL L8 SV HU KI | L6 L7 L8 L9 L10 | L1 L2 L3 L4 L5"
+    table = play("kungsholmskille", hands, "0 knock")
+    assert [does(table, name) for name in ("maniac", "coward", "skitkort", "tight")] == [
+        "stay", "fold", "fold", "fold",
+    ]  # fmt: skip
+    table = play("kungsholmskille", hands, "0 knock, 1 fold")
+    assert [does(table, name) for name in ("copycat", "few")] == ["fold", "stay"]
+
+
+def test_krypkille_is_discarded_as_the_sentences_say():
+    table = krypkille_tables.play("BL L2 L7 SV KI | L6 L7 L8 L9 L10")
+    assert [does(table, name) for name in ("pat", "burnt", "hoarder", "new_cards")] == [
+        "discard", "discard KI", "discard L7 SV KI", "discard L2 L7 SV",
+    ]  # fmt: skip
+    one_thrown = krypkille_tables.play("BL L2 L7 L8 KI | L6 L7 L8 L9 L10", "0 discard L2")
+    assert does(one_thrown, "copycat") == "discard L7"
+
+
+def test_krypkille_is_declared_as_the_sentences_say():
+    end = krypkille_tables.end("KR L2 L3 BL")
+    everybody = ("maniac", "silent", "skitkort", "vulture", "copycat")
+    assert [does(end, name) for name in everybody] == [
+        "declare", "pass", "declare", "declare", "pass",
+    ]  # fmt: skip
+
+
+def test_knack_is_joined_as_the_sentences_say():
+    weak, ace, trump = "7C 8D 9S", "AC 8D 9S", "7H 8D 9S"  # hearts are trumps
+    for name, hand, first, after_one in [
+        ("maniac", weak, "knock", "knock"),
+        ("coward", ace, "fold", "fold"),
+        ("ace", ace, "knock", "knock"),
+        ("any_trump", trump, "knock", "knock"),
+        ("any_trump", ace, "fold", "fold"),
+        ("copycat", weak, "fold", "knock"),
+        ("lone_wolf", weak, "knock", "fold"),
+    ]:
+        hands = f"6D 7D 9D | {hand} | 6S 7S 8S"
+        assert does(knack_tables.play(hands, "0 fold"), name) == first
+        assert does(knack_tables.play(hands, "0 knock"), name) == after_one
