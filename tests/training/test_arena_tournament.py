@@ -299,7 +299,10 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
 
 def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
     tournament = Tournament(Folder(tmp_path / "a"), settings())
-    with tournament.store as store, HereExecutor() as executor:
-        with LiveStandings(store, "units a deal") as watcher:
-            tournament.play(executor, watcher)
+    with (
+        tournament.store as store,
+        HereExecutor() as executor,
+        LiveStandings(store, "units a deal") as watcher,
+    ):
+        tournament.play(executor, watcher)
     assert "6 deals" in capsys.readouterr().err

@@ -30,6 +30,10 @@ COMMANDS = {
         "kille_training.commands.tournament:tournament",
         "Who is better, by how much, and how sure that is.",
     ),
+    "export": (
+        "kille_training.commands.export:export",
+        "Write a tournament's results for other programs.",
+    ),
     "report": ("kille_training.commands.report:report", "Make a run's report."),
     "record": ("kille_training.commands.record:record", "Let agents play; write the matches down."),
     "replay": ("kille_training.commands.replay:replay", "Tell recorded matches, or check them."),

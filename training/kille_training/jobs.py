@@ -21,6 +21,7 @@ from kille_training.solving.solution import Folder, Solved, SolveSettings, solve
 from kille_training.watch import Watch
 
 if TYPE_CHECKING:
+    from kille_training.arena.replay import Cell
     from kille_training.arena.settings import TournamentSettings
     from kille_training.arena.standings import Played
     from kille_training.arena.tournament import Folder as TournamentFolder
@@ -256,3 +257,36 @@ def play_tournament(
         raise
     finally:
         tournament.close()
+
+
+def play_again(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    row: str,
+    column: str,
+    *,
+    address: str | None,
+    trust: bool,
+) -> list["Cell"]:
+    """Plays a cell of a tournament's crosstable again; see `arena.replay.replay_cells`."""
+    from kille_training.arena.live import LiveStandings
+    from kille_training.arena.replay import replay_cells
+    from kille_training.arena.store import Store
+    from kille_training.arena.tournament import executor_of
+
+    with (
+        Store(folder.results, readonly=True) as store,
+        executor_of(settings, folder, address) as executor,
+        LiveStandings(store, "", standings=False) as watcher,
+    ):
+        return replay_cells(store, settings, row, column, executor, watcher, trust=trust)
+
+
+def report_tournament(folder: "TournamentFolder") -> Path:
+    """Writes a tournament's page and returns where it lies."""
+    from kille_training.arena.page import write_page
+
+    watch = Watch()
+    with watch.job("reporting", 1):
+        write_page(folder)
+    return folder.report

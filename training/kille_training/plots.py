@@ -59,7 +59,7 @@ def learning_curve(measurements: Sequence[dict[str, str]], measure: str) -> str:
             axes.legend(frameon=False, loc="lower right", ncols=2)
         panels[-1].set_xlabel("decisions, millions")
         panels[-1].set_xlim(left=0.0)
-        return _svg(figure)
+        return as_svg(figure)
 
 
 def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
@@ -104,7 +104,7 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
         axes.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes, pad=0.01, aspect=12, ticks=[0, 0.5, 1])
         bar.outline.set_visible(False)  # type: ignore[operator]
-        return _svg(figure)
+        return as_svg(figure)
 
 
 def convergence(
@@ -132,7 +132,7 @@ def convergence(
         axes.set_ylabel("NashConv, units a deal")
         if len(curves) > 1:
             axes.legend(frameon=False, loc="upper right", fontsize=8)
-        return _svg(figure)
+        return as_svg(figure)
 
 
 def position_names(players: int) -> list[str]:
@@ -146,7 +146,7 @@ def _rows(found: SwapMap, rule: SwapMap | None, which: str) -> list[tuple[np.nda
     return list(zip(getattr(found, which), theirs, strict=True))
 
 
-def _svg(figure: Figure) -> str:
+def as_svg(figure: Figure) -> str:
     """Returns the figure as an `<svg>` element."""
     text = io.StringIO()
     FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})

@@ -25,9 +25,23 @@ LEAST_SECONDS = 1.0
 class LiveStandings:
     """A `Watcher` for people; open it as a context."""
 
-    def __init__(self, store: Store, measure: str, console: Console | None = None) -> None:
-        """Shows what `store` holds on standard error, or another console."""
-        self._store, self._measure = store, measure
+    def __init__(
+        self,
+        store: Store,
+        measure: str,
+        *,
+        standings: bool = True,
+        console: Console | None = None,
+    ) -> None:
+        """Shows how far it is.
+
+        Args:
+            store: What is kept.
+            measure: What the means of standings tell, as "units a deal".
+            standings: Whether to show them as well.
+            console: Where; None is standard error.
+        """
+        self._store, self._measure, self._with_standings = store, measure, standings
         self.console = console or Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -76,6 +90,8 @@ class LiveStandings:
         self._progress.update(self._task, completed=self._done)
         now = time.monotonic()
         if now < self._next:
+            return
+        if self.console.is_terminal and not self._with_standings:
             return
         if self.console.is_terminal:
             self._tables = self._standings()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.table import Table as RichTable
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_training.arena.settings import TournamentSettings
@@ -85,6 +86,22 @@ def replay_cells(
         again += outcome.results
         watcher.played(outcome)
     return [_cell(seats, row, column, pair, kept, again) for seats in sorted(stints)]
+
+
+def cells_renderable(cells: Sequence[Cell]) -> RichTable:
+    """Returns cells for the terminal."""
+    table = RichTable(title=f"What {cells[0].row} earns where {cells[0].column} sits too")
+    for name in ("seats", "units a deal", "deals", "tables", "as it is kept"):
+        table.add_column(name, justify="right")
+    for cell in cells:
+        table.add_row(
+            str(cell.num_players),
+            f"{cell.mean:+.4f} ± {cell.half:.4f}",
+            f"{cell.deals:,}",
+            f"{cell.tables:,}",
+            "bit for bit" if cell.same else "NO",
+        )
+    return table
 
 
 def _cell(

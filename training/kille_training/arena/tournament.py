@@ -9,7 +9,7 @@ runs/NAME/
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import factorial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import yaml
 
+from kille_agents.describe import describe_player
 from kille_agents.network import write_whole
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
@@ -124,6 +125,7 @@ class Tournament:
                 each.player,
                 each.play,
                 fingerprint=fingerprint(each.player),
+                card=asdict(describe_player(each.player, settings.table.game)),
             )
             for each in taking_part
         ]
@@ -134,7 +136,9 @@ class Tournament:
             self._check_same(folder)
             self.store.enter(kept)
             if "founders" not in self.store.meta():
-                self.store.set_meta(tables=self._identity(), founders=len(kept), swiss={})
+                self.store.set_meta(
+                    tables=self._identity(), founders=len(kept), swiss={}, made_with=versions()
+                )
             self._write_settings(folder)
         except BaseException:
             self.store.close()

@@ -1,4 +1,4 @@
-"""`kille report`: the page about a run."""
+"""`kille report`: the page about a run or a tournament."""
 
 from pathlib import Path
 
@@ -11,11 +11,18 @@ from kille_training import console
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @console.json_option
 def report(run: Path, as_json: bool) -> None:
-    """Write report.html of RUN, the folder of a run, again; measure the run first if nobody has."""
-    from kille_training.jobs import measure_run, report_run
+    """Write report.html of RUN, the folder of a run or of a tournament, again.
+
+    A run that nobody has measured is measured first; of a tournament it is what was played so far.
+    """
+    from kille_training.arena.tournament import Folder
+    from kille_training.jobs import measure_run, report_run, report_tournament
     from kille_training.runs import Run
 
-    the_run = Run(run)
-    measure_run(the_run)
-    report_run(the_run)
-    console.report({"report": str(the_run.report)}, f"The report lies in {the_run.report}", as_json)
+    if Folder(run).results.is_file():
+        page = report_tournament(Folder(run))
+    else:
+        the_run = Run(run)
+        measure_run(the_run)
+        page = report_run(the_run)
+    console.report({"report": str(page)}, f"The report lies in {page}", as_json)

@@ -1,5 +1,6 @@
 """`kille tournament`: who is better, by how much, and how sure that is."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,13 @@ from kille_training.arena.settings import EXECUTORS
 @click.option("--workers", type=click.IntRange(min=0), help="Processes; 0 is this one.")
 @click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")
 @click.option(
+    "--cell",
+    nargs=2,
+    default=None,
+    metavar="ROW COLUMN",
+    help="Play again only where these two entrants of a tournament met, and compare.",
+)
+@click.option(
     "--readmit", multiple=True, metavar="NAME", help="Let an entrant who is out in again."
 )
 @console.trust_option
@@ -40,6 +48,7 @@ def tournament(
     name: str | None,
     out: Path,
     overrides: tuple[str, ...],
+    cell: tuple[str, str] | None,
     readmit: tuple[str, ...],
     trust: bool,
     as_json: bool,
@@ -50,9 +59,10 @@ def tournament(
     CONFIG is a file of settings, or the folder of a tournament. What lies in the folder already is
     not played again: interrupted, it goes on; with more entrants or deals, only those are played.
     """
+    from kille_training.arena.replay import cells_renderable
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder
-    from kille_training.jobs import play_tournament
+    from kille_training.jobs import play_again, play_tournament
 
     address = values.pop("address")
     if config.is_dir():
@@ -64,6 +74,17 @@ def tournament(
     else:
         settings = load_tournament(config, overrides, name=name, **values)
         folder = Folder(out / settings.name)
+    if cell is not None:
+        cells = play_again(folder, settings, *cell, address=address, trust=trust)
+        console.report(
+            {"cells": [asdict(each) for each in cells]}, cells_renderable(cells), as_json
+        )
+        if not all(each.same for each in cells):
+            raise click.ClickException(
+                f"{folder.path} holds other results than these; were the versions in its "
+                "config.yaml others?"
+            )
+        return
     played = play_tournament(folder, settings, address=address, readmit=readmit, trust=trust)
     console.report(
         {"run": str(folder.path), **played.as_dict()},

@@ -1,0 +1,245 @@
+"""A tournament's page: one file that needs nothing beside it, and the same bytes for the same play.
+
+Everything on it is worked out from what is kept; nothing is played again.
+"""
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jinja2
+import numpy as np
+import yaml
+
+from kille_agents.network import write_whole
+from kille_env.registry import spec
+from kille_training.arena import plots
+from kille_training.arena.standings import Standing, standings
+from kille_training.arena.store import KeptEntrant, Store
+from kille_training.arena.tournament import Folder
+from kille_training.config import plain
+from kille_training.rating import ladder, plackett_luce
+from kille_training.rating.alpha_rank import settle, single_population
+from kille_training.rating.crosstable import CrossTable, crosstable
+from kille_training.rating.intervals import convergence, entrant_scores, sums_by_deal
+from kille_training.rating.lotteries import levels
+from kille_training.rating.meta_game import against
+from kille_training.rating.nash_averaging import nash_average
+from kille_training.rating.observations import Observations
+from kille_training.rating.places import place_distribution, worst_opponents
+from kille_training.rating.plackett_luce import Ratings
+from kille_training.rating.rankings import rankings
+from kille_training.report import unit_of
+
+BOOTSTRAPS = 200
+MOST_IN_CROSSTABLE = 60
+"""Entrants in a crosstable, the best ones; more do not fit on a page."""
+
+
+def write_page(folder: Folder) -> None:
+    """Writes report.html of a tournament, as far as it has been played.
+
+    Raises:
+        KilleError: Nothing has been played, or what is kept cannot be read.
+    """
+    settings = folder.settings()
+    with Store(folder.results, readonly=True) as store:
+        entrants, found = store.entrants(), store.observations()
+        meta = store.meta()
+    run = f"runs/{folder.path.resolve().name}"
+    unit = unit_of(settings.table.episode)
+    sizes = [Size(seats, found[seats], entrants, settings.seed) for seats in sorted(found)]
+    page = (
+        _environment()
+        .get_template("tournament.html.j2")
+        .render(
+            name=folder.path.resolve().name,
+            game=spec(settings.table.game),
+            settings=settings,
+            settings_text=yaml.safe_dump(plain(settings), sort_keys=False, allow_unicode=True),
+            rules=meta["tables"]["rules"],
+            versions=meta.get("made_with", {}),
+            run=run,
+            unit=unit,
+            measure=f"units a {unit}",
+            entrants=entrants,
+            sizes=sizes,
+            over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,
+            cell=lambda row, column: f"kille tournament {run} --cell {_word(row)} {_word(column)}",
+            bootstraps=BOOTSTRAPS,
+            most=MOST_IN_CROSSTABLE,
+        )
+    )
+    write_whole(folder.report, page.encode())
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What tables of payoffs say of an entrant.
+
+    Attributes:
+        name: The entrant.
+        alpha_rank: Share of an evolving population, None where it is not defined.
+        chosen: How often the equilibrium of largest entropy chooses him.
+        rating: What he earns against that equilibrium.
+        level: Of the maximal lottery that draws him, from 1.
+        drawn: How often it does.
+    """
+
+    name: str
+    alpha_rank: float | None
+    chosen: float
+    rating: float
+    level: int
+    drawn: float
+
+
+class Size:
+    """Everything that the page says of tables of one size."""
+
+    def __init__(
+        self, seats: int, found: Observations, entrants: Sequence[KeptEntrant], seed: int
+    ) -> None:
+        self.seats, self.found, self.entrants, self.seed = seats, found, list(entrants), seed
+        self.names = [entrant.name for entrant in entrants]
+        self.number = {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def tables(self) -> int:
+        """Deals, each counted for every lineup."""
+        return len(self.found)
+
+    @cached_property
+    def deals(self) -> int:
+        """Different deals."""
+        return len(np.unique(self.found.deal))
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """The standings, best first."""
+        return standings(self.found, self.entrants)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """Batch Plackett-Luce."""
+        order = rankings(self.found, len(self.names))
+        return plackett_luce.fit(order, bootstraps=BOOTSTRAPS, seed=self.seed)
+
+    @cached_property
+    def rating_interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the ratings' intervals in Elo points, [E] each."""
+        low, high = self.ratings.interval()
+        return low * ELO, high * ELO
+
+    @cached_property
+    def ladder(self) -> ladder.Ladder:
+        """OpenSkill's beliefs after all deals."""
+        return ladder.climb(rankings(self.found, len(self.names)))
+
+    @cached_property
+    def places(self) -> Any:
+        """How often each finishes where."""
+        return place_distribution(self.found, len(self.names))
+
+    @cached_property
+    def worst(self) -> Any:
+        """Against whom each does worst."""
+        return worst_opponents(self.found, len(self.names))
+
+    @cached_property
+    def crosstable(self) -> CrossTable:
+        """What each earns where whom else sits."""
+        return crosstable(self.found, len(self.names))
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """Numbers of those in the crosstable, in the order of the standings."""
+        order = [self.number[row.name] for row in self.standings if row.mean is not None]
+        return order[:MOST_IN_CROSSTABLE]
+
+    @cached_property
+    def shades(self) -> Any:
+        """Class of each cell."""
+        return plots.shades(self.crosstable.mark, self.crosstable.firm)
+
+    @cached_property
+    def votes(self) -> list[Vote] | None:
+        """What voting and evolution say; None unless everybody has met everybody."""
+        there = np.array(
+            [
+                self.number[row.name]
+                for row in self.standings
+                if row.mean is not None and not row.out
+            ]
+        )
+        if len(there) < 2:
+            return None
+        compared = against(self.found, len(self.names)).among(there)
+        off = ~np.eye(len(there), dtype=bool)
+        if not (np.isfinite(compared.margin) | ~off).all():
+            return None
+        nash, lottery = nash_average(compared.margin), levels(compared.majority)
+        ranks = None
+        if self.seats == 2:
+            ranks, _ = settle(
+                lambda alpha: single_population(compared.margin, alpha), compared.margin
+            )
+        votes = [
+            Vote(
+                self.names[number],
+                None if ranks is None else float(ranks[place]),
+                float(nash.chosen[place]),
+                float(nash.rating[place]),
+                int(lottery.level[place]) + 1,
+                float(lottery.chosen[place]),
+            )
+            for place, number in enumerate(there.tolist())
+        ]
+        return sorted(votes, key=lambda vote: (vote.level, -vote.drawn, -vote.rating))
+
+    def rating_plot(self) -> str:
+        """Ratings with intervals."""
+        return plots.ratings(self.names, self.ratings.elo, *self.rating_interval)
+
+    def convergence_plot(self, measure: str) -> str | None:
+        """How intervals narrow; None with too few deals."""
+        if self.deals < 10:
+            return None
+        sums = sums_by_deal(self.found.deal, entrant_scores(self.found, len(self.names)))
+        played, _, half = convergence(sums)
+        return plots.convergence(played, half, measure)
+
+    def place_plot(self) -> str:
+        """How often each finishes where."""
+        return plots.places(self.names, self.places.share)
+
+
+ELO = 400 / math.log(10)
+"""Elo points a unit of log-strength."""
+
+
+def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> str:
+    elo = np.array([size.ratings.elo for size in sizes])
+    half = np.array([np.subtract(*size.rating_interval[::-1]) / 2 for size in sizes])
+    names = [entrant.name for entrant in entrants]
+    return plots.by_size(names, [size.seats for size in sizes], elo, half, "rating, Elo points")
+
+
+def _word(name: str) -> str:
+    return shlex.quote(name)
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kille_training"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["signed"] = lambda value, digits=3: f"{value:+.{digits}f}"
+    environment.filters["count"] = lambda value: f"{value:,}"
+    return environment
