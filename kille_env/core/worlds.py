@@ -175,7 +175,8 @@ class Worlds:
         batch, cards = self._draw(number, 0)
         decision, tables, actions = self._history.decisions(self._rows, self.seats)
         world = (decision[:, None] * number + np.arange(number)).ravel()
-        then = np.repeat(tables, number)
+        then = np.empty(len(world), dtype=tables.dtype)
+        np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
         seats = then["seat"].astype(np.int8)
         game, rules = batch.game, batch.rules.record
         game.relabel(then, rules, cards[world])

@@ -35,6 +35,7 @@ from kille_env.games.kungsholmskille.words import (
     result,
     set_up,
 )
+from kille_env.games.kungsholmskille.worlds import relabel, resample
 
 __all__ = [
     "MEANINGS",
@@ -52,6 +53,8 @@ __all__ = [
     "legal_actions",
     "narrate",
     "observe",
+    "relabel",
+    "resample",
     "result",
     "set_up",
     "settle",

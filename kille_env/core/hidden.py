@@ -1,0 +1,259 @@
+"""Worlds of the trick games: what somebody cannot hold, and the hidden cards dealt anew.
+
+What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
+hands that were thrown in, the talon. From the tricks everybody can tell what a player can not have
+in hand: who did not head a trick could not, who had to play his lowest card that does has none in
+between, and who had to creep with his lowest card has none below it. That was so of the hand of
+that moment, and so it is of what is left of it.
+
+Nobody else can tell either which of a player's cards he was dealt, and which he got later.
+"""
+
+import numpy as np
+
+from kille_env.core.arrange import card_from, deal_places, relabel_cards, relabel_set
+from kille_env.core.jit import index, kernel
+from kille_env.core.rng import below
+from kille_env.core.seats import seat_left_of
+from kille_env.core.sets import card_bit, how_many, in_cards
+from kille_env.core.tricks import (
+    NO_RANK,
+    cards_below,
+    lowest_card,
+    without_lowest,
+)
+
+NOTHING = np.uint64(0)
+_SEAT_BITS, _SEAT_MASK = np.uint64(4), np.uint64(15)
+_MOST_BITS, _MOST_MASK = np.uint64(6), np.uint64(63)
+
+
+@kernel
+def cannot_hold(table, seat, heads_lowest, creeps_lowest):
+    """The cards that everybody knows a seat not to have in hand, from what it has played.
+
+    Args:
+        table: The table.
+        seat: Whose hand.
+        heads_lowest: Whether who can head a trick has to do it with the lowest card that does.
+        creeps_lowest: Whether who can not has to play his lowest card.
+    """
+    barred, in_play = NOTHING, np.uint32(table["in_play"])
+    for trick in range(table["played"].shape[0]):
+        rank = np.int64(table["played"][trick, index(seat)]) >> 1
+        other = np.int64(table["lead"][trick])
+        if rank < 0 or other == seat:
+            continue
+        highest = np.int64(NO_RANK)
+        while other != seat:
+            highest = max(highest, np.int64(table["played"][trick, index(other)]) >> 1)
+            other = np.int64(seat_left_of(table, other, in_play))
+        lower, under = cards_below(rank), cards_below(highest)
+        if rank < highest:
+            barred |= ~under | (lower if creeps_lowest else NOTHING)
+        elif heads_lowest:
+            barred |= lower & ~under
+    return barred
+
+
+# Hands
+
+
+@kernel
+def hidden_hand(table, viewer, seat):
+    """The hand of a seat, unless it is the viewer's own."""
+    return np.uint64(table["hand"][index(seat)]) if seat != viewer else NOTHING
+
+
+@kernel
+def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
+    """Returns in which order to deal the hidden hands, and how many cards each can choose from.
+
+    Hands with few cards to choose from come first. A hand that comes later finds at most as many as
+    are written here: what the ones before it can not find elsewhere, they take from it.
+
+    Args:
+        table: The table.
+        viewer: Who looks.
+        free: The cards that may be in hidden hands, a set.
+        spare: How many places of each hand may be filled otherwise.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+
+    Returns:
+        The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
+        six bits each, the number of cards.
+    """
+    num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
+    last_size, last = np.int64(-1), np.int64(-1)
+    for place in range(num_players):
+        size, seat = np.int64(99), np.int64(-1)
+        for other in range(num_players):
+            choice = free & ~cannot_hold(table, other, heads_lowest, creeps_lowest)
+            number = how_many(choice) if hidden_hand(table, viewer, other) != 0 else np.int64(98)
+            later = (number > last_size) | ((number == last_size) & (other > last))
+            if later & (number < size):
+                size, seat = number, other
+        may = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        taken = np.int64(0)
+        for before in range(place):
+            other = np.int64((order >> (_SEAT_BITS * np.uint64(before))) & _SEAT_MASK)
+            theirs = free & ~cannot_hold(table, other, heads_lowest, creeps_lowest)
+            needed = how_many(hidden_hand(table, viewer, other)) - spare
+            taken += max(0, needed - how_many(theirs & ~may))
+        number = max(how_many(may) - taken, how_many(hidden_hand(table, viewer, seat)))
+        order |= np.uint64(seat) << (_SEAT_BITS * np.uint64(place))
+        most |= np.uint64(number) << (_MOST_BITS * np.uint64(seat))
+        last_size, last = size, seat
+    return order, most
+
+
+@kernel
+def most_of(most, seat):
+    """How many cards a hand can choose from, as `plan_hands` has written it."""
+    return np.int64((most >> (_MOST_BITS * np.uint64(seat))) & _MOST_MASK)
+
+
+@kernel
+def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_lowest, cards):
+    """Deals the hidden hands, or fails; of all ways to deal them, none succeeds more often.
+
+    Each card is drawn as if the hand had as many to choose from as it can have at most; where it
+    has fewer, the draw fails in that proportion.
+
+    Args:
+        table: The table with the generator.
+        viewer: Who looks.
+        places: The cards whose places are to be dealt to, if they are in hidden hands; a set.
+        free: The cards that lie nowhere yet, a set.
+        order: From `plan_hands`.
+        most: Likewise.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        cards: Where it is written.
+
+    Returns:
+        Whether it has succeeded, and the cards that are still free.
+    """
+    for place in range(np.int64(table["num_players"])):
+        seat = np.int64((order >> (_SEAT_BITS * np.uint64(place))) & _SEAT_MASK)
+        here = hidden_hand(table, viewer, seat) & places
+        choice = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        at_most, number = most_of(most, seat), how_many(choice)
+        while here != 0:
+            skipped = below(table, at_most)
+            if skipped >= number:
+                return False, free
+            card = nth_card(choice, skipped)
+            choice &= ~card_bit(card)
+            free &= ~card_bit(card)
+            cards[index(lowest_card(here))] = card
+            here = without_lowest(here)
+            at_most -= 1
+            number -= 1
+    return True, free
+
+
+@kernel
+def nth_card(cards, number):
+    """A card of a set, counted from its lowest, which is number 0."""
+    rest = np.uint64(cards)
+    for _ in range(number):
+        rest = without_lowest(rest)
+    return lowest_card(rest)
+
+
+@kernel
+def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
+    """Deals the cards that a seat has not seen anew to the places where they are now.
+
+    All arrangements in which nobody holds what he cannot are equally likely.
+
+    Args:
+        table: The table with the generator.
+        viewer: Who looks.
+        unseen: The cards that he has not seen, a set: all other hands, and what nobody holds.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        cards: Where it is written which card lies where card c lies now.
+    """
+    order, most = plan_hands(table, viewer, unseen, 0, heads_lowest, creeps_lowest)
+    done, free = False, NOTHING
+    while not done:
+        done, free = try_hands(
+            table, viewer, unseen, unseen, order, most, heads_lowest, creeps_lowest, cards
+        )
+    elsewhere = np.uint64(unseen)
+    for seat in range(np.int64(table["num_players"])):
+        elsewhere &= ~hidden_hand(table, viewer, seat)
+    deal_places(table, elsewhere, free, free, cards)
+
+
+# What nobody else can tell of a player's own cards
+
+
+@kernel
+def some_cards(table, cards, number):
+    """Draws so many cards of a set, every choice of them equally likely."""
+    rest = np.uint64(cards)
+    for _ in range(number):
+        rest &= ~card_bit(card_from(table, rest))
+    return np.uint64(cards) & ~rest
+
+
+@kernel
+def share_draws(table, viewer):
+    """Draws which cards others were dealt of those that they have held, and which they got later.
+
+    The pack is put into that order too. Nothing else on the table tells the difference: not for a
+    table where cards are drawn once more.
+    """
+    for seat in range(np.int64(table["num_players"])):
+        dealt = np.uint64(table["dealt"][index(seat)])
+        drawn = np.uint64(table["drawn_cards"][index(seat)])
+        if seat != viewer and drawn != 0:
+            kept = np.uint64(table["hand"][index(seat)] | table["face_up"]) & (dealt | drawn)
+            later = some_cards(table, kept, how_many(drawn))
+            _exchange_places(table, dealt & later, drawn & ~later)
+            table["drawn_cards"][index(seat)] = later
+            table["dealt"][index(seat)] = (dealt | drawn) & ~later
+
+
+@kernel
+def _exchange_places(table, some, others):
+    """Exchanges two sets of equally many cards in the order of the pack."""
+    first, second = some, others
+    for position in range(np.int64(table["drawn"])):
+        card = np.int64(table["deck"][index(position)])
+        if in_cards(some, card):
+            table["deck"][index(position)] = lowest_card(second)
+            second = without_lowest(second)
+        elif in_cards(others, card):
+            table["deck"][index(position)] = lowest_card(first)
+            first = without_lowest(first)
+
+
+# Relabelling
+
+
+@kernel
+def relabel_tricks(table, cards):
+    """Puts `cards[c]` where card c is, in the fields that all trick games have.
+
+    What everybody can see is of types, so open cards must keep theirs.
+    """
+    for seat in range(np.int64(table["num_players"])):
+        table["hand"][index(seat)] = relabel_set(table["hand"][index(seat)], cards)
+        table["dealt"][index(seat)] = relabel_set(table["dealt"][index(seat)], cards)
+        table["drawn_cards"][index(seat)] = relabel_set(table["drawn_cards"][index(seat)], cards)
+    table["face_up"] = relabel_set(table["face_up"], cards)
+    for trick in range(table["played"].shape[0]):
+        relabel_cards(table["played"][trick], cards)
+    relabel_cards(table["deck"], cards)
+
+
+@kernel
+def relabel_discards(table, cards):
+    """Puts `cards[c]` where card c is among the discards."""
+    for seat in range(np.int64(table["num_players"])):
+        table["discarded"][index(seat)] = relabel_set(table["discarded"][index(seat)], cards)
