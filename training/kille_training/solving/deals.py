@@ -221,7 +221,7 @@ def build_stage(
     if needed > memory_limit:
         _refuse(batch, pack, needed, memory_limit)
     growth = Growth(batch, observed, nodes, leaves, 4096, outs)
-    hands, chances = (_deal_copies if copies else _deal_types)(pack, dealt)
+    hands, chances = (_deal_copies if copies else deal_types)(pack, dealt)
     while growth.size[DEALS] < len(hands):
         growth.grow(start, resolved, hands, chances, int(pack.sum()), integrate)
         if growth.size[CLASH]:
@@ -285,7 +285,7 @@ def _count_cards(cards: Sequence[str] | None, num_players: int) -> np.ndarray:
     return pack
 
 
-def _deal_types(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
+def deal_types(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
     """Every way to deal types: cards [D, P] from forehand on, and chances [D].
 
     Of equal cards the one that is dealt first is copy 0.
@@ -302,7 +302,7 @@ def _deal_types(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndar
 
 
 def _deal_copies(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
-    """Every way to deal the cards themselves, see `_deal_types`."""
+    """Every way to deal the cards themselves, see `deal_types`."""
     each = [2 * kind + copy for kind in range(TYPES) for copy in range(pack[kind])]
     cards = np.array(list(permutations(each, num_players)), dtype=np.int8)
     return cards, np.full(len(cards), 1 / len(cards))
