@@ -29,6 +29,7 @@ def _script(path: Path) -> Any:
 
 
 docs_tables = _script(ROOT / "docs" / "tables.py")
+docs_players = _script(ROOT / "docs" / "players.py")
 
 
 def _ids(pages: list[Path]) -> list[str]:
@@ -47,6 +48,28 @@ def test_generated_tables_are_fresh(game: str) -> None:
     assert docs_tables.build(text, kille_env.spec(game)) == text, "stale; run `make docs`"
     for block in docs_tables.BLOCKS:
         assert f"<!-- begin {block} -->" in text, f"{page} does not show {block}"
+
+
+def test_the_players_page_is_fresh_and_shows_every_game() -> None:
+    text = docs_players.PAGE.read_text(encoding="utf-8")
+    assert docs_players.build(text) == text, "stale; run `python docs/players.py`"
+    for block in ("numbers", *kille_env.list_games()):
+        assert f"<!-- begin {block} -->" in text
+
+
+@pytest.mark.compiled
+def test_the_player_on_the_players_page_plays() -> None:
+    import numpy as np
+
+    (snippet,) = _snippets(ROOT / "docs" / "players.md", "python")
+    names: dict[str, Any] = {}
+    exec(compile(snippet, "players.md", "exec"), names)
+    batch = kille_env.make_batch("knack", 16, 3, episode="deal", seed=1, restart=False)
+    batch.reset()
+    player = names["Cautious"](3, batch.rules)
+    chances = player.probabilities(batch.observation, batch.mask)
+    assert [batch.action_text(int(row.argmax())) for row in chances] == ["fold"] * 16
+    assert np.allclose(chances.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("game", kille_env.list_games())

@@ -58,6 +58,8 @@ def describe_player(
     name, path = str(name_or_path), Path(name_or_path)
     if name in ROSTER:
         bot = ROSTER[name]
+        if game not in (None, bot.game):
+            raise PolicyError(f"{name} plays {bot.game}, not {game}")
         return About(name, bot.what, bot.made, _measured(name, bot.game))
     if name in BASELINES:
         return _baseline(name, game)

@@ -98,7 +98,7 @@ def test_an_object_is_taken_as_it_is_and_may_look_ahead(module):
     [
         ("nobody_wrote_this:First", r"no module 'nobody_wrote_this' .* set PYTHONPATH"),
         ("somebodys_bots.inner:First", "no module 'somebodys_bots.inner'"),
-        ("somebodys_bots:Frist", "has no 'Frist'. Did you mean 'First'"),
+        ("somebodys_bots:Firstt", "has no 'Firstt'. Did you mean 'First'"),
         ("somebodys_bots:Nested.other", "has no 'Nested.other'"),
         ("somebodys_bots:number", "is of type int; expected a player .* of .num_players, rules"),
         ("somebodys_bots:none", "made something of type NoneType; expected a player"),

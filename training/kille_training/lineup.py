@@ -8,6 +8,7 @@ import numpy as np
 from kille_agents.base import Policy, Searcher, decide, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
 from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
+from kille_agents.population import ROSTER
 from kille_agents.table import TableCard, read_card, table_file
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
@@ -86,7 +87,7 @@ def table_for(
 
     Args:
         policy: A name or a path. What is not given is what an exported network or a table was made
-            for; for anyone else it is Byteskille's, and a single deal.
+            for, or a bot's game; for anyone else it is Byteskille's, and a single deal.
         game: The game, if given.
         num_players: Seats, if given.
         episode: "deal" or "match", if given.
@@ -95,6 +96,8 @@ def table_for(
     Raises:
         KilleError: There is no such game, switch or table, or the file cannot be read.
     """
+    if policy in ROSTER:
+        game = game or ROSTER[policy].game
     card = _card(policy)
     if card is not None:
         if "preset" not in switches and game in (None, card.game):
@@ -108,7 +111,7 @@ def table_for(
 
 def _card(policy: str) -> PolicyCard | TableCard | None:
     """Returns what a policy was made for, None if it does not say."""
-    if policy in BASELINES:
+    if policy in BASELINES or policy in ROSTER:
         return None
     if (file := table_file(policy)) is not None:
         return read_card(file)[1]
