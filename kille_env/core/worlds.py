@@ -15,6 +15,29 @@ from kille_env.core.rng import GOLDEN
 from kille_env.errors import KilleError
 
 
+def cards_then(
+    early: np.ndarray, pack: np.ndarray, other_pack: np.ndarray, cards: np.ndarray
+) -> np.ndarray:
+    """Returns which card lay, in a world, where each card lay earlier in the deal.
+
+    Where a player has got cards later, nobody else can tell which of his cards those were, so a
+    world can have another one for a card that lies open now: before it was drawn cards lay as the
+    world's pack has them.
+
+    Args:
+        early: [R] bool, fewer cards had been drawn then than now.
+        pack: [R, pack] the table's pack as it is now.
+        other_pack: [R, pack] the world's.
+        cards: [R, pack] the card that lies in the world where card c lies now.
+
+    Returns:
+        [R, pack] int8.
+    """
+    by_pack = np.empty_like(cards)
+    np.put_along_axis(by_pack, pack.astype(np.int64), other_pack, axis=1)
+    return np.where(early[:, None], by_pack, cards)
+
+
 @dataclass(frozen=True)
 class Past:
     """What the other seats saw and did earlier in the deal, if a world is the true one.
@@ -179,7 +202,11 @@ class Worlds:
         np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
         seats = then["seat"].astype(np.int8)
         game, rules = batch.game, batch.rules.record
-        game.relabel(then, rules, cards[world])
+        here = np.repeat(self._rows[decision], number)
+        now, theirs = self._batch.tables, batch.tables
+        early = then["drawn"] < now["drawn"][here]
+        packs = now["deck"][here], theirs["deck"][world]
+        game.relabel(then, rules, cards_then(early, *packs, cards[world]))
         observation = np.zeros((len(world), batch.observation.shape[1]), dtype=np.uint8)
         mask = np.zeros((len(world), batch.mask.shape[1]), dtype=np.int8)
         game.observe(then, rules, seats, observation)
