@@ -98,7 +98,7 @@ class TreeSearchPlayer(Looker):
         super().__init__(game, num_players, rules, **given, tables=tables, name=name)
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
-        return np.full(len(mask), self.worlds)
+        return np.full(len(mask), self.worlds * (self.candidates if self.remembers else 1))
 
     def _think(self, worlds: Worlds, chances: np.ndarray) -> np.ndarray:
         drawn = self._draw(worlds)

@@ -188,7 +188,8 @@ class SearchPlayer(Looker):
         super().__init__(game, num_players, rules, **given, tables=tables, name=name)
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
-        return self.worlds * mask.sum(axis=1, dtype=np.int64)
+        drawn = self.candidates if self.remembers else 0
+        return self.worlds * np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
 
     def _think(self, worlds: Worlds, chances: np.ndarray) -> np.ndarray:
         values = self._values(worlds)

