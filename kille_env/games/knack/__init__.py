@@ -5,8 +5,8 @@ fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spi
 it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N12 are
 explained on the game's page.
 
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, and the
-words in `words`.
+The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the
+worlds that a seat deems possible in `worlds`, and the words in `words`.
 """
 
 from kille_env.core.spec import GameSpec, Rules, Switch
@@ -37,6 +37,7 @@ from kille_env.games.knack.words import (
     result,
     set_up,
 )
+from kille_env.games.knack.worlds import relabel, resample
 
 __all__ = [
     "MEANINGS",
@@ -53,6 +54,8 @@ __all__ = [
     "legal_actions",
     "narrate",
     "observe",
+    "relabel",
+    "resample",
     "result",
     "set_up",
     "settle",

@@ -14,6 +14,7 @@ from kille_env.core.spec import Part, lay_out, width
 from kille_env.games.knack.rules import playable, strength_of
 from kille_env.games.knack.table import (
     ACE,
+    ALL_CARDS,
     FACE_DOWN,
     JOIN,
     KNACK_PACK,
@@ -149,7 +150,6 @@ IS_DEALER, HAS_JOINED, TO_SPEAK, TO_PLAY, LEADS, HOLDS, HAS_TRICKS, VOID, PLAYED
         "played",
     )
 )
-ALL_CARDS = np.uint64((1 << CARDS) - 1)
 ONE = np.uint64(1)
 
 

@@ -10,6 +10,7 @@ from kille_env.core.seats import bit, has, next_seat, seat_left_of
 from kille_env.core.sets import card_bit
 from kille_env.games.knack.table import (
     ACE,
+    ALL_CARDS,
     DRAW,
     FACE_DOWN,
     FOLD,
@@ -105,32 +106,46 @@ def deal(table, rules):
 
 
 @kernel
+def duties(table, rules, trick, leads, led):
+    """What has to be played if one has it: of a first set of cards, or else of a second one.
+
+    Args:
+        table: The table.
+        rules: The rules.
+        trick: Number of the trick.
+        leads: Whether the card is led; else it follows.
+        led: The suit led, if it follows.
+    """
+    nothing = np.uint64(0)
+    trump = np.int64(table["trump"])
+    trumps = of_suit(ALL_CARDS, trump)
+    # "Om förhand har trumfesset eller om det uppvända kortet är ett ess och förhand har
+    # trumfkungen, måste detta kort omedelbart spelas ut."
+    highest = RANKS * trump + ACE
+    highest = highest - 1 if table["turn_up"] == highest else highest
+    highest_trump = card_bit(highest) if trick == 0 else nothing
+    # Three or more: a trump to the first and second trick. Two: to the second, from the jack up.
+    many = table["num_joined"] >= 3
+    high = trumps & (np.uint64(0x1FF >> JACK << JACK) << np.uint64(RANKS * trump))
+    high = high if trick == 1 else nothing
+    to_lead = (trumps if trick < 2 else nothing) if many else high
+    following = of_suit(ALL_CARDS, max(led, 0))
+    unable = trumps if rules["must_trump"] else nothing
+    return (highest_trump if leads else following), (to_lead if leads else unable)
+
+
+@kernel
 def playable(table, rules, seat):
     """The cards that a seat may play if it is its turn: what is led, and how a trick is followed.
 
     Choices instead of branches: what somebody holds cannot be predicted.
     """
-    nothing = np.uint64(0)
     hand = np.uint64(table["hand"][index(seat)])
-    trump = np.int64(table["trump"])
-    trumps = of_suit(hand, trump)
-    following = of_suit(hand, max(np.int64(table["led"]), 0))
-    unable = trumps if rules["must_trump"] else nothing
-    following = following if following != nothing else unable
-    # "Om förhand har trumfesset eller om det uppvända kortet är ett ess och förhand har
-    # trumfkungen, måste detta kort omedelbart spelas ut."
-    highest = RANKS * trump + ACE
-    highest = highest - 1 if table["turn_up"] == highest else highest
-    trick = np.int64(table["trick"])
-    duty = (hand & card_bit(highest)) if trick == 0 else nothing
-    # Three or more: a trump to the first and second trick. Two: to the second, from the jack up.
-    many = table["num_joined"] >= 3
-    high = trumps & (np.uint64(0x1FF >> JACK << JACK) << np.uint64(RANKS * trump))
-    high = high if trick == 1 else nothing
-    trump_duty = (trumps if trick < 2 else nothing) if many else high
-    leading = duty if duty != nothing else trump_duty
-    chosen = leading if table["trick_size"] == 0 else following
-    return chosen if chosen != nothing else hand
+    leads = table["trick_size"] == 0
+    first, second = duties(table, rules, np.int64(table["trick"]), leads, np.int64(table["led"]))
+    chosen = hand & first
+    chosen = chosen if chosen != 0 else hand & second
+    return chosen if chosen != 0 else hand
 
 
 @kernel

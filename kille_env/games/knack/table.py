@@ -51,6 +51,7 @@ LED, FACE_DOWN, TRUMP = 10, 19, 20
 
 SUIT_OF = np.array([card // RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
 RANK_OF = np.array([card % RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
+ALL_CARDS = np.uint64((1 << KNACK_PACK.size) - 1)
 
 TABLE = table_dtype(
     MAX_PLAYERS,
