@@ -6,6 +6,7 @@ read without pickle, so nothing in it can run.
 
 import io
 import json
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,7 @@ BROKEN = (
     AttributeError,
     zipfile.BadZipFile,
     zlib.error,
+    tokenize.TokenError,  # by which NumPy reads a header
 )
 """What reading a broken file may raise."""
 
