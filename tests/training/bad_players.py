@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -142,4 +143,16 @@ class Chatters(Player):
         print("I think", len(mask))
         os.write(1, b"therefore I write\n")
         sys.stderr.write("and complain\n")
+        return even(mask)
+
+
+class Slow(Player):
+    """Takes his time and writes down which process waits for him, if he is told where."""
+
+    def probabilities(self, observation, mask):
+        waiting = os.environ.get("KILLE_TEST_WAITING")
+        if waiting:
+            with Path(waiting).open("a") as file:
+                file.write(f"{os.getppid()}\n")
+            time.sleep(0.3)
         return even(mask)

@@ -29,8 +29,11 @@ from kille_training.arena.watch import Crash, Watch
 
 def main() -> None:
     """Plays units until the other process has ended."""
-    watch, parent = Watch(Path(sys.argv[1])), int(sys.argv[2])
+    path, parent = Path(sys.argv[1]), int(sys.argv[2])
     _end_with(parent)
+    watch = Watch(path)
+    with suppress(OSError):  # some systems keep the file of memory that is in use
+        path.unlink()
     units, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Whatever players print, in Python or not, goes where standard error goes: to the log.
     with Path(os.devnull).open("rb") as nothing:

@@ -21,7 +21,8 @@ ROWS = 1 << 18
 def export_parquet(store: Store, path: Path) -> int:
     """Writes a row for each member of each table, as of one moment.
 
-    The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`, `lineup`, `deal`, `deal_seed`,
+    The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`,
+    `lineup`, `deal`, `deal_seed`,
     `seating` (its number among those of the deal), `seat`, `entrant` (his name), `earned` (units).
 
     Args:
@@ -80,7 +81,8 @@ def export_parquet(store: Store, path: Path) -> int:
 def export_jsonl(store: Store, path: Path) -> int:
     """Writes a line of JSON for each table, as of one moment.
 
-    Its keys: `tournament` (the name of its folder), `game`, `lineup`, `deal`, `deal_seed`, `seating` (its number among those
+    Its keys: `tournament` (the name of its folder), `game`, `lineup`, `deal`, `deal_seed`,
+    `seating` (its number among those
     of the deal), `entrants` (names by seat), `earned` (units by seat). The rules are those of the
     tournament.
 

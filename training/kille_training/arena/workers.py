@@ -57,8 +57,11 @@ class HereExecutor:
     For looking into things: a player who hangs or crashes takes this process with him.
     """
 
-    def __enter__(self) -> "HereExecutor":
+    def __init__(self) -> None:
+        """Knows no players yet."""
         self._bench = Bench()
+
+    def __enter__(self) -> "HereExecutor":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,7 +103,6 @@ class LocalExecutor:
             raise WorkerError(f"a time limit of {time_limit} s is none; expected more than 0")
         self._time_limit, self._log, self._folder = time_limit, log, folder
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._shared = tempfile.TemporaryDirectory(prefix="kille-arena-")
         self._keepers = [_Keeper(self, number) for number in range(workers)]
         self._closed = False
 
@@ -122,7 +124,6 @@ class LocalExecutor:
         for keeper in self._keepers:
             if keeper.is_alive():
                 keeper.join()
-        self._shared.cleanup()
 
     def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
         """Plays units, which are taken as processes become free.
@@ -139,7 +140,7 @@ class LocalExecutor:
         waiting, left = iter(units), len(self._keepers)
         under_way = 0
         while True:
-            for unit in _some(waiting, left - under_way):
+            for unit in some(waiting, left - under_way):
                 self._jobs.put((unit, done))
                 under_way += 1
             if under_way == 0:
@@ -149,7 +150,7 @@ class LocalExecutor:
             under_way -= 1
             if isinstance(outcome, WorkerError):
                 raise outcome
-            for unit in _some(waiting, 1):  # a process plays on while this outcome is looked at
+            for unit in some(waiting, 1):  # a process plays on while this outcome is looked at
                 self._jobs.put((unit, done))
                 under_way += 1
             yield outcome
@@ -163,8 +164,8 @@ class LocalExecutor:
 _Job = tuple[Unit, "queue.SimpleQueue[Outcome | WorkerError]"]
 
 
-def _some(waiting: Iterator[Unit], most: int) -> Iterator[Unit]:
-    """Takes at most so many, and not one more."""
+def some(waiting: Iterator[Unit], most: int) -> Iterator[Unit]:
+    """Gives at most so many, and takes not one more."""
     for _, unit in zip(range(most), waiting, strict=False):
         yield unit
 
@@ -180,7 +181,6 @@ class _Keeper(threading.Thread):
         super().__init__(name=f"kille arena {number}", daemon=True)
         self._jobs, self._limit = executor._jobs, executor._time_limit
         self._log, self._folder = executor._log, executor._folder
-        self._path = Path(executor._shared.name) / str(number)
         self._child: _Child | None = None
         self._ended = False
         self._change = threading.Lock()  # of the two above
@@ -239,7 +239,7 @@ class _Keeper(threading.Thread):
             if self._ended:
                 raise WorkerError("the processes have been ended")
             if self._child is None:
-                self._child = _Child(self._path, self._log, self._folder)
+                self._child = _Child(self._log, self._folder)
             return self._child
 
     def _ask(self, child: "_Child", unit: Unit) -> "Outcome | Failure | Crash | str":
@@ -289,9 +289,11 @@ class _Child:
         inbox: What it says.
     """
 
-    def __init__(self, path: Path, log: Path | None, folder: Path | None) -> None:
-        path.unlink(missing_ok=True)
-        self.watch = Watch(path, create=True)
+    def __init__(self, log: Path | None, folder: Path | None) -> None:
+        handle, path = tempfile.mkstemp(prefix="kille-arena-")
+        os.close(handle)
+        self._path = Path(path)  # the child removes it when it shares the memory
+        self.watch = Watch(self._path, create=True)
         self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -341,6 +343,7 @@ class _Child:
         if not self._reader.is_alive():  # or somebody whom a player has started still holds it
             self._stdout.close()
         self.watch.close()
+        self._path.unlink(missing_ok=True)
 
     @property
     def _stdin(self) -> IO[Any]:
