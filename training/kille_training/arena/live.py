@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 
 from kille_training.arena.standings import renderable, standings
 from kille_training.arena.store import Store
-from kille_training.arena.units import Outcome
+from kille_training.arena.units import Failure, Outcome
 
 LINE_SECONDS = 10.0
 SHARE = 10.0
@@ -54,6 +54,7 @@ class LiveStandings:
         )
         self._task = self._progress.add_task("playing", total=1)
         self._tables: list[RichTable] = []
+        self._out: set[str] = set()
         self._live = Live(
             console=self.console, get_renderable=self._shown, refresh_per_second=4, transient=True
         )
@@ -83,8 +84,7 @@ class LiveStandings:
     def played(self, outcome: Outcome) -> None:
         """See `tournament.Watcher`."""
         if outcome.failure is not None:
-            name = self._store.entrants()[outcome.failure.entrant].name
-            self._say(f"{name} is out: {outcome.failure.reason}")
+            self._tell_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
         else:
             self._done += outcome.unit.deals
         self._progress.update(self._task, completed=self._done)
@@ -101,6 +101,12 @@ class LiveStandings:
             left /= max(1, self._done - self._before)
             self._say(f"{self._done:,} of {self._total:,} deals, {_clock(left)} left")
             self._next = now + LINE_SECONDS
+
+    def _tell_out(self, name: str, failure: Failure) -> None:
+        """Says it once: several processes may play with him at that moment."""
+        if name not in self._out:
+            self._out.add(name)
+            self._say(f"{name} is out: {failure.reason}")
 
     def _standings(self) -> list[RichTable]:
         entrants = self._store.entrants()

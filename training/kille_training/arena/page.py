@@ -23,18 +23,20 @@ from kille_training.arena.tournament import Folder
 from kille_training.config import plain
 from kille_training.rating import ladder, plackett_luce
 from kille_training.rating.alpha_rank import settle, single_population
+from kille_training.rating.collusion import pair_gains, pairs
 from kille_training.rating.crosstable import CrossTable, crosstable
 from kille_training.rating.intervals import convergence, entrant_scores, sums_by_deal
 from kille_training.rating.lotteries import levels
 from kille_training.rating.meta_game import against
 from kille_training.rating.nash_averaging import nash_average
 from kille_training.rating.observations import Observations
-from kille_training.rating.places import place_distribution, worst_opponents
+from kille_training.rating.places import Places, Worst, dominance, places, worst_opponents
 from kille_training.rating.plackett_luce import Ratings
 from kille_training.rating.rankings import rankings
 from kille_training.report import unit_of
 
 BOOTSTRAPS = 200
+MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
 
@@ -61,7 +63,7 @@ def write_page(folder: Folder) -> None:
             settings=settings,
             settings_text=yaml.safe_dump(plain(settings), sort_keys=False, allow_unicode=True),
             rules=meta["tables"]["rules"],
-            versions=meta.get("made_with", {}),
+            versions=meta["made_with"],
             run=run,
             unit=unit,
             measure=f"units a {unit}",
@@ -95,6 +97,23 @@ class Vote:
     rating: float
     level: int
     drawn: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What two entrants earn together beyond what each earns without the other.
+
+    Attributes:
+        one: The first.
+        other: The second.
+        gain: Units a deal.
+        half: Half the 95 % interval, of this pair by itself.
+    """
+
+    one: str
+    other: str
+    gain: float
+    half: float
 
 
 class Size:
@@ -140,13 +159,13 @@ class Size:
         return ladder.climb(rankings(self.found, len(self.names)))
 
     @cached_property
-    def places(self) -> Any:
+    def places(self) -> Places:
         """How often each finishes where."""
-        return place_distribution(self.found, len(self.names))
+        return places(self.found, len(self.names))
 
     @cached_property
-    def worst(self) -> Any:
-        """Against whom each does worst."""
+    def worst(self) -> Worst:
+        """Beside whom each earns least."""
         return worst_opponents(self.found, len(self.names))
 
     @cached_property
@@ -164,6 +183,30 @@ class Size:
     def shades(self) -> Any:
         """Class of each cell."""
         return plots.shades(self.crosstable.mark, self.crosstable.firm)
+
+    @cached_property
+    def undefeated(self) -> list[str]:
+        """Those whom nobody beats significantly where both sit."""
+        found = dominance(self.found, len(self.names)).undefeated
+        return [self.names[number] for number in self.shown if found[number]]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The pairs that earn most together beyond what each earns without the other."""
+        if self.seats == 2:
+            return []
+        gains = pair_gains(self.found, len(self.names))
+        known = np.flatnonzero(np.isfinite(gains.half))
+        best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
+        who = pairs(len(self.names))
+        return [
+            Pair(
+                *(self.names[number] for number in who[row]),
+                float(gains.mean[row]),
+                float(gains.half[row]),
+            )
+            for row in best.tolist()
+        ]
 
     @cached_property
     def votes(self) -> list[Vote] | None:

@@ -1,0 +1,91 @@
+import re
+
+import pytest
+import yaml
+
+from kille_env.errors import KilleError
+from kille_training.arena.page import write_page
+from kille_training.arena.tournament import Folder
+from kille_training.cli import main
+
+
+def play(folder, capsys, **changes):
+    file = folder / "t.yaml"
+    content = {
+        "name": "t",
+        "table": {"num_players": [2, 3]},
+        "entrants": {
+            "rule": "rule_of_thumb",
+            "l'uck & <co>": "uniform",
+            "bold": {"player": "uniform", "play": "argmax"},
+            "more": "uniform",
+        },
+        "matchmaking": {"deals": 40},
+        "workers": 0,
+    }
+    file.write_text(yaml.safe_dump({**content, **changes}))
+    assert main(["tournament", str(file), "--out", str(folder / "runs")]) == 0
+    capsys.readouterr()
+    return folder / "runs" / "t"
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    return play(tmp_path, capsys)
+
+
+def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run, capsys):
+    assert main(["report", str(run)]) == 0
+    assert str(run / "report.html") in capsys.readouterr().out
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "<co>" not in page and "l&#39;uck &amp; &lt;co&gt;" in page
+    for heading in ("2 seats", "3 seats", "Crosstable", "Ratings", "Places", "Votes"):
+        assert f">{heading}</h" in page
+    assert "Rating over table size" in page and "How the intervals narrow" in page
+    assert not re.search(r"(src|href)=\"(?!#)", page)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S).lower().split("settings")[0]
+
+
+def test_a_cell_names_a_command_that_plays_it_again(run, tmp_path, capsys, monkeypatch):
+    write_page(Folder(run))
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "kille tournament runs/t --cell rule bold" in page
+    monkeypatch.chdir(tmp_path)
+    assert main(["tournament", "runs/t", "--cell", "rule", "bold"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("bit for bit") == 2
+    for seats in (2, 3):
+        part = page.split(f'id="seats-{seats}"')[1]
+        mean = re.search(r"rule where bold sits: ([+-][\d.]+) ", part)[1]
+        assert mean in shown
+
+
+def test_the_same_play_gives_the_same_bytes(run, tmp_path, capsys):
+    write_page(Folder(run))
+    first = (run / "report.html").read_bytes()
+    write_page(Folder(run))
+    assert (run / "report.html").read_bytes() == first
+    other = tmp_path / "other"
+    other.mkdir()
+    again = play(other, capsys, batch_tables=32)
+    write_page(Folder(again))
+    theirs = (again / "report.html").read_text().replace("batch_tables: 32", "batch_tables: 16384")
+    assert theirs.encode() == first
+
+
+def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path, capsys):
+    entrants = {
+        "rule": "rule_of_thumb",
+        "luck": "uniform",
+        "bad": "training.bad_players:Raises",
+    }
+    run = play(tmp_path, capsys, table={"num_players": [2]}, entrants=entrants)
+    write_page(Folder(run))
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "Out of the tournament" in page
+    assert re.search(r"<td>bad</td><td class=\"wrap\">.*Error", page)
+
+
+def test_a_folder_without_results_has_no_page(tmp_path):
+    with pytest.raises(KilleError):
+        write_page(Folder(tmp_path))
