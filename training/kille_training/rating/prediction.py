@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from kille_env.errors import KilleError
+from kille_training.rating.intervals import Intervals, means, sums_by_deal
 from kille_training.rating.ladder import climb
 from kille_training.rating.plackett_luce import PRIOR, fit, log_likelihood
 from kille_training.rating.rankings import Rankings
@@ -24,17 +25,14 @@ class Loss:
     Attributes:
         order: Of the whole order.
         first: Of who is first.
-        tables: Over how many tables.
-        clusters: Over how many deals.
-        per_cluster: [C] float64, what each deal adds to `order`; the differences of two ratings
-            here have a standard error over deals.
+        tables: [T] float64, what each table lost, of the whole order.
+        cluster: [T] int64, the deal of each.
     """
 
     order: float
     first: float
-    tables: int
-    clusters: int
-    per_cluster: np.ndarray
+    tables: np.ndarray
+    cluster: np.ndarray
 
 
 def log_loss(rankings: Rankings, strength: np.ndarray) -> Loss:
@@ -51,9 +49,7 @@ def log_loss(rankings: Rankings, strength: np.ndarray) -> Loss:
     total = np.logaddexp.reduceat(theta, begin)
     best = (rankings.rank == 0).astype(float)
     shared = np.add.reduceat(best * theta, begin) / np.add.reduceat(best, begin)
-    deals = rankings.num_clusters
-    summed = np.bincount(rankings.cluster, weights=order, minlength=deals) * deals / len(rankings)
-    return Loss(float(order.mean()), float((total - shared).mean()), len(rankings), deals, summed)
+    return Loss(float(order.mean()), float((total - shared).mean()), order, rankings.cluster)
 
 
 def held_out(rankings: Rankings, share: float = 0.2, prior: float = PRIOR) -> dict[str, Loss]:
@@ -98,12 +94,11 @@ def held_out(rankings: Rankings, share: float = 0.2, prior: float = PRIOR) -> di
     }
 
 
-def gain(better: Loss, worse: Loss) -> tuple[float, float]:
-    """Returns how many nats a table the first loses less than the second, and its standard error.
+def gain(better: Loss, worse: Loss) -> Intervals:
+    """Returns how many nats a table the first loses less than the second, [1], deals as clusters.
 
     Args:
         better: Of one rating.
         worse: Of another one on the same tables.
     """
-    difference = worse.per_cluster - better.per_cluster
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
+    return means(sums_by_deal(better.cluster, (worse.tables - better.tables)[:, None]))
