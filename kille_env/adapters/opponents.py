@@ -12,7 +12,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.core.worlds import Worlds
+from kille_env.core.worlds import History, Worlds
 from kille_env.errors import PolicyError
 
 CATALOG = "kille_agents.catalog"
@@ -85,7 +85,9 @@ def _searches(player: Any) -> bool:
     return callable(getattr(player, "search", None))
 
 
-def ask(player: Any, batch: Batch, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def ask(
+    player: Any, batch: Batch, rows: np.ndarray, keys: np.ndarray, history: History | None
+) -> np.ndarray:
     """Returns how likely each action of a player is at some tables, [M, A].
 
     Args:
@@ -93,9 +95,10 @@ def ask(player: Any, batch: Batch, rows: np.ndarray, keys: np.ndarray) -> np.nda
         batch: The tables.
         rows: [M].
         keys: [M] uint64, what is random in the thinking of one who looks ahead.
+        history: What has been decided at the tables, if one of the players wants to know.
     """
     if _searches(player):
-        return player.search(Worlds(batch, rows, keys))
+        return player.search(Worlds(batch, rows, keys, history))
     return player.probabilities(batch.observation[rows], batch.mask[rows])
 
 
@@ -104,6 +107,7 @@ class Seating:
 
     Attributes:
         players: The different players, so that each is asked once for all tables.
+        remember: Whether one of them wants to know what has been decided in the deal.
         at: [P] index into `players` by distance to the left, from 1; entry 0 says nothing.
     """
 
@@ -144,6 +148,7 @@ class Seating:
                 known[key] = len(self.players)
                 self.players.append(resolve(player, game, num_players, rules))
             self.at[distance] = known[key]
+        self.remember = any(getattr(player, "remembers", False) for player in self.players)
 
 
 def pick(probabilities: np.ndarray, chance: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from kille_env.adapters.opponents import PlayerLike, Seating, ask, pick
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import History
 from kille_env.errors import CardError, KilleError, RulesError
 from kille_env.records import Logbook
 from kille_env.registry import load_game
@@ -106,6 +107,7 @@ class SeatTables:
             raise RulesError(f"illegal is {illegal!r}, expected 'raise' or 'lose'")
         self.illegal, self.illegal_reward = illegal, float(illegal_reward)
         self.seating = Seating(opponents, game, self.num_players, resolved)
+        self._history = History(self.batch) if self.seating.remember else None
         n = num_tables
         self.own = np.zeros(n, dtype=np.int64)
         self.over, self.forfeited = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
@@ -152,6 +154,8 @@ class SeatTables:
         seat = None if seat is None else int(self._check_seat(seat))
         self._play.reset(seed, deck=deck, dealer=dealer, start=start, which=chosen)
         self.skipped[chosen] = 0
+        if self._history is not None:
+            self._history.forget(chosen)
         for _ in range(MOST_SKIPPED):
             self._sit_down(chosen, seat)
             self._play_others()
@@ -242,7 +246,13 @@ class SeatTables:
         return mask
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays."""
+        """Returns everything that `load_state` needs, as arrays.
+
+        Raises:
+            KilleError: An opponent remembers what has been decided in the deals.
+        """
+        if self._history is not None:
+            raise KilleError("tables with opponents who remember the deal cannot be saved")
         kept = {name: getattr(self, name).copy() for name in _KEPT}
         return {"tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(), **kept}
 
@@ -275,7 +285,9 @@ class SeatTables:
         for number, player in enumerate(seating.players):
             at = rows[who == number]
             if len(at):
-                wanted = ask(player, batch, at, scramble(self._noise[at] ^ _FOR_WORLDS))
+                wanted = ask(
+                    player, batch, at, scramble(self._noise[at] ^ _FOR_WORLDS), self._history
+                )
                 chance = (scramble(self._noise[at]) >> np.uint64(32)) / 2.0**32
                 actions[at] = pick(wanted, chance)
         return actions
@@ -284,6 +296,8 @@ class SeatTables:
         """Steps some of the tables; the others stand still."""
         if not which.any():
             return
+        if self._history is not None:
+            self._history.note(actions, which)
         self._play.step(actions, which)
         earned = self.batch.reward
         self.pending += earned[self._rows, self.own]

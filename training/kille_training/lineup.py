@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.base import Policy, Searcher, decide, sample_actions
+from kille_agents.base import Policy, Searcher, decide, history_for, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
 from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
 from kille_agents.population import ROSTER
 from kille_agents.table import TableCard, read_card, table_file
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import History
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -29,12 +30,19 @@ class LineUp:
         self._players = list(dict.fromkeys(players))
         self._of_seat = np.array([self._players.index(player) for player in players])
 
-    def actions(self, batch: Batch, rngs: list[np.random.Generator]) -> np.ndarray:
+    def history(self, batch: Batch) -> History | None:
+        """Returns a history of tables if one of the players wants it; see `history_for`."""
+        return history_for(self._players, batch)
+
+    def actions(
+        self, batch: Batch, rngs: list[np.random.Generator], history: History | None = None
+    ) -> np.ndarray:
         """Returns an action for every table, [N] int64; 0 where nobody is to act.
 
         Args:
             batch: The tables.
             rngs: [N] generators, one a table, so that no table's play depends on another's.
+            history: What `history` has returned, told every action since.
 
         Raises:
             PolicyError: A player returned what is no distribution over the legal actions.
@@ -47,7 +55,7 @@ class LineUp:
                 keys = np.zeros(len(rows), dtype=np.uint64)
                 if isinstance(player, Searcher):
                     keys[:] = [rngs[row].integers(2**64, dtype=np.uint64) for row in rows]
-                chances = decide(player, batch, rows, keys)
+                chances = decide(player, batch, rows, keys, history)
                 for chance, row in zip(chances, rows.tolist(), strict=True):
                     actions[row] = sample_actions(chance[None], rngs[row])[0]
         return actions

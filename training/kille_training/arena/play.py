@@ -12,11 +12,13 @@ from kille_agents.base import (
     best_actions,
     check_probabilities,
     decide,
+    history_for,
     pick_actions,
 )
 from kille_agents.catalog import load_policy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import History
 from kille_env.registry import make_batch, spec
 from kille_training.arena.lots import chances, deal_seeds, derive, table_keys
 from kille_training.arena.seating import seatings
@@ -120,6 +122,8 @@ class _Tables:
         """Returns what each seat earned, [N, P]."""
         total = np.zeros((batch.num_tables, batch.num_players))
         actions = np.zeros(batch.num_tables, dtype=np.int64)
+        seated = [self.entrants[number] for number in np.unique(self.seated).tolist()]
+        history = history_for([self._player(each) for each in seated], batch)
         step = 0
         while True:
             playing = np.flatnonzero(batch.seat >= 0)
@@ -132,21 +136,39 @@ class _Tables:
             starts = np.flatnonzero(np.diff(to_act, prepend=-1))
             for rows in np.split(playing, starts[1:]):
                 entrant = self.entrants[int(self.seated[rows[0], batch.seat[rows[0]]])]
-                actions[rows] = self._choose(entrant, batch, rows, derive(keys[rows], step))
+                actions[rows] = self._choose(
+                    entrant, batch, rows, derive(keys[rows], step), history
+                )
+            if history is not None:
+                history.note(actions)
             batch.step(actions)
             total += batch.reward
             step += 1
 
+    def _player(self, entrant: Entrant) -> Player:
+        """Loads an entrant's player, and names him if that fails."""
+        rows = np.flatnonzero((self.seated == entrant.number).any(axis=1))
+        about = self._about(entrant, rows)._replace(decisions=0)
+        try:
+            with self.watched(about):
+                return self.bench.player(entrant, self.unit, self.rules)
+        except (Exception, SystemExit) as error:  # a player may not end the tournament
+            raise EntrantFailed(failure(about, error)) from error
+
     def _choose(
-        self, entrant: Entrant, batch: Batch, rows: np.ndarray, keys: np.ndarray
+        self,
+        entrant: Entrant,
+        batch: Batch,
+        rows: np.ndarray,
+        keys: np.ndarray,
+        history: History | None,
     ) -> np.ndarray:
         """Asks an entrant, and names him if he fails in whatever way."""
         about = self._about(entrant, rows)
         try:
-            with self.watched(about._replace(decisions=0)):
-                player = self.bench.player(entrant, self.unit, self.rules)
+            player = self.bench.player(entrant, self.unit, self.rules)
             with self.watched(about):
-                probabilities = decide(player, batch, rows, keys)
+                probabilities = decide(player, batch, rows, keys, history)
             if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
                 probabilities = np.asarray(probabilities)
                 check_probabilities(player.name, probabilities, batch.mask[rows])

@@ -114,8 +114,9 @@ class _Session:
         self.shown = [YOU if s == seat else name for s, name in enumerate(self.names)]
         self.recorder = Recorder(self.batch, self.names, watch=self._tell)
         self.rng = np.random.default_rng((seed, 1))
+        self.history = lineup.history(self.batch)
         self.done: list[Record] = []
-        self.moments: list[tuple[Any, np.random.Generator, int]] = []
+        self.moments: list[tuple[Any, Any, np.random.Generator, int]] = []
 
     def run(self) -> None:
         """Plays until the person has had enough.
@@ -140,7 +141,7 @@ class _Session:
             elif self.batch.seat[0] == self.seat:
                 self._decide()
             else:
-                self._step(int(self.lineup.actions(self.batch, [self.rng])[0]))
+                self._step(int(self.lineup.actions(self.batch, [self.rng], self.history)[0]))
 
     def records(self) -> list[Record]:
         """Returns the matches that were played, and the one that was left in the middle."""
@@ -159,6 +160,8 @@ class _Session:
         self.recorder.reset(seed=self.seed + len(self.done))
 
     def _step(self, action: int) -> None:
+        if self.history is not None:
+            self.history.note(np.array([action]))
         self.recorder.step(np.array([action]))
         if self.batch.tables["phase"][0] == OVER:
             self.done.append(self.recorder.record())
@@ -178,7 +181,9 @@ class _Session:
         balance = signed(float(self.batch.tables["reward"][0, self.seat]))
         word = self._ask(f"Your balance {balance}.", self.batch.legal_texts(0))
         if word != UNDO:
-            self.moments.append((self.recorder.mark(), copy.deepcopy(self.rng), len(self.done)))
+            known = None if self.history is None else self.history.mark()
+            moment = (self.recorder.mark(), known, copy.deepcopy(self.rng), len(self.done))
+            self.moments.append(moment)
             self.human.say()
             self._step(self.batch.find_action(word))
 
@@ -190,8 +195,10 @@ class _Session:
         if word == UNDO and not self.moments:
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
-            mark, self.rng, number = self.moments.pop()
+            mark, known, self.rng, number = self.moments.pop()
             self.recorder.return_to(mark)
+            if self.history is not None:
+                self.history.return_to(known)
             del self.done[number:]
             self.human.say("Taken back.")
         return word

@@ -116,7 +116,11 @@ def _play(
         recorder = Recorder(batch, lineup.names)
         rngs = [np.random.default_rng((AGENTS_STREAM, seed)) for seed in part]
         recorder.reset(seed=list(part))
+        history = lineup.history(batch)
         while (batch.seat >= 0).any():
-            recorder.step(lineup.actions(batch, rngs))
+            actions = lineup.actions(batch, rngs, history)
+            if history is not None:
+                history.note(actions)
+            recorder.step(actions)
         for table in range(len(part)):
             yield recorder.record(table)
