@@ -93,7 +93,7 @@ def tournament(folder: Path) -> tuple[Mapping[int, Observations], int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tournaments", nargs="*", type=Path, help="folders of tournaments")
     parser.add_argument("--tables", type=int, default=100_000, help="tables drawn")
     parser.add_argument("--bootstraps", type=int, default=200)
@@ -106,11 +106,12 @@ def main() -> None:
         archive = rankings(drawn(truth, asked.tables, own_model, asked.seed), ENTRANTS)
         made, alone, whole = timed(archive, asked.bootstraps)
         low, high = made.interval()
+        tau = np.asarray(kendalltau(truth, made.strength))[0]
         held = f"; {np.mean((low <= truth) & (truth <= high)):.0%} of intervals hold the truth"
         print(
             f"{name}: {ENTRANTS} entrants, {len(archive):,} tables of {SEATS}: fit {alone:.2f} s, "
             f"with {asked.bootstraps} draws {whole:.2f} s{held if own_model else ''}; "
-            f"tau {kendalltau(truth, made.strength).statistic:.3f}"
+            f"tau {tau:.3f}"
         )
         show_losses(name, archive, asked.held_out)
         print()
