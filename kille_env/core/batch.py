@@ -248,11 +248,11 @@ class Batch:
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
 
-    def deal(self, deck: Sequence[str] | None = None) -> None:
+    def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
         """Deals one hand at every table that stands at a chance node, and nothing more.
 
         Args:
-            deck: Card codes for that hand, as in `reset`.
+            deck: Card codes for that hand, or a list of them for each table, as in `reset`.
 
         Raises:
             CardError: A deck that is not possible.

@@ -72,7 +72,9 @@ class GameModule(Protocol):
         """Draws a world that `seat` cannot tell from this one, each such world equally likely.
 
         Writes into `cards`, int8 [pack], the card that lies there where card c lies here; a
-        permutation. Random numbers come from the table's generator. The table stays as it is.
+        permutation, and c on entry. Random numbers come from the table's generator. The cards
+        stay where they are (`relabel` is called next); what is secret besides them (who is asked)
+        is settled in the table. Never called between hands.
         """
 
     def relabel(self, table: Any, rules: Any, cards: np.ndarray) -> None:

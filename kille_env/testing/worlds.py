@@ -13,9 +13,12 @@ import numpy as np
 from kille_env.core.batch import Batch
 from kille_env.core.deck import Pack
 from kille_env.core.game import OVER
-from kille_env.core.jit import bind
 from kille_env.core.spec import Rules
+from kille_env.core.worlds import cards_then
 from kille_env.registry import load_game
+
+OWN_DRAWS = ("dealt", "drawn_cards")
+"""Which of his cards a player was dealt and which he got later, in games where only he knows."""
 
 PUBLIC_FIELDS = ("reward", "matches", "deals", "num_players", "dealer", "drawn", "truncated")
 
@@ -33,10 +36,13 @@ def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: in
     for hand in hands(name, players, rules, seed, longest=decisions):
         seat = int(rng.integers(players))
         before = hand.states[-1]
+        _check_secret_phases(hand.states)
         world = before.clone()
         cards = world.resample(seat, [len(drawn)])
         _check_world(before, world, seat, cards)
-        if not hand.possible(seat, cards, world)[0]:
+        # Cards that were shuffled in again come to their places in more than one way.
+        once = "again_end" not in (before.spec.table.names or ()) or not before.tables["again_end"]
+        if once and not hand.possible(seat, cards, world)[0]:
             codes = [world.spec.pack.code(card) for card in world.drawn_cards()]
             raise AssertionError(
                 f"seat {seat} is given a world that can not be, or that it can tell from the hand "
@@ -50,12 +56,24 @@ def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: in
     _check_keys(drawn, rng)
 
 
+def _check_secret_phases(states: Sequence[Batch]) -> None:
+    """Checks that the phases are named in which somebody acts while it is another's turn."""
+    secret = getattr(states[0].game.module, "SECRET_PHASES", ())
+    for state in states:
+        phase = int(state.tables["phase"][0])
+        masks = [state.legal_actions(seat).any() for seat in range(state.num_players)]
+        if sum(masks) > 1 and phase not in secret:
+            name = state.spec.phases[phase]
+            raise AssertionError(f"phase {name!r} hides who is to act, but is no SECRET_PHASES")
+
+
 def _check_world(before: Batch, world: Batch, seat: int, cards: np.ndarray) -> None:
     pack = before.spec.pack
     if not (np.sort(cards[0]) == np.arange(pack.size)).all():
         raise AssertionError(f"the cards of a world are no permutation: {cards[0].tolist()}")
-    if not (cards[0][before.tables["deck"][0]] == world.tables["deck"][0]).all():
-        raise AssertionError("the pack of a world is not that of the table with its new cards")
+    talon = slice(int(before.tables["drawn"][0]), None)
+    if not (cards[0][before.tables["deck"][0, talon]] == world.tables["deck"][0, talon]).all():
+        raise AssertionError("the talon of a world is not that of the table with its new cards")
     for field in PUBLIC_FIELDS:
         if not np.array_equal(before.tables[field], world.tables[field]):
             raise AssertionError(f"a world differs in {field!r}, which is public")
@@ -94,12 +112,6 @@ def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) ->
 # A hand and its worlds
 
 
-def relabel_tables(tables, rules, cards):
-    """Puts given cards into tables, as `Batch.resample` does with those that it has drawn."""
-    for i in range(tables.shape[0]):
-        relabel(tables[i], rules[0], cards[i])  # noqa: F821  # pyright: ignore
-
-
 class Hand:
     """A hand so far at one table.
 
@@ -112,8 +124,6 @@ class Hand:
     def __init__(self, start: Batch, now: Batch) -> None:
         """Begins with a hand that has just been dealt; both batches are copied."""
         self.start, self.states, self.actions = start.clone(), [now.clone()], list[int]()
-        kernels = {"relabel": now.game.module.relabel}
-        self._relabel = bind(relabel_tables, now.spec.name, kernels)
 
     def add(self, action: int, now: Batch) -> None:
         """Goes on by a decision, which led to `now`."""
@@ -132,8 +142,7 @@ class Hand:
 
         A pack must deal them. Then at each decision one that is legal with the cards that lie there
         instead must lead to what came of it, and the seat must always have seen the same. What
-        others were asked in secret (a seat acts, while another one's mask says that it is its turn)
-        can be something else.
+        others decided in secret (`SECRET_PHASES`) can be something else.
 
         Args:
             seat: The seat.
@@ -143,7 +152,7 @@ class Hand:
         Returns:
             [K] bool.
         """
-        last = self.states[-1]
+        last, pack = self.states[-1], self.start.spec.pack
         kept = [
             k for k, state in enumerate(self.states[:-1]) if not asked_in_secret(state, seat)[0]
         ]
@@ -152,11 +161,17 @@ class Hand:
         # For each arrangement all that was, with its cards.
         was = join([self.states[k] for k in kept]).take(np.tile(np.arange(length), number))
         other = was.clone()
-        self._relabel(other._tables, other._rules, np.repeat(cards, length, axis=0))
         ends = np.arange(1, number + 1) * length - 1
+        end_of, moved = np.repeat(ends, length), np.repeat(cards, length, axis=0)
+        early = was.tables["drawn"] < last.tables["drawn"]
+        if worlds is not None:
+            packs = was.tables["deck"][end_of], np.repeat(worlds.tables["deck"], length, axis=0)
+            moved = cards_then(early, *packs, moved)
+        other.game.relabel(other._tables, other._rules, moved)
         if worlds is not None:
             other._tables[ends] = worlds.tables
-        end_of = np.repeat(ends, length)
+            for field in set(OWN_DRAWS) & set(other.spec.table.names or ()):
+                other._tables[field][~early] = other.tables[field][end_of][~early]
         other._tables["stacked"] = other.tables["drawn"][end_of]
         for field in {"deck", "again"} & set(other.spec.table.names or ()):
             other._tables[field] = other.tables[field][end_of]
@@ -169,19 +184,14 @@ class Hand:
         rows = np.arange(was.num_tables)
         begins = rows % length == 0
         reached = np.zeros(was.num_tables, dtype=np.bool_)
-        dealt = join([self._deal(other, end) for end in ends.tolist()])
+        dealt = self.start.take(np.zeros(number, dtype=np.int64))
+        dealt.deal([[pack.code(card) for card in other.drawn_cards(end)] for end in ends.tolist()])
         reached[begins] = _reach(dealt, other.take(rows[begins]), by_all[begins], seat)
         if length > 1:
             made = np.tile([self.actions[k] for k in kept[:-1]], number)
             target, rest = other.take(rows[~begins]), by_all[~begins]
             reached[~begins] = _lead(other.take(rows[~begins] - 1), made, target, rest, seat)
         return (seen & reached).reshape(number, length).all(axis=1)
-
-    def _deal(self, other: Batch, row: int) -> Batch:
-        dealt = self.start.clone()
-        pack = dealt.spec.pack
-        dealt.deal([pack.code(card) for card in other.drawn_cards(row)])
-        return dealt
 
 
 def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000) -> Iterator[Hand]:
@@ -231,10 +241,9 @@ def join(batches: Sequence[Batch]) -> Batch:
 
 
 def asked_in_secret(batch: Batch, seat: int) -> np.ndarray:
-    """[N] bool: whether somebody acts of whom `seat` cannot know it, for it is another's turn."""
-    masks = np.stack([batch.legal_actions(s).any(axis=1) for s in range(batch.num_players)])
-    masks[np.maximum(batch.seat, 0), np.arange(batch.num_tables)] = False
-    return masks.any(axis=0) & (batch.seat != seat)
+    """[N] bool: whether another seat acts, and `seat` cannot know it."""
+    secret = getattr(batch.game.module, "SECRET_PHASES", ())
+    return np.isin(batch.tables["phase"], secret) & (batch.seat != seat)
 
 
 def _any_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
