@@ -10,7 +10,8 @@ ratings and truth.
 Then, for the drawn archives and for each tournament that is named, a folder that `kille tournament`
 made, the log loss of ratings that are made from the first four fifths of the deals on the last
 fifth (`kille_training.rating.prediction`), in nats a table, and how much less than the others the
-batch ratings lose, with 95 % intervals over deals.
+batch ratings lose, with 95 % intervals over deals. For tournaments also Kendall's tau between
+ratings, which know orders only, and the units that entrants earn a deal.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau
 
+from kille_training.rating.intervals import units
 from kille_training.rating.observations import Observations
 from kille_training.rating.plackett_luce import Ratings, fit
 from kille_training.rating.prediction import gain, held_out
@@ -70,6 +72,11 @@ def timed(archive: Rankings, bootstraps: int) -> tuple[Ratings, float, float]:
     return made, alone, time.process_time() - begin
 
 
+def tau(one: np.ndarray, other: np.ndarray) -> float:
+    """Returns Kendall's tau of two ratings: 1 for the same order, -1 for the opposite one."""
+    return float(np.asarray(kendalltau(one, other))[0])
+
+
 def show_losses(name: str, archive: Rankings, share: float) -> None:
     """Prints what ratings lose on the deals held out."""
     losses = held_out(archive, share)
@@ -106,21 +113,23 @@ def main() -> None:
         archive = rankings(drawn(truth, asked.tables, own_model, asked.seed), ENTRANTS)
         made, alone, whole = timed(archive, asked.bootstraps)
         low, high = made.interval()
-        tau = np.asarray(kendalltau(truth, made.strength))[0]
         held = f"; {np.mean((low <= truth) & (truth <= high)):.0%} of intervals hold the truth"
         print(
             f"{name}: {ENTRANTS} entrants, {len(archive):,} tables of {SEATS}: fit {alone:.2f} s, "
             f"with {asked.bootstraps} draws {whole:.2f} s{held if own_model else ''}; "
-            f"tau {tau:.3f}"
+            f"tau {tau(truth, made.strength):.3f}"
         )
         show_losses(name, archive, asked.held_out)
         print()
     for folder in asked.tournaments:
         by_size, entrants = tournament(folder)
         for size, observations in by_size.items():
-            show_losses(
-                f"{folder.name}, {size} seats", rankings(observations, entrants), asked.held_out
-            )
+            name, archive = f"{folder.name}, {size} seats", rankings(observations, entrants)
+            show_losses(name, archive, asked.held_out)
+            earned = units(observations, entrants).mean
+            rated = fit(archive, bootstraps=0).strength
+            seen = np.isfinite(rated)
+            print(f"tau of {BATCH} and units a deal: {tau(rated[seen], earned[seen]):.3f}")
         if len(by_size) > 1:
             show_losses(f"{folder.name}, all", rankings(by_size, entrants), asked.held_out)
 

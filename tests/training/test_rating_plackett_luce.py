@@ -99,6 +99,19 @@ class TestMaximum:
         with pytest.raises(KilleError, match=r"entrants 0 and the others.*prior=0\.5"):
             fit(rankings_of(orders, 3), prior=0, bootstraps=0)
 
+    def test_draws_without_a_maximum_are_refused_too_when_there_is_no_prior(self):
+        # Whoever draws neither of the two deals that 0 lost has nothing that holds him.
+        orders = [[[0], [1]]] * 8 + [[[1], [0]]] * 2
+        assert np.isfinite(fit(rankings_of(orders, 2)).draws).all()
+        with pytest.raises(KilleError, match="strengths grow without end"):
+            fit(rankings_of(orders, 2), prior=0)
+
+    def test_who_is_in_no_deal_of_a_draw_stays_where_he_is_without_a_prior(self):
+        orders = [[[0], [1]], [[1], [0]]] * 100 + [[[2], [1]], [[1], [2]]]
+        both = rankings_of(orders, 4, [*range(200), 200, 200])
+        draws = fit(both, prior=0, bootstraps=20).draws
+        assert np.isfinite(draws[:, :3]).all() and np.isnan(draws[:, 3]).all()
+
     def test_copies_alone_say_nothing_and_copies_beside_others_do(self):
         orders = [[[0], [1]]] * 3 + [[[1], [0]]] * 2
         plain = fit(rankings_of(orders, 2), bootstraps=0).strength

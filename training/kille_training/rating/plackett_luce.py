@@ -34,7 +34,7 @@ from itertools import combinations
 from math import comb, gcd, log
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
@@ -275,9 +275,9 @@ class _Problem:
         if self.prior == 0:
             # Only differences are known. A spring on the mean leaves them alone, and one on who
             # has no tables keeps him where he is.
+            alone = np.flatnonzero(curvature.diagonal() == 0)
             scale = curvature.trace() / len(theta)
             curvature += scale / len(theta)
-            alone = np.flatnonzero(self.rankings.tables() == 0)
             curvature[alone, alone] += scale
         return cho_factor(curvature)
 
@@ -305,7 +305,10 @@ class _Problem:
         for _ in range(MAX_STEPS):
             gradient = self._derivatives(weight, theta, self.no_curvature)
             if not borrowed:
-                information = self.information(weight, theta)
+                try:
+                    information = self.information(weight, theta)
+                except LinAlgError:  # so far out that nothing bends any more
+                    break
             step = cho_solve(information, gradient)
             size = np.abs(step).max()
             if borrowed and size > last / 2:
