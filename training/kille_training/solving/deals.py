@@ -178,6 +178,7 @@ def build_stage(
     observed: bool = False,
     seats: Sequence[int] | None = None,
     outs: bool = False,
+    shared: Sequence[int] = (),
 ) -> Stage:
     """Grows the tree of one hand of a single deal.
 
@@ -197,6 +198,8 @@ def build_stage(
         seats: Who is dealt in, the dealer among them; None is everybody. The others are out of the
             pot and have no information set.
         outs: Whether the stage tells who is out, which a match has to know.
+        shared: Seats that tell each other all they know: each one's information sets are told
+            apart by what the others of them know, too.
 
     Raises:
         RulesError: Impossible rules, number of players, dealer or number of questions.
@@ -220,7 +223,7 @@ def build_stage(
         )
     if needed > memory_limit:
         _refuse(batch, pack, needed, memory_limit)
-    growth = Growth(batch, observed, nodes, leaves, 4096, outs)
+    growth = Growth(batch, observed, nodes, leaves, 4096, outs, shared)
     hands, chances = (_deal_copies if copies else deal_types)(pack, dealt)
     while growth.size[DEALS] < len(hands):
         growth.grow(start, resolved, hands, chances, int(pack.sum()), integrate)
@@ -459,6 +462,7 @@ def build_deal(
     dealer: int | None = None,
     cards: Sequence[str] | None = None,
     memory_limit: int = MEMORY_LIMIT,
+    shared: Sequence[int] = (),
 ) -> DealStages:
     """Grows the trees of a single deal with all its questions; arguments as in `build_stage`.
 
@@ -474,6 +478,7 @@ def build_deal(
             granted=granted,
             cards=cards,
             memory_limit=memory_limit,
+            shared=shared,
         )
 
     stage = build(0)

@@ -3,6 +3,7 @@
 What a tree is here and what is left out of it without loss stands in `deals`.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -107,8 +108,11 @@ def index_sets(sets, number):
 
 
 @kernel
-def _set_of(table, rules, sets, size, scratch, num_features, observed):
-    """Returns the number of the information set at a table, a new one if need be; -1: a clash."""
+def _set_of(table, rules, sets, size, scratch, num_features, observed, shared):
+    """Returns the number of the information set at a table, a new one if need be; -1: a clash.
+
+    `shared` has a bit for each seat that tells the others of them all it knows.
+    """
     seat = np.int64(table["seat"])
     row, seen, mask = scratch.row, scratch.row_bytes, scratch.mask
     row[:] = 0
@@ -116,6 +120,12 @@ def _set_of(table, rules, sets, size, scratch, num_features, observed):
     seen[num_features] = seat
     if observed > 0:
         observe(table, rules, seat, seen[num_features + 1 : num_features + 1 + observed])
+    if shared >> seat & 1:
+        begin = num_features + 1 + observed
+        for other in range(np.int64(table["num_players"])):
+            if other != seat and shared >> other & 1:
+                information_state(table, rules, other, seen[begin : begin + num_features])
+                begin += num_features
     legal_actions(table, rules, seat, mask)
     slot = _slot(row, sets.slots, sets.rows)
     found = np.int64(sets.slots[slot])
@@ -246,6 +256,7 @@ def grow(
     integrate,
     num_features,
     observed,
+    shared,
     tree,
     sets,
     scratch,
@@ -298,7 +309,7 @@ def grow(
                         tree.outs[leaves, out] = 1.0 if ends else 0.0
                 leaves += 1
             else:
-                stands = _set_of(table, rules, sets, size, scratch, num_features, observed)
+                stands = _set_of(table, rules, sets, size, scratch, num_features, observed, shared)
                 if stands < 0:
                     size[CLASH] = 1
                     return
@@ -352,13 +363,16 @@ class Growth:
         leaves: int,
         sets: int,
         outs: bool = False,
+        shared: Sequence[int] = (),
     ) -> None:
         spec, seats = batch.spec, batch.num_players
         out_sets = 1 << seats if outs else 0
         self.num_players = seats
         self.num_features = width(spec.information_state(seats))
         self.observed = width(spec.observation(seats)) if observed else 0
-        words = -(-(self.num_features + 1 + self.observed) // 8)
+        self.shared = np.int64(sum(1 << seat for seat in set(shared)))
+        told = self.num_features * (1 + max(len(set(shared)) - 1, 0))
+        words = -(-(told + 1 + self.observed) // 8)
         depth = spec.max_decisions(batch.rules, seats) + 16  # draws are steps too
         row = np.zeros(words, dtype=np.uint64)
         self.scratch = Scratch(
@@ -439,6 +453,7 @@ class Growth:
             integrate,
             self.num_features,
             self.observed,
+            self.shared,
             self.tree,
             self.sets,
             self.scratch,

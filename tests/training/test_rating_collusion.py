@@ -1,0 +1,168 @@
+"""Two who share what they know: the tree's answer is the one of brute force over a tiny pack."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from kille_agents.threshold import ThresholdPolicy
+from kille_agents.uniform import UniformPolicy
+from kille_env.errors import KilleError
+from kille_env.registry import make_batch, spec
+from kille_training.rating import collusion
+from kille_training.rating.observations import Observations
+from kille_training.solving.deals import build_deal
+from kille_training.solving.policies import strategies_of
+from kille_training.solving.values import expected_values
+
+RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
+PACK = ("BL", "L2", "L6", "GO", "L9", "KI")
+
+
+def brute_force(policy, pair, deciding):
+    """Returns what a pair earns at best where `deciding` choose by what they know together.
+
+    All orders of the pack are tables of their own, so nothing is left to chance but lots.
+    """
+    decks = [list(deck) for deck in permutations(PACK, 5)]
+    batch = make_batch("byteskille", len(decks), 3, rules=RULES, seed=0, restart=False)
+    batch.reset(deck=decks, dealer=2)
+    return _best(batch, np.full(len(decks), 1 / len(decks)), policy, pair, deciding)
+
+
+def _best(batch, weight, policy, pair, deciding):
+    while (others := ~batch.over & ~np.isin(batch.seat, deciding)).any():
+        # Both ways that lots can fall stay in one batch: that somebody was asked can be a secret.
+        chances = np.zeros(batch.mask.shape)
+        chances[~others, 0] = 1.0
+        rows = np.flatnonzero(others)
+        chances[rows] = policy.probabilities(batch.observation[rows], batch.mask[rows])
+        row, action = np.nonzero(chances)
+        weight = weight[row] * chances[row, action]
+        acts = others[row]
+        batch = batch.take(row)
+        batch.apply(action, acts)
+    over = batch.over
+    value = float(weight[over] @ batch.tables["reward"][over][:, list(pair)].sum(axis=1))
+    asked = np.flatnonzero(~over)
+    if not len(asked):
+        return value
+    told = [batch.information_state(np.full(batch.num_tables, seat)) for seat in deciding]
+    knows = np.column_stack([batch.seat[:, None].astype(np.uint8), *told])[asked]
+    different, number = np.unique(knows, axis=0, return_inverse=True)
+    for known in range(len(different)):
+        group = asked[number.ravel() == known]
+        values = []
+        for action in np.flatnonzero(batch.mask[group[0]]):
+            part = batch.take(group)
+            part.apply(np.full(part.num_tables, action))
+            values.append(_best(part, weight[group], policy, pair, deciding))
+        value += max(values)
+    return value
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
+@pytest.mark.parametrize("name", ["threshold", "uniform"])
+def test_sharing_is_worth_what_brute_force_finds(pair, name):
+    policy = ThresholdPolicy(3, RULES) if name == "threshold" else UniformPolicy()
+    found = collusion.exact_collusion(policy, pair, 3, RULES, cards=PACK)
+    assert found.shared == pytest.approx(brute_force(policy, pair, pair))
+    # One who responds for the common purse, the other keeping to his policy: not more than agreed.
+    alone = max(brute_force(policy, pair, (seat,)) for seat in pair)
+    assert found.own <= alone + 1e-12 <= found.agreed + 2e-12 <= found.shared + 3e-12
+    assert found.gain == pytest.approx(found.from_sharing + found.agreed - found.own)
+    assert found.beyond_selfish == found.shared - found.selfish
+
+
+def test_brute_force_finds_what_a_tree_without_sharing_earns():
+    """The check is checked: where nobody decides freely it is the value of the policies."""
+    policy = ThresholdPolicy(3, RULES)
+    deal = build_deal(3, RULES, cards=PACK)
+    values = expected_values(deal.stages[0].tree, strategies_of(policy, deal)[0])
+    assert brute_force(policy, (0, 1), ()) == pytest.approx(values[0] + values[1])
+
+
+def test_who_shares_forgets_nothing_and_knows_more():
+    pair = (0, 2)
+    plain = build_deal(3, RULES, cards=PACK)
+    shared = build_deal(3, RULES, cards=PACK, shared=pair)
+    tree = collusion._merged(shared.stages[0], None, pair, pair)
+    tree.check()
+    assert tree.num_infosets > plain.stages[0].tree.num_infosets
+    assert tree.num_nodes == plain.stages[0].tree.num_nodes
+    third = plain.stages[0].tree.player == 1
+    assert (shared.stages[0].tree.player == 1).sum() == third.sum(), "the third learns nothing"
+
+
+def test_a_question_is_asked_together():
+    rules = spec("byteskille").resolve({"episode": "deal", "max_redeals": 2})
+    policy = ThresholdPolicy(3, rules)
+    deal = build_deal(3, rules, cards=PACK)
+    assert len(deal.stages) == 3
+    found = collusion.exact_collusion(policy, (2, 0), 3, rules, cards=PACK, deal=deal)
+    assert found.seats == (0, 2)
+    assert found.own < found.agreed <= found.shared
+
+
+@pytest.mark.parametrize("seats", [(0, 0), (1, 3), (-1, 0)])
+def test_seats_that_cannot_collude_are_refused(seats):
+    with pytest.raises(KilleError, match="expected two of 0 to 2"):
+        collusion.exact_collusion(UniformPolicy(), seats, 3, RULES)
+    with pytest.raises(KilleError, match="at a table with somebody else"):
+        collusion.exact_collusion(UniformPolicy(), (0, 1), 2, RULES)
+
+
+def test_a_pair_that_helps_each_other_is_found_in_a_tournament():
+    """Entrants 1 and 3 take 0.3 each from the third at their table."""
+    rng = np.random.default_rng(0)
+    lineups = np.array([(a, b, c) for a in range(5) for b in range(a) for c in range(b)])
+    members = np.tile(lineups, (300, 1))
+    deal = np.repeat(np.arange(300), len(lineups))
+    strength = np.array([0.0, 0.1, 0.2, 0.3, -0.6])
+    scores = strength[members] + rng.normal(0, 1, members.shape)
+    colluding = np.isin(members, (1, 3))
+    together = colluding.sum(axis=1) == 2
+    scores[together] += np.where(colluding[together], 0.3, -0.6)
+    scores -= scores.mean(axis=1, keepdims=True)
+    told = Observations(
+        members.astype(np.int32),
+        deal,
+        np.tile(np.arange(len(lineups)), 300).astype(np.int32),
+        scores,
+        scores,
+        np.full((len(members), 3, 3), 1 / 3, dtype=np.float32),
+    )
+    found = collusion.pair_gains(told)
+    named = collusion.pairs(5)
+    assert len(found.mean) == len(named) == 10
+    guilty = named.index((1, 3))
+    assert found.low[guilty] <= 0.6 <= found.high[guilty]
+    assert found.low[guilty] > 0.4
+    assert found.mean.argmax() == guilty
+    assert found.deals.tolist() == [300] * 10
+    alone = collusion.pair_gains(told.take(together), 5)
+    assert np.isnan(alone.mean[guilty]), "never one without the other"
+
+
+def test_strength_and_company_are_no_collusion():
+    """The true gain is 0 for every pair: 95 of 100 intervals hold it, with unequal strengths."""
+    rng = np.random.default_rng(1)
+    lineups = np.array([(a, b, c) for a in range(5) for b in range(a) for c in range(b)])
+    strength = np.array([0.0, 0.5, 1.0, 1.5, -3.0])
+    members = np.tile(lineups, (40, 1))
+    hits = []
+    for _ in range(200):
+        cards = np.repeat(rng.normal(0, 1, (40, 3)), len(lineups), axis=0)
+        scores = strength[members] + cards + rng.normal(0, 1, members.shape)
+        scores -= scores.mean(axis=1, keepdims=True)
+        told = Observations(
+            members.astype(np.int32),
+            np.repeat(np.arange(40), len(lineups)),
+            np.tile(np.arange(len(lineups)), 40).astype(np.int32),
+            scores,
+            scores,
+            np.full((len(members), 3, 3), 1 / 3, dtype=np.float32),
+        )
+        found = collusion.pair_gains(told)
+        hits.append((found.low <= 0) & (found.high >= 0))
+    assert 0.93 <= np.mean(hits) <= 0.97
