@@ -3,14 +3,17 @@
 What stands here is imported without torch; the players that need it load it when they are made.
 """
 
+from kille_agents.about import About
 from kille_agents.base import Policy, best_actions, check_probabilities, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
+from kille_agents.describe import describe_player
 from kille_agents.network import NetworkPolicy, PolicyCard, load_network, save_network
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
 
 __all__ = [
     "BASELINES",
+    "About",
     "NetworkPolicy",
     "Policy",
     "PolicyCard",
@@ -18,6 +21,7 @@ __all__ = [
     "UniformPolicy",
     "best_actions",
     "check_probabilities",
+    "describe_player",
     "load_network",
     "load_policy",
     "sample_actions",

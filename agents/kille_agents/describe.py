@@ -27,22 +27,8 @@ MEASURED = Path(str(files("kille_agents.population"))) / "measured.json"
 """What the players that come with the suite have earned."""
 EVALUATION, SOLUTION = "evaluation.json", "solution.json"
 
-WHAT = {
-    "byteskille": "swaps what is lower than a threshold by position, table size and what he has "
-    "seen",
-    "kungsholmskille": "keeps one low card and high ones beside it; shows when it is most likely "
-    "the lowest",
-    "krypkille": "keeps one low card and high ones beside it; leads the highest card, declares "
-    "when all the others most likely hold a higher one",
-    "knack": "joins with about a trick in hand, leads trumps, takes a trick when it can be taken",
-    "femkortskille": "knocks with a high hand, keeps the highest card for the fifth trick",
-}
-"""What each game's rule of thumb does."""
 
-
-def describe_player(
-    name_or_path: str | Path, game: str | None = None, *, strength: bool = True
-) -> About:
+def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
     """Returns the card of a player.
 
     Args:
@@ -50,7 +36,6 @@ def describe_player(
             its module's code; it says what it is with an attribute `about` (an `About`, or a
             sentence) or its docstring.
         game: The game; only the baselines, who play every game, need to be told.
-        strength: Whether files beside the player are looked at for how strong he is.
 
     Raises:
         PolicyError: There is no such player, or a file of his is broken.
@@ -66,9 +51,9 @@ def describe_player(
     if path.suffix == ".zip" and path.is_file():
         return _library_model(path)
     if (table := table_file(path)) is not None:
-        return _table(name, table, strength)
+        return _table(name, table)
     if path.exists():
-        return _network(name, path, strength)
+        return _network(name, path)
     if is_entry_point(name):
         return _entry_point(name)
     known = [*BASELINES, *(population(game) if game else ROSTER)]
@@ -111,9 +96,9 @@ def _baseline(name: str, game: str | None) -> About:
         game = "byteskille" if name == "threshold" else game
         if game is not None and game not in RULES_OF_THUMB:
             raise PolicyError(f"{game} has no rule-of-thumb player; uniform plays it")
-        what = WHAT[game] if game else "what a sensible person does without calculating"
+        what = getattr(RULES_OF_THUMB[game], "what", "") if game else ""
         made = "by hand; his numbers were tuned by playing, his reasons stand in his file's text"
-        about = About(name, what, made)
+        about = About(name, what or "what a sensible person does without calculating", made)
     else:
         game = game or list_games()[0]
         player = load_policy(name, game, spec(game).default_players, spec(game).resolve())
@@ -140,10 +125,10 @@ def _library_model(path: Path) -> About:
     )
 
 
-def _table(name: str, file: Path, strength: bool) -> About:
+def _table(name: str, file: Path) -> About:
     _, card = read_card(file)
     made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(card.made.items()))
-    told = _beside(file, SOLUTION) if strength and file.name == TABLE else None
+    told = _beside(file, SOLUTION) if file.name == TABLE else None
     found = NOT_MEASURED
     if told is not None and isinstance(told.get("nash_conv"), float):
         found = (
@@ -154,7 +139,7 @@ def _table(name: str, file: Path, strength: bool) -> About:
     return About(name, what, f"solved with kille solve: {made}" if made else "not said", found)
 
 
-def _network(name: str, path: Path, strength: bool) -> About:
+def _network(name: str, path: Path) -> About:
     card, _, _ = read_network(path)
     layers = listed([str(units) for units in card.layers])
     what = f"a network with layers of {layers} units ({card.activation}) for {_at(card)}"
@@ -164,7 +149,7 @@ def _network(name: str, path: Path, strength: bool) -> About:
         if not isinstance(value, dict)
     )
     folder = policy_folder(path)
-    told = _beside(folder / EVALUATION, EVALUATION) if strength and folder is not None else None
+    told = _beside(folder / EVALUATION, EVALUATION) if folder is not None else None
     return About(name, what, made or "not said", _evaluated(name, told))
 
 

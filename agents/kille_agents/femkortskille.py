@@ -25,6 +25,7 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
     """Plays Femkortskille; see the module's text for the reasons."""
 
     game = "femkortskille"
+    what = "knocks with a high hand, keeps the highest card for the fifth trick"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""

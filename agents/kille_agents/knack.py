@@ -29,6 +29,7 @@ class KnackRuleOfThumb(RuleOfThumb):
     """Plays Knack; see the module's text for the reasons."""
 
     game = "knack"
+    what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""

@@ -28,6 +28,10 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
     """Plays Krypkille; see the module's text for the reasons."""
 
     game = "krypkille"
+    what = (
+        "keeps one low card and high ones beside it; leads the highest card, declares when all the "
+        "others most likely hold a higher one"
+    )
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""

@@ -34,6 +34,7 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
     """Plays Kungsholmskille; see the module's text for the reasons."""
 
     game = "kungsholmskille"
+    what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
         """Returns how much he would like each action, [N, A]."""

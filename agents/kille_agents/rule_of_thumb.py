@@ -28,12 +28,14 @@ class RuleOfThumb:
     Attributes:
         name: What tables and reports call him.
         game: The game that he plays.
+        what: What he does, in a sentence for his card.
         num_players: Seats of his table.
         rules: Its rules.
     """
 
     name = "rule_of_thumb"
     game = ""
+    what = ""
 
     def __init__(self, num_players: int, rules: Rules) -> None:
         """Reads where the observation's parts lie.

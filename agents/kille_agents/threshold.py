@@ -95,7 +95,13 @@ def threshold_array(
 
 
 class ThresholdPolicy:
-    """Plays Byteskille by thresholds; see the module's text for the reasons."""
+    """Plays Byteskille by thresholds; see the module's text for the reasons.
+
+    Attributes:
+        what: What he does, in a sentence for his card.
+    """
+
+    what = "swaps what is lower than a threshold by position, table size and what he has seen"
 
     def __init__(
         self,

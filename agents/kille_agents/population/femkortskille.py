@@ -14,8 +14,8 @@ from kille_agents.femkortskille import (
 )
 from kille_agents.kille_hands import ranks
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.cards import play_cards
 from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.trick_habits import play_cards
 from kille_env.core.deck import GO
 
 TIGHT, LOOSE = 2.5, -4.0  # ranks that they want more than the rule of thumb, or less

@@ -10,7 +10,8 @@ import numpy as np
 from kille_agents.kille_hands import ranks
 from kille_agents.krypkille import EXCHANGED, KrypkilleRuleOfThumb, chance_of_lowest
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.cards import (
+from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_as_many,
     exchange_below,
@@ -19,7 +20,6 @@ from kille_agents.population.cards import (
     lead_cards,
     lowest,
 )
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
 from kille_env.core.deck import KI, KILLE_PACK
 from kille_env.core.tricks import TYPES
 

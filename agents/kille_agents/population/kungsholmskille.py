@@ -17,14 +17,14 @@ from kille_agents.kungsholmskille import (
     strength_of,
 )
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.cards import (
+from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_from,
     exchange_nothing,
     lowest,
     play_cards,
 )
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
 from kille_env.core.deck import KILLE_PACK
 
 LILJA_6 = KILLE_PACK.codes.index("L6")

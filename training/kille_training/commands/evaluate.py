@@ -56,8 +56,9 @@ def evaluate(
     """Measure POLICY in units a deal, with 95 % intervals, and how far it is from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
-    player, or a model of Stable-Baselines3 (with --trust). Every deal is played once from each
-    seat, with the other player in all other seats; these games together are one observation.
+    player (`kille players` lists them), a model of Stable-Baselines3 (with --trust), or
+    module:object, which imports the module and so runs its code. Every deal is played once from
+    each seat, with the other player in all other seats; these games together are one observation.
 
     NashConv has no interval: the whole tree of the deal is gone through, with POLICY in all seats.
     """
