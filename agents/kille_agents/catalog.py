@@ -6,6 +6,7 @@ from pathlib import Path
 from kille_agents.base import Policy
 from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.femkortskille import FemkortskilleRuleOfThumb
+from kille_agents.ismcts import TreeSearchPlayer
 from kille_agents.knack import KnackRuleOfThumb
 from kille_agents.krypkille import KrypkilleRuleOfThumb
 from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
@@ -13,6 +14,7 @@ from kille_agents.match_table import FORMAT as MATCHES
 from kille_agents.match_table import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.population import ROSTER, population
+from kille_agents.search import SearchPlayer
 from kille_agents.table import TABLE, load_table, read_card, table_file
 from kille_agents.threshold import ThresholdPolicy
 from kille_agents.uniform import UniformPolicy
@@ -48,16 +50,24 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
 """Players that need no training, by name; each is made for a number of seats and rules."""
 
 
+SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
+    "search": lambda num_players, rules: SearchPlayer(rules.game, num_players, rules),
+    "ismcts": lambda num_players, rules: TreeSearchPlayer(rules.game, num_players, rules),
+}
+"""Players that look ahead from the rule of thumb, by name: to be asked with `decide`."""
+
+
 def load_policy(
     name_or_path: str | Path, game: str, num_players: int, rules: Rules, *, trust: bool = False
 ) -> Policy:
     """Returns a player for a table.
 
     Args:
-        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
-            run or of a solution; a folder or file of a policy that was exported, a table (`.npz`)
-            for one; a model that Stable-Baselines3 has saved (`.zip`); or "module:object", which
-            imports the module and so runs its code, see `kille_agents.entry_point`.
+        name_or_path: A name of `BASELINES` or `SEARCHERS`; a bot of the population, "game/habit";
+            the folder of a run or of a solution; a folder or file of a policy that was exported, a
+            table (`.npz`) for one; a model that Stable-Baselines3 has saved (`.zip`); or
+            "module:object", which imports the module and so runs its code, see
+            `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -71,6 +81,8 @@ def load_policy(
     name = str(name_or_path)
     if name in BASELINES:
         return BASELINES[name](num_players, rules)
+    if name in SEARCHERS:
+        return SEARCHERS[name](num_players, rules)
     if name in ROSTER:
         return ROSTER[name].player(num_players, rules)
     path = Path(name_or_path)
@@ -88,5 +100,5 @@ def load_policy(
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABLE}, nor as module:object. "
-        f"{did_you_mean(name, [*BASELINES, *population(game)])}"
+        f"{did_you_mean(name, [*BASELINES, *SEARCHERS, *population(game)])}"
     )

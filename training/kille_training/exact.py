@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kille_agents.base import Policy
+from kille_agents.base import Policy, Searcher
 from kille_agents.likeliest import Likeliest
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
@@ -76,6 +76,11 @@ def exact_rows(
     """
     if wrong := why_not(game, num_players, rules):
         raise KilleError(wrong)
+    if isinstance(policy, Searcher):
+        raise KilleError(
+            f"{policy.name} looks ahead, and there is no exact NashConv of who does; "
+            "measure with --no-exact"
+        )
     deal = build_deal(num_players, rules)
     rows = []
     for play in plays:

@@ -62,6 +62,7 @@ def evaluate(
 
     NashConv has no interval: the whole tree of the deal is gone through, with POLICY in all seats.
     """
+    from kille_agents.catalog import SEARCHERS
     from kille_training.evaluate import PLAYS, rows_as_dicts
     from kille_training.exact import exact_as_dicts, why_not
     from kille_training.jobs import measure_exactly, measure_policy
@@ -71,7 +72,7 @@ def evaluate(
     table, seats, resolved = table_for(policy, game, players, episode, rules)
     plays = PLAYS if play == "both" else (play,)
     if exact is None:
-        exact = not why_not(table, seats, resolved)
+        exact = not why_not(table, seats, resolved) and policy not in SEARCHERS
     measured = None
     if exact:
         measured = measure_exactly(policy, table, seats, resolved, plays=plays, trust=trust)
