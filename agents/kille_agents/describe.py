@@ -14,18 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES, RULES_OF_THUMB, load_policy
+from kille_agents.catalog import BASELINES, RULES_OF_THUMB, SEARCHERS
 from kille_agents.entry_point import find_object, is_entry_point
 from kille_agents.network import policy_folder, read_network
 from kille_agents.population import ROSTER, population
 from kille_agents.table import BROKEN, TABLE, read_card, table_file
 from kille_env.core.text import counted, listed
 from kille_env.errors import PolicyError, did_you_mean
-from kille_env.registry import list_games, spec
 
 MEASURED = Path(str(files("kille_agents.population"))) / "measured.json"
 """What the players that come with the suite have earned."""
 EVALUATION, SOLUTION = "evaluation.json", "solution.json"
+
+LOOKS_AHEAD = {
+    "search": "tries every action in worlds that agree with what he knows, in which the rule of "
+    "thumb plays on for everybody; does what the rule of thumb does unless another action earns "
+    "clearly more",
+    "ismcts": "searches a tree of what he would know, over worlds that agree with what he knows, "
+    "against others who play the rule of thumb",
+}
+"""What the players do who look ahead."""
+BY_SEARCH = "by hand: nothing is learnt, he thinks anew at every decision"
 
 
 def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
@@ -48,6 +57,8 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         return About(name, bot.what, bot.made, _measured(name, bot.game))
     if name in BASELINES:
         return _baseline(name, game)
+    if name in SEARCHERS:
+        return About(name, LOOKS_AHEAD[name], BY_SEARCH)
     if path.suffix == ".zip" and path.is_file():
         return _library_model(path)
     if (table := table_file(path)) is not None:
@@ -56,7 +67,7 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         return _network(name, path)
     if is_entry_point(name):
         return _entry_point(name)
-    known = [*BASELINES, *(population(game) if game else ROSTER)]
+    known = [*BASELINES, *SEARCHERS, *(population(game) if game else ROSTER)]
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder, nor as "
         f"module:object. {did_you_mean(name, known)}"
@@ -92,17 +103,13 @@ def _measured(name: str, game: str) -> str:
 def _baseline(name: str, game: str | None) -> About:
     if name == "uniform":
         about = About(name, "picks any legal action, each as often", "needs no making")
-    elif name in ("rule_of_thumb", "threshold"):
+    else:  # "threshold" is another name of Byteskille's rule of thumb
         game = "byteskille" if name == "threshold" else game
         if game is not None and game not in RULES_OF_THUMB:
             raise PolicyError(f"{game} has no rule-of-thumb player; uniform plays it")
         what = getattr(RULES_OF_THUMB[game], "what", "") if game else ""
         made = "by hand; his numbers were tuned by playing, his reasons stand in his file's text"
         about = About(name, what or "what a sensible person does without calculating", made)
-    else:
-        game = game or list_games()[0]
-        player = load_policy(name, game, spec(game).default_players, spec(game).resolve())
-        about = _of_object(name, player, "part of kille_agents")
     if game is None:
         return about
     earned = _measured("rule_of_thumb" if name == "threshold" else name, game)

@@ -52,15 +52,17 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints who plays some games."""
     from rich.table import Table
 
-    from kille_agents.catalog import BASELINES
+    from kille_agents.catalog import BASELINES, SEARCHERS
     from kille_agents.describe import describe_player, measured_lines
     from kille_agents.population import ROSTER, population
 
     told: dict[str, list[dict[str, Any]]] = {}
     shown: list[Any] = []
     for game in games:
-        everybody = [name for name in BASELINES if name != "threshold"] if split is None else []
-        everybody += population(game, split or "all")
+        everybody = population(game, split or "all")
+        if split is None:
+            by_name = [*BASELINES, *SEARCHERS]
+            everybody = [name for name in by_name if name != "threshold"] + everybody
         told[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}
