@@ -30,6 +30,10 @@ COMMANDS = {
         "kille_training.commands.tournament:tournament",
         "Who is better, by how much, and how sure that is.",
     ),
+    "compare": (
+        "kille_training.commands.compare:compare",
+        "Is one player better than another by so much?",
+    ),
     "export": (
         "kille_training.commands.export:export",
         "Write a tournament's results for other programs.",

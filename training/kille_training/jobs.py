@@ -21,10 +21,12 @@ from kille_training.solving.solution import Folder, Solved, SolveSettings, solve
 from kille_training.watch import Watch
 
 if TYPE_CHECKING:
+    from kille_training.arena.compare import Comparison
     from kille_training.arena.replay import Cell
     from kille_training.arena.settings import TournamentSettings
     from kille_training.arena.standings import Played
     from kille_training.arena.tournament import Folder as TournamentFolder
+    from kille_training.rating.sequential import Hypotheses
 
 
 def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
@@ -290,3 +292,34 @@ def report_tournament(folder: "TournamentFolder") -> Path:
     with watch.job("reporting", 1):
         write_page(folder)
     return folder.report
+
+
+def compare_players(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    hypotheses: "Hypotheses",
+    *,
+    trust: bool,
+) -> "Comparison":
+    """Plays until it is known who is better; see `arena.compare`."""
+    from kille_training.arena.compare import Comparison, compare
+    from kille_training.arena.live import Quiet
+    from kille_training.arena.tournament import executor_of
+
+    def told(found: Comparison) -> None:
+        click.echo(
+            f"{found.deals:>11,} deals: {found.mean:+.4f} "
+            f"({found.low:+.4f} to {found.high:+.4f})  {found.verdict}",
+            err=True,
+        )
+
+    try:
+        with executor_of(settings, folder, None) as executor:
+            return compare(folder, settings, hypotheses, executor, Quiet(), told, trust=trust)
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. Nothing that was played is lost; go on with: kille compare (with the "
+            "same options)",
+            err=True,
+        )
+        raise

@@ -22,6 +22,16 @@ SHARE = 10.0
 LEAST_SECONDS = 1.0
 
 
+class Quiet:
+    """A `Watcher` who says nothing."""
+
+    def begin(self, deals: int, done: int) -> None:
+        """See `tournament.Watcher`."""
+
+    def played(self, outcome: Outcome) -> None:
+        """See `tournament.Watcher`."""
+
+
 class LiveStandings:
     """A `Watcher` for people; open it as a context."""
 

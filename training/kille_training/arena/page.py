@@ -36,6 +36,8 @@ from kille_training.rating.rankings import rankings
 from kille_training.report import unit_of
 
 BOOTSTRAPS = 200
+MOST_ON_LADDER = 50_000
+"""Observations that the ladder is climbed with."""
 MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
@@ -72,7 +74,7 @@ def write_page(folder: Folder) -> None:
             over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,
             cell=lambda row, column: f"kille tournament {run} --cell {_word(row)} {_word(column)}",
             bootstraps=BOOTSTRAPS,
-            most=MOST_IN_CROSSTABLE,
+            most_on_ladder=MOST_ON_LADDER,
         )
     )
     write_whole(folder.report, page.encode())
@@ -155,8 +157,9 @@ class Size:
 
     @cached_property
     def ladder(self) -> ladder.Ladder:
-        """OpenSkill's beliefs after all deals."""
-        return ladder.climb(rankings(self.found, len(self.names)))
+        """OpenSkill's beliefs after the first deals: it takes longer than all the rest."""
+        order = rankings(self.found, len(self.names))
+        return ladder.climb(order.take(np.arange(min(MOST_ON_LADDER, len(self.found)))))
 
     @cached_property
     def places(self) -> Places:
@@ -200,12 +203,10 @@ class Size:
         best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
         who = pairs(len(self.names))
         return [
-            Pair(
-                *(self.names[number] for number in who[row]),
-                float(gains.mean[row]),
-                float(gains.half[row]),
+            Pair(self.names[one], self.names[other], float(mean), float(half))
+            for (one, other), mean, half in (
+                (who[row], gains.mean[row], gains.half[row]) for row in best.tolist()
             )
-            for row in best.tolist()
         ]
 
     @cached_property

@@ -22,7 +22,8 @@ def ratings(names: Sequence[str], elo: np.ndarray, low: np.ndarray, high: np.nda
         low: [E] lower ends of the intervals.
         high: [E] upper ends.
     """
-    order = [one for one in np.argsort(-elo, kind="stable").tolist() if np.isfinite(elo[one])]
+    order: list[int] = np.argsort(-elo, kind="stable").tolist()
+    order = [one for one in order if np.isfinite(elo[one])]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.2, 0.8 + ROW * len(order)), layout="constrained")
         axes = figure.subplots()
@@ -110,7 +111,8 @@ def places(names: Sequence[str], shares: np.ndarray) -> str:
     """
     seats = shares.shape[1]
     mean = shares @ np.arange(1, seats + 1)
-    order = [one for one in np.argsort(mean, kind="stable").tolist() if np.isfinite(mean[one])]
+    order: list[int] = np.argsort(mean, kind="stable").tolist()
+    order = [one for one in order if np.isfinite(mean[one])]
     colours = mpl.colormaps["RdYlBu"](np.linspace(0.92, 0.08, seats))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.2, 0.9 + ROW * len(order)), layout="constrained")
