@@ -7,6 +7,7 @@ import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.egt import alpharank, heuristic_payoff_table, utils
+from scipy.optimize import linprog
 
 from kille_env.errors import KilleError
 from kille_training.rating import meta_game
@@ -241,6 +242,32 @@ class TestNashAveraging:
         average = nash_average(payoff)
         assert average.chosen == pytest.approx(expected, abs=1e-9)
         assert average.rating == pytest.approx(payoff @ np.array(expected), abs=1e-6)
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_of_games_with_many_equilibria_is_the_most_even_one(self, seed):
+        generator = np.random.default_rng(seed)
+        count = int(generator.integers(3, 10))
+        payoff = np.triu(generator.integers(-1, 2, (count, count)), 1).astype(float)
+        payoff -= payoff.T
+        chosen = max_entropy_equilibrium(payoff)
+        check_equilibrium(payoff, chosen)
+
+        def furthest(direction):
+            """The largest value of a linear function over all equilibria."""
+            return -linprog(
+                -direction,
+                A_ub=payoff,
+                b_ub=np.zeros(count),
+                A_eq=np.ones((1, count)),
+                b_eq=[1],
+            ).fun
+
+        # Entropy is concave: nothing is above the tangent at the result, over all equilibria.
+        played = chosen > 0
+        for other in np.flatnonzero(~played):
+            assert furthest(np.eye(count)[other]) == pytest.approx(0, abs=1e-7)
+        slope = np.where(played, -np.log(np.where(played, chosen, 1)), 0)
+        assert furthest(slope) <= slope @ chosen + 1e-6
 
     def test_shares_among_copies_and_leaves_the_others_alone(self):
         # Rock enters three times, as in the paper's example of redundant agents.

@@ -29,7 +29,7 @@ drawn together, with as many draws as there are deals. A draw is only a weight f
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from math import comb, gcd, log
 
@@ -195,6 +195,7 @@ def _largest(rankings: Rankings) -> int:
     return int(rankings.sizes.max(initial=0))
 
 
+@cache
 def _left_groups(seats: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns who may be left of tied players while lots rank them one after the other.
 
