@@ -324,7 +324,7 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
                 spent.append(time.perf_counter() - start)
             what = f"NashConv below {part:.0e} of the stake, {seats} seats, {method}"
             yield _row(what, spent, "s", promised)
-        network = _network(seats, stage.rules)
+        network = random_network(seats, stage.rules)
         nash_conv(network, stage)
         spent = []
         for _ in range(repeats):
@@ -341,7 +341,7 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
         yield _row(what, spent, "s", {3: "900"}.get(seats, ""))
 
 
-def _network(seats: int, rules: Rules) -> NetworkPolicy:
+def random_network(seats: int, rules: Rules) -> NetworkPolicy:
     """Returns a network with random weights."""
     spec = kille_env.spec(rules.game)
     sizes = (width(spec.observation(seats)), 64, 64, spec.num_actions)
