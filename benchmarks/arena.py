@@ -1,0 +1,381 @@
+"""What the statistics of tournaments are worth: `python benchmarks/arena.py variance sequential`.
+
+Each goal is a function that prints a table in Markdown:
+
+    coverage    how many 95 % intervals hold the truth
+    variance    how many table-deals rotation and exact controls save in single deals of one card
+    luck        the same for rotation and for regression on luck, in all games
+    sequential  errors and deals of the sequential test, beside a fixed number and `fishtest`'s
+    collusion   what two seats gain who share what they know
+
+A table-deal is one deal played once; a deal played in all rotations of S seats counts S. Means are
+units. Everything has a seed, so the numbers are the same each time.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kille_agents.catalog import load_policy, rule_of_thumb
+from kille_agents.population.roster import population
+from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.uniform import UniformPolicy
+from kille_env.core.spec import Rules
+from kille_env.registry import list_games, make_batch, spec
+from kille_training.evaluate import Player, play_out
+from kille_training.rating import control, intervals, sequential
+from kille_training.rating.collusion import exact_collusion
+from kille_training.rating.luck import play_watched
+from kille_training.solving.deals import build_deal
+
+SEATS = 3
+HALF = 0.005
+"""Half the interval whose price is given."""
+Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+"""Draws scores of deals."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Prints a table."""
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+    print()
+
+
+def rotations(
+    game: str, lineup: Sequence[int], players: Sequence[Any], rules: Rules, deals: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Plays deals in all rotations: earned [D, turns, P] by place, types dealt [D, P] by position.
+
+    Types are those of a one-card deal; what they are in other games means nothing.
+    """
+    seats = len(lineup)
+    batch = make_batch(game, seats * deals, seats, rules=rules, seed=0, restart=False)
+    batch.reset(seed=np.repeat(np.arange(deals) + (seed << 32), seats))
+    turn = np.tile(np.arange(seats), deals)[:, None]
+    order = (batch.tables["dealer"].astype(int)[:, None] + 1 + np.arange(seats)) % seats
+    types = np.zeros(order.shape, dtype=np.int64)
+    if game == "byteskille":
+        types = np.take_along_axis(batch.tables["dealt"][:, :seats] >> 1, order, axis=1)
+    seating = np.empty(order.shape, dtype=np.int64)
+    np.put_along_axis(seating, order, np.asarray(lineup)[(np.arange(seats) - turn) % seats], 1)
+    rng = np.random.default_rng(seed)
+    asked = [Player(player, "sampled", rng) for player in players]
+    earned = np.take_along_axis(play_out(batch, asked, seating), order, axis=1)
+    earned = np.take_along_axis(earned, (np.arange(seats) + turn) % seats, axis=1)
+    return earned.reshape(deals, seats, seats), types[::seats]
+
+
+def shifted(steps: int, rules: Rules) -> ThresholdPolicy:
+    """Returns the threshold player who stands with cards so many types lower (less than 0)."""
+    thresholds = threshold_array(DEALT, TAKEN)
+    thresholds[thresholds > 0] += steps
+    player = ThresholdPolicy(SEATS, rules, thresholds)
+    player.name = f"threshold {steps:+d}" if steps else "threshold"
+    return player
+
+
+def coverage(runs: int) -> None:
+    """Prints how often 95 % intervals of a mean hold it, of simulated tournaments."""
+    rules = spec("byteskille").resolve({"episode": "deal"})
+    players = [shifted(0, rules), shifted(-2, rules)]
+    earned, _ = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
+    rotated = earned.mean(axis=1)[:, 0]
+    draws: dict[str, Draw] = {
+        "normal": lambda rng, size: rng.normal(size=size),
+        "exponential": lambda rng, size: rng.exponential(size=size) - 1,
+        "win a pot of 5, or lose 1": lambda rng, size: 5.0 * (rng.random(size) < 0.2) - 1,
+        "played, one seating": _resampled(earned[:, 0, 0]),
+        "played, all rotations": _resampled(rotated),
+    }
+    rows = []
+    for number, (name, draw) in enumerate(draws.items()):
+        for deals in (20, 50, 200, 1000):
+            found = []
+            for lineups in (1, 6):
+                rng = np.random.default_rng([number, deals, lineups])
+                sums = _tournaments(rng, draw, deals, runs, lineups)
+                for skewed in (False, True):
+                    part = intervals.means(sums, skewed=skewed)
+                    found.append(np.mean((part.low <= 0) & (part.high >= 0)))
+            rows.append([name, deals, *(f"{100 * share:.1f} %" for share in found)])
+    table(["score", "deals", "Student", "bent", "clusters, Student", "clusters, bent"], rows)
+
+
+def _resampled(bank: np.ndarray) -> Draw:
+    """Returns what draws from scores that were played, less their mean."""
+    return lambda rng, size: bank[rng.integers(len(bank), size=size)] - bank.mean()
+
+
+def _tournaments(
+    rng: np.random.Generator, draw: Draw, deals: int, runs: int, lineups: int
+) -> intervals.Sums:
+    """Scores with the mean 0 of deals that were each played by 1 to `lineups` lineups."""
+    size = (deals, runs)
+    played = rng.integers(1, lineups + 1, size=(deals, 1))
+    cards, total = draw(rng, size), np.zeros(size)
+    for lineup in range(lineups):
+        own = draw(rng, size) if lineups > 1 else cards
+        total += (lineup < played) * (0.7 * cards + 0.3 * own)
+    count = np.broadcast_to(played, total.shape).astype(float)
+    return intervals.Sums(np.arange(deals), total, count)
+
+
+def variance(deals: int) -> None:
+    """Prints what a pair of threshold players costs, one among two copies of the other."""
+    rules = spec("byteskille").resolve({"episode": "deal"})
+    tree = build_deal(SEATS, rules)
+    steps = range(-3, 4)
+    players = [shifted(step, rules) for step in steps]
+    pairs = [(one, other) for one in range(len(steps)) for other in range(len(steps))]
+    lineups = np.array([(one, other, other) for one, other in pairs if one != other])
+    exact = control.exact_scores(lineups, players, tree)[:, 0]
+    rows = []
+    for target in (0.01, 0.02, 0.03, 0.05):
+        best = int(np.abs(np.abs(exact) - target).argmin())
+        lineup, gap = lineups[best], exact[best]
+        earned, types = rotations("byteskille", lineup, players, rules, deals, 1)
+        mean = earned.mean(axis=1)[:, 0]
+        luck = control.dealt_luck(lineup, players, tree, types)[:, 0]
+        near = [shifted(step + 1, rules) for step in steps]
+        stand_in = control.dealt_luck(lineup, near, tree, types)[:, :1]
+        close = control.without_luck(mean, stand_in)
+        single = earned[:, 0, 0]
+        spread = [single, mean, mean - close, mean - luck]
+        prices = [_price(part, 1 if part is single else SEATS) for part in spread]
+        rows.append(
+            [
+                f"{players[lineup[0]].name} among two {players[lineup[1]].name}",
+                f"{gap:+.4f}",
+                f"{(mean - luck).mean():+.4f} ± {_half(mean - luck):.4f}",
+                f"{prices[0]:,}",
+                *(f"{price:,} (x{prices[0] / price:.1f})" for price in prices[1:]),
+            ]
+        )
+    print(f"Table-deals for an interval of ± {HALF} units; {deals:,} deals were played.\n")
+    head = ["players", "exact gap", "measured, exact control", "independent deals", "rotation"]
+    table([*head, "rotation, neighbours as stand-ins", "rotation, exact control"], rows)
+
+
+def _price(scores: np.ndarray, tables: int) -> int:
+    """Table-deals for half an interval of `HALF`."""
+    return round(tables * scores.var(ddof=1) * (1.96 / HALF) ** 2)
+
+
+def _half(scores: np.ndarray) -> float:
+    return float(1.96 * scores.std(ddof=1) / np.sqrt(len(scores)))
+
+
+def luck(deals: int) -> None:
+    """Prints what rotation and regression on luck save in all games, with bots that draw lots."""
+    rows = []
+    for game in list_games():
+        episodes = ["deal", "match"] if game == "byteskille" else ["deal"]
+        for episode in episodes:
+            rules = spec(game).resolve({"episode": episode})
+            names = ("rule_of_thumb", f"{game}/tipsy")
+            players = [load_policy(name, game, SEATS, rules) for name in names]
+            count = deals if episode == "deal" else deals // 4
+            seats = np.arange(SEATS)
+            turn = np.tile(seats, count)[:, None]
+            batch = make_batch(game, SEATS * count, SEATS, rules=rules, seed=0, restart=False)
+            batch.reset(seed=np.repeat(np.arange(count), SEATS), deal=False)
+            rng = np.random.default_rng(0)
+            asked = [Player(player, "sampled", rng) for player in players]
+            played = play_watched(batch, asked, ((seats - turn) % SEATS > 0).astype(np.int64))
+            mine = turn[:, 0]  # the focal player's seat
+            every = np.arange(len(mine))
+            own = played.earned - played.earned.mean(axis=1, keepdims=True)
+            score = own[every, mine].reshape(count, SEATS)
+            features = played.features()[every, mine].reshape(count, SEATS, -1)
+            mean, feature = score.mean(axis=1), features.mean(axis=1)
+            single = score[:, 0]
+            parts = [
+                single - control.without_luck(single, features[:, 0]),
+                mean,
+                mean - control.without_luck(mean, feature),
+            ]
+            base = single.var(ddof=1)
+            factors = [base / part.var(ddof=1) for part in parts]
+            rows.append(
+                [
+                    game,
+                    episode,
+                    f"{mean.mean():+.3f} ± {_half(mean):.3f}",
+                    f"x{factors[0]:.2f}",
+                    f"x{factors[1] / SEATS:.2f}",
+                    f"x{factors[2] / SEATS:.2f}",
+                ]
+            )
+    head = ["game", "episode", "gap", "independent, luck", "rotation", "rotation, luck"]
+    print(f"Factors of table-deals saved against independent ones, {deals:,} deals.\n")
+    table(head, rows)
+
+
+def tests(runs: int) -> None:
+    """Prints errors and deals of sequential tests over true gaps, on real scores."""
+    rules = spec("byteskille").resolve({"episode": "deal"})
+    players = [shifted(0, rules), shifted(-2, rules)]
+    earned, _ = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
+    bank = earned.mean(axis=1)[:, 0]
+    gap = 0.01
+    known = sequential.Hypotheses(0.0, gap, -2.0, 4.0)
+    fixed = sequential.fixed_deals(float(bank.std()), gap)
+    print(
+        f"Scores of {players[0].name} among two {players[1].name}, {len(bank):,} deals: "
+        f"{100 * np.mean(bank == 0):.0f} % are 0. The question is whether the mean is at most 0 or "
+        f"at least {gap} units; the fixed test plays {fixed:,} deals. {runs:,} runs a row.\n"
+    )
+    # What W/D/L tests are told: the mean of wins and half draws at both hypotheses.
+    won = (np.sign(bank) + 1) / 2
+    ends = [float(tilted(bank, mean) @ won) for mean in (0.0, gap)]
+    rows = []
+    for times in (-8, -4, -2, -1, 0, 0.5, 1, 2, 4, 8):
+        found = _simulate(bank, times * gap, known, fixed, ends, runs)
+        wrong = {True: "above", False: "below"}[times <= 0]
+        row = [f"{times:+g}" if times else "0"]
+        for said, used in found:
+            errors = np.mean([one == wrong for one in said])
+            rate = f"{100 * errors:.1f} %" if not 0 < times < 1 else "-"
+            row.append(f"{rate}; {used / fixed:.2f}")
+        rows.append(row)
+    head = ["true gap / delta", "betting", "GSPRT, units", "GSPRT, W/D/L", "fixed"]
+    print("Each cell: errors; mean deals, in those of the fixed test.\n")
+    table(head, rows)
+    _population(rules, gap, runs)
+
+
+def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
+    """Returns chances of the bank's scores, exponentially tilted to a mean: no new scores."""
+    low, high, chances = -50.0, 50.0, np.empty(0)
+    for _ in range(80):
+        middle = (low + high) / 2
+        chances = np.exp(middle * (bank - bank.mean()))
+        chances /= chances.sum()
+        low, high = (middle, high) if chances @ bank < mean else (low, middle)
+    return chances
+
+
+def _simulate(
+    bank: np.ndarray,
+    mean: float,
+    known: sequential.Hypotheses,
+    fixed: int,
+    ends: Sequence[float],
+    runs: int,
+) -> list[tuple[list[str], float]]:
+    """Returns what each test said in all runs and the mean of the deals it used."""
+    shares = np.cumsum(tilted(bank, mean))
+    heap = bank[np.minimum(np.searchsorted(shares, (np.arange(400_000) + 0.5) / 400_000), 19_999)]
+    rng = np.random.default_rng(int(1e6 * (mean + 1)))
+    words = {sequential.ABOVE: "above", sequential.BELOW: "below", sequential.GOING: "going on"}
+    said: list[list[str]] = [[], [], [], []]
+    used: list[list[int]] = [[], [], [], []]
+    for _ in range(runs):
+        scores = heap[rng.integers(len(heap), size=5 * fixed)]
+        test = sequential.sequential_test(scores, known)
+        results = [(test.verdict, test.decided_after or len(scores))]
+        results.append(sequential.gsprt(scores, known.low, known.high, first=100))
+        won = (np.sign(scores) + 1) / 2
+        results.append(sequential.gsprt(won, ends[0], ends[1], first=100))
+        above = scores[:fixed].mean() > known.high / 2
+        results.append((sequential.ABOVE if above else sequential.BELOW, fixed))
+        for number, (verdict, deals) in enumerate(results):
+            said[number].append(words[verdict])
+            used[number].append(deals)
+    return [(words, float(np.mean(deals))) for words, deals in zip(said, used, strict=True)]
+
+
+def _population(rules: Rules, gap: float, runs: int) -> None:
+    """Prints how many deals the pairs of the population take, by how far apart they are."""
+    names = population("byteskille")
+    players = [load_policy(name, "byteskille", SEATS, rules) for name in names]
+    pairs = list(combinations(range(len(names)), 2))
+    known = sequential.Hypotheses(0.0, gap, -2.0, 4.0)
+    found = []
+    for one, other in pairs:
+        earned, _ = rotations(
+            "byteskille", (0, 1, 1), (players[one], players[other]), rules, 1500, 2
+        )
+        bank = earned.mean(axis=1)[:, 0]
+        if not bank.any():  # they never differ
+            continue
+        fixed = sequential.fixed_deals(float(bank.std()), gap)
+        rng = np.random.default_rng([one, other])
+        used = []
+        for _ in range(max(1, runs // len(pairs))):
+            test = sequential.SequentialTest(known)
+            while test.verdict == sequential.GOING and test.deals < 5 * fixed:
+                test.feed(bank[rng.integers(len(bank), size=4000)])
+            used.append(test.decided_after or test.deals)
+        found.append((abs(bank.mean()) / gap, np.mean(used), fixed))
+    gaps, used, fixed = np.array(found).T
+    rows = []
+    for low, high in ((0, 1), (1, 4), (4, 16), (16, np.inf), (0, np.inf)):
+        inside = (gaps >= low) & (gaps < high)
+        if inside.any():
+            rows.append(
+                [
+                    f"{low} to {high:g}" if high < np.inf else f"{low} and more",
+                    int(inside.sum()),
+                    f"{used[inside].mean():,.0f}",
+                    f"{fixed[inside].mean():,.0f}",
+                    f"{used[inside].sum() / fixed[inside].sum():.2f}",
+                ]
+            )
+    print(
+        f"Pairs of the {len(names)} bots of the population, one among two of the other, and the "
+        f"same question with delta = {gap}.\n"
+    )
+    table(["gap / delta", "pairs", "mean deals", "fixed test", "ratio"], rows)
+
+
+def collusion(_: int) -> None:
+    """Prints what two of three seats gain who share what they know."""
+    rules = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
+    deal = build_deal(SEATS, rules)
+    players = [
+        UniformPolicy(),
+        rule_of_thumb(SEATS, rules),
+        load_policy("byteskille/solved", "byteskille", SEATS, rules),
+    ]
+    rows = []
+    for player in players:
+        for seats in combinations(range(SEATS), 2):
+            found = exact_collusion(player, seats, SEATS, rules, deal=deal)
+            told = (found.own, found.selfish, found.agreed, found.shared)
+            where = " and ".join(("forehand", "middle", "dealer")[seat] for seat in seats)
+            gains = (f"{found.gain:.4f}", f"{found.from_sharing:.4f}")
+            rows.append([player.name, where, *(f"{value:+.4f}" for value in told), *gains])
+    head = ["players", "colluding", "own", "selfish", "agreed", "shared", "gain", "from sharing"]
+    table(head, rows)
+
+
+GOALS: dict[str, tuple[Callable[[int], None], int]] = {
+    "coverage": (coverage, 4000),
+    "variance": (variance, 20_000),
+    "luck": (luck, 8000),
+    "sequential": (tests, 2000),
+    "collusion": (collusion, 0),
+}
+"""Goals, and how many runs or deals each takes."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("goals", nargs="+", choices=GOALS)
+    parser.add_argument("--count", type=int, help="runs or deals; each goal has its own number")
+    options = parser.parse_args()
+    for name in options.goals:
+        goal, count = GOALS[name]
+        print(f"## {name}\n", flush=True)
+        goal(options.count or count)
+
+
+if __name__ == "__main__":
+    main()
