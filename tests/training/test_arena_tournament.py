@@ -5,8 +5,9 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, KilleError
+from kille_env.records import read_records
 from kille_training.arena.live import LiveStandings
-from kille_training.arena.replay import replay_cells
+from kille_training.arena.replay import export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreConflictError
 from kille_training.arena.tournament import Folder, Tournament, gaps
@@ -268,6 +269,37 @@ def test_a_cell_is_played_again_bit_for_bit(tmp_path):
             replay_cells(store, chosen, "rule", "rule", executor, Spy())
         other = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20}, seed=9)
         assert not replay_cells(store, other, "rule", "luck", executor, Spy())[0].same
+
+
+def test_records_tell_what_is_kept(tmp_path, capsys):
+    table = {"num_players": [2, 3]}
+    play(tmp_path / "a", table=table, batch_tables=8)
+    file = tmp_path / "records.jsonl"
+    words = ["export", str(tmp_path / "a"), "--records", str(file), "--deals", "4"]
+    assert main(words) == 0
+    assert "36 rows" in capsys.readouterr().out  # 3 pairs, 4 deals, 2 seatings; 4 deals, 3 seatings
+    assert main(["replay", str(file), "--check"]) == 0
+    capsys.readouterr()
+    found = [record for record in read_records(file) if record["num_players"] == 3]
+    earned = {(tuple(r["names"]), r["seed"]): r["returns"] for r in found}
+    export = tmp_path / "rows.jsonl"
+    assert main(["export", str(tmp_path / "a"), "--jsonl", str(export)]) == 0
+    rows = [json.loads(line) for line in export.read_text().splitlines()]
+    same = {
+        (tuple(row["entrants"]), row["deal_seed"]): row["earned"]
+        for row in rows
+        if len(row["entrants"]) == 3 and row["deal"] < 4
+    }
+    assert same.keys() == earned.keys() and len(same) == 12
+    for key, returns in same.items():
+        assert earned[key] == pytest.approx(returns, abs=1e-8)
+
+
+def test_a_player_who_plays_otherwise_is_not_written_down(tmp_path):
+    play(tmp_path / "a")
+    with Store(tmp_path / "a", readonly=True) as store, pytest.raises(KilleError, match="came to"):
+        export_records(store, settings(seed=7), tmp_path / "records.jsonl", 4)
+    assert not (tmp_path / "records.jsonl").exists()
 
 
 def test_gaps_are_what_no_interval_covers():

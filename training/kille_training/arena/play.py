@@ -19,6 +19,7 @@ from kille_agents.catalog import load_policy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.worlds import History
+from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.lots import chances, deal_seeds, derive, table_keys
 from kille_training.arena.seating import seatings
@@ -80,6 +81,15 @@ def play_unit(unit: Unit, bench: Bench, watched: Watched = lambda _: nullcontext
     return Outcome(unit, results, seconds=time.perf_counter() - start)
 
 
+def record_unit(unit: Unit, bench: Bench) -> list[Record]:
+    """Plays a unit and returns the record of every table: stints, their deals, their seatings.
+
+    Raises:
+        EntrantFailed: Somebody can not go on.
+    """
+    return _Tables(unit, bench, lambda _: nullcontext()).record()
+
+
 class _Tables:
     """The tables of a unit, stint after stint, deal after deal, seating after seating."""
 
@@ -106,11 +116,16 @@ class _Tables:
     def play(self) -> tuple[Result, ...]:
         unit = self.unit
         seeds = deal_seeds(unit.seed, unit.num_players, self.deal)
-        batch = make_batch(
-            unit.game, len(seeds), unit.num_players, rules=self.rules, seed=0, restart=False
-        )
+        batch = self._batch()
         batch.reset(seed=seeds)
-        earned = self._play_out(batch, table_keys(seeds, self.seated_keys))
+        total = np.zeros((batch.num_tables, batch.num_players))
+
+        def step(actions: np.ndarray) -> None:
+            batch.step(actions)
+            np.add(total, batch.reward, out=total)
+
+        self._play_out(batch, table_keys(seeds, self.seated_keys), step)
+        earned = total.round(9)  # the shares of a stake are no binary fractions and leave dust
         results, end = [], 0
         for stint, turns in zip(unit.stints, self.seatings, strict=True):
             begin, end = end, end + stint.deals * len(turns)
@@ -118,9 +133,31 @@ class _Tables:
             results.append(Result(stint, turns, earned[begin:end].reshape(shape)))
         return tuple(results)
 
-    def _play_out(self, batch: Batch, keys: np.ndarray) -> np.ndarray:
-        """Returns what each seat earned, [N, P]."""
-        total = np.zeros((batch.num_tables, batch.num_players))
+    def record(self) -> list[Record]:
+        """Plays all tables and returns their records, stint after stint."""
+        seeds = deal_seeds(self.unit.seed, self.unit.num_players, self.deal)
+        recorder = Recorder(self._batch())
+        recorder.reset(seed=seeds)
+        self._play_out(recorder.batch, table_keys(seeds, self.seated_keys), recorder.step)
+        records = [recorder.record(table) for table in range(len(self.deal))]
+        for record, seated in zip(records, self.seated.tolist(), strict=True):
+            record["names"] = [self.entrants[who].name for who in seated]
+        return records
+
+    def _batch(self) -> Batch:
+        return make_batch(
+            self.unit.game,
+            len(self.deal),
+            self.unit.num_players,
+            rules=self.rules,
+            seed=0,
+            restart=False,
+        )
+
+    def _play_out(
+        self, batch: Batch, keys: np.ndarray, step_tables: Callable[[np.ndarray], None]
+    ) -> None:
+        """Plays every table to the end with the lots of its key."""
         actions = np.zeros(batch.num_tables, dtype=np.int64)
         seated = [self.entrants[number] for number in np.unique(self.seated).tolist()]
         history = history_for([self._player(each) for each in seated], batch)
@@ -128,8 +165,7 @@ class _Tables:
         while True:
             playing = np.flatnonzero(batch.seat >= 0)
             if not len(playing):
-                # Rounded, for the shares of a stake are no binary fractions and leave dust.
-                return total.round(9)
+                return
             to_act = self.seated[playing, batch.seat[playing]]
             order = np.argsort(to_act, kind="stable")
             playing, to_act = playing[order], to_act[order]
@@ -141,8 +177,7 @@ class _Tables:
                 )
             if history is not None:
                 history.note(actions)
-            batch.step(actions)
-            total += batch.reward
+            step_tables(actions)
             step += 1
 
     def _player(self, entrant: Entrant) -> Player:

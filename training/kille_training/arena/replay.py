@@ -1,13 +1,16 @@
-"""Plays a part of a tournament again and compares it with what is kept, bit for bit."""
+"""Plays a part of a tournament again: to compare it with what is kept, or to write it down."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table as RichTable
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
+from kille_env.records import Record, write_records
+from kille_training.arena.play import Bench, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store, means
 from kille_training.arena.tournament import Executor, Watcher, units
@@ -86,6 +89,78 @@ def replay_cells(
         again += outcome.results
         watcher.played(outcome)
     return [_cell(seats, row, column, pair, kept, again) for seats in sorted(stints)]
+
+
+def export_records(
+    store: Store,
+    settings: TournamentSettings,
+    path: Path,
+    deals: int,
+    *,
+    trust: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Writes the first deals of every lineup as game records, card by card and action by action.
+
+    They are played again for it, in this process; what they come to is compared with what is kept.
+
+    Args:
+        store: What is kept.
+        settings: The tournament's.
+        path: The file; replaced when the new one is whole.
+        deals: Deals of each lineup.
+        trust: Whether model files that can run code may be loaded.
+        progress: Called with the deals that have been written since the last call.
+
+    Returns:
+        How many records it has.
+
+    Raises:
+        KilleError: An entrant plays otherwise than he did, or fails.
+    """
+    kept: dict[int, list[Result]] = {}
+    for result in store.results():
+        if result.stint.first_deal < deals:
+            kept.setdefault(len(result.stint.members), []).append(result)
+    count = 0
+
+    def records() -> Iterator[Record]:
+        nonlocal count
+        bench = Bench()
+        for seats in sorted(kept):
+            stints = [_until(result.stint, deals) for result in kept[seats]]
+            for unit in units(settings, store, {seats: stints}, trust=trust):
+                written = iter(record_unit(unit, bench))
+                for stint in unit.stints:
+                    theirs = _at(kept[seats], stint)
+                    for table, earned in enumerate(theirs.reshape(-1, seats)):
+                        record = next(written)
+                        if not np.array_equal(np.round(record["returns"], 9), earned):
+                            raise KilleError(
+                                f"lineup {stint.lineup}, table {table} of the deals from "
+                                f"{stint.first_deal}: came to {record['returns']}, kept is "
+                                f"{earned.tolist()}; were the versions others?"
+                            )
+                        count += 1
+                        yield record
+                if progress is not None:
+                    progress(unit.deals)
+
+    write_records(records(), path)
+    return count
+
+
+def _until(stint: Stint, deals: int) -> Stint:
+    return replace(stint, deals=min(stint.deals, deals - stint.first_deal))
+
+
+def _at(kept: Sequence[Result], stint: Stint) -> np.ndarray:
+    """What was earned in a stint that is part of what is kept, [D, S, P]."""
+    for result in kept:
+        first = stint.first_deal - result.stint.first_deal
+        if result.stint.lineup == stint.lineup and 0 <= first < result.stint.deals:
+            return result.earned[first : first + stint.deals]
+    raise KilleError(f"lineup {stint.lineup} has not played deal {stint.first_deal}")
 
 
 def cells_renderable(cells: Sequence[Cell]) -> RichTable:
