@@ -55,10 +55,10 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         if game not in (None, bot.game):
             raise PolicyError(f"{name} plays {bot.game}, not {game}")
         return About(name, bot.what, bot.made, _measured(name, bot.game))
-    if name in BASELINES:
-        return _baseline(name, game)
     if name in SEARCHERS:
         return About(name, LOOKS_AHEAD[name], BY_SEARCH)
+    if name in BASELINES:
+        return _baseline(name, game)
     if path.suffix == ".zip" and path.is_file():
         return _library_model(path)
     if (table := table_file(path)) is not None:
@@ -67,7 +67,7 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         return _network(name, path)
     if is_entry_point(name):
         return _entry_point(name)
-    known = [*BASELINES, *SEARCHERS, *(population(game) if game else ROSTER)]
+    known = [*BASELINES, *(population(game) if game else ROSTER)]
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder, nor as "
         f"module:object. {did_you_mean(name, known)}"

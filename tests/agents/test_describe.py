@@ -9,7 +9,7 @@ import pytest
 import kille_env
 from kille_agents import NetworkPolicy, PolicyCard, save_network
 from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES, RULES_OF_THUMB, SEARCHERS
+from kille_agents.catalog import BASELINES, RULES_OF_THUMB
 from kille_agents.describe import describe_player, measured, measured_lines
 from kille_agents.population import ROSTER, population
 from kille_agents.table import TableCard, TablePolicy, save_table
@@ -18,7 +18,7 @@ from kille_env.errors import PolicyError
 
 
 def test_everybody_who_comes_with_the_suite_has_a_whole_card(game):
-    for name in (*BASELINES, *SEARCHERS, *population(game)):
+    for name in (*BASELINES, *population(game)):
         card = describe_player(name, game)
         assert card.name == name
         assert all(isinstance(word, str) and word for word in (card.what, card.made))

@@ -27,7 +27,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
     PLAYER is a name, a file or folder of a trained or solved player, or module:object, which
     imports the module and so runs its code.
     """
-    from kille_agents.catalog import BASELINES
+    from kille_agents.catalog import BASELINES, SEARCHERS
     from kille_agents.describe import describe_player
 
     if game is not None and game not in list_games():
@@ -40,7 +40,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
         return
     if split is not None:
         raise PolicyError(f"--split chooses among many, and {player} is one player; leave it out")
-    if player in BASELINES and player != "threshold" and game is None:
+    if game is None and player in BASELINES and player not in ("threshold", *SEARCHERS):
         raise PolicyError(
             f"{player} plays every game; say which: kille players {player} --game ..."
         )
@@ -52,7 +52,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints who plays some games."""
     from rich.table import Table
 
-    from kille_agents.catalog import BASELINES, SEARCHERS
+    from kille_agents.catalog import BASELINES
     from kille_agents.describe import describe_player, measured_lines
     from kille_agents.population import ROSTER, population
 
@@ -61,8 +61,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     for game in games:
         everybody = population(game, split or "all")
         if split is None:
-            by_name = [*BASELINES, *SEARCHERS]
-            everybody = [name for name in by_name if name != "threshold"] + everybody
+            everybody = [name for name in BASELINES if name != "threshold"] + everybody
         told[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}
