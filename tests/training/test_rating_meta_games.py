@@ -269,6 +269,14 @@ class TestNashAveraging:
         slope = np.where(played, -np.log(np.where(played, chosen, 1)), 0)
         assert furthest(slope) <= slope @ chosen + 1e-6
 
+    @pytest.mark.parametrize("seed", [161, 162])
+    def test_of_a_large_game_full_of_ties_is_found(self, seed):
+        # The simplex method gives up on one of these with the tolerance that is asked for first.
+        generator = np.random.default_rng(seed)
+        count = int(generator.integers(2, 75))
+        payoff = np.triu(generator.integers(-3, 4, (count, count)), 1).astype(float)
+        check_equilibrium(payoff - payoff.T, max_entropy_equilibrium(payoff - payoff.T))
+
     def test_shares_among_copies_and_leaves_the_others_alone(self):
         # Rock enters three times, as in the paper's example of redundant agents.
         copies = [0, 0, 0, 1, 2]

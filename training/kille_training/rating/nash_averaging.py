@@ -21,8 +21,8 @@ from scipy.optimize import linprog
 
 from kille_env.errors import KilleError
 
-FEASIBLE = 1e-10
-"""How far a constraint of the linear programme may be missed."""
+ATTEMPTS = (("highs-ds", 1e-10), ("highs-ipm", 1e-10), ("highs-ds", 1e-8))
+"""Methods of the linear programme, and how far they may miss a constraint; the first that ends."""
 
 TIGHT = 1e-13
 """How much entropy the result may be short of."""
@@ -134,18 +134,24 @@ def _strict(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count = len(payoff)
     one = np.eye(count)
     # Variables: z, t. Largest sum of t with t <= z - payoff z, t <= 1.
-    found = linprog(
-        np.concatenate([np.zeros(count), -np.ones(count)]),
-        A_ub=np.block([[payoff, np.zeros((count, count))], [payoff - one, one]]),
-        b_ub=np.zeros(2 * count),
-        bounds=[(0, None)] * count + [(0, 1)] * count,
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": FEASIBLE, "dual_feasibility_tolerance": FEASIBLE},
-    )
-    if found.status != 0:
-        raise KilleError(f"the equilibrium could not be computed: {found.message}")
-    mixture = found.x[:count]
-    return mixture / mixture.sum(), mixture > -payoff @ mixture
+    costs = np.concatenate([np.zeros(count), -np.ones(count)])
+    upper = np.block([[payoff, np.zeros((count, count))], [payoff - one, one]])
+    told = ""
+    for method, feasible in ATTEMPTS:
+        tolerances = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+        found = linprog(
+            costs,
+            A_ub=upper,
+            b_ub=np.zeros(2 * count),
+            bounds=[(0, None)] * count + [(0, 1)] * count,
+            method=method,
+            options={name: feasible for name in tolerances},
+        )
+        if found.status == 0:
+            mixture = found.x[:count]
+            return mixture / mixture.sum(), mixture > -payoff @ mixture
+        told = found.message
+    raise KilleError(f"the equilibrium could not be computed: {told}")
 
 
 def _most_even(start: np.ndarray, free: np.ndarray, losing: np.ndarray) -> np.ndarray:
