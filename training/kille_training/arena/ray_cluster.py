@@ -57,10 +57,11 @@ class RayExecutor:
             WorkerError: Ray is not installed, or there is no such cluster.
         """
         self._ray = _import_ray()
-        self._workers = workers
         self._joined = not self._ray.is_initialized()
         if self._joined:
             self._join(address, workers)
+        begun = self._joined and address is None  # and it has no other CPUs than those
+        self._workers = None if begun else workers
         # Infinitely often: a node's death is no fault of the unit. A player who takes his process
         # with him fails inside of the task, which then ends well.
         self._task = self._ray.remote(
