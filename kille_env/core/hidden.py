@@ -24,8 +24,8 @@ from kille_env.core.tricks import (
 )
 
 NOTHING = np.uint64(0)
-_SEAT_BITS, _SEAT_MASK = np.uint64(4), np.uint64(15)
-_MOST_BITS, _MOST_MASK = np.uint64(6), np.uint64(63)
+_FOUR, _FOUR_BITS = np.uint64(4), np.uint64(15)
+_SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
 
 
 @kernel
@@ -56,6 +56,21 @@ def cannot_hold(table, seat, heads_lowest, creeps_lowest):
     return barred
 
 
+# Small numbers by seat, four bits each in a word
+
+
+@kernel
+def by_seat(word, seat):
+    """The number of a seat."""
+    return np.int64((np.uint64(word) >> (_FOUR * np.uint64(seat))) & _FOUR_BITS)
+
+
+@kernel
+def one_of_seat(seat):
+    """A one for a seat, to be added."""
+    return np.uint64(1) << (_FOUR * np.uint64(seat))
+
+
 # Hands
 
 
@@ -76,7 +91,7 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
         table: The table.
         viewer: Who looks.
         free: The cards that may be in hidden hands, a set.
-        spare: How many places of each hand may be filled otherwise.
+        spare: By seat, four bits each: how many places of its hand may be filled otherwise.
         heads_lowest: As in `cannot_hold`.
         creeps_lowest: Likewise.
 
@@ -97,13 +112,13 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
         may = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
         taken = np.int64(0)
         for before in range(place):
-            other = np.int64((order >> (_SEAT_BITS * np.uint64(before))) & _SEAT_MASK)
+            other = by_seat(order, before)
             theirs = free & ~cannot_hold(table, other, heads_lowest, creeps_lowest)
-            needed = how_many(hidden_hand(table, viewer, other)) - spare
+            needed = how_many(hidden_hand(table, viewer, other)) - by_seat(spare, other)
             taken += max(0, needed - how_many(theirs & ~may))
         number = max(how_many(may) - taken, how_many(hidden_hand(table, viewer, seat)))
-        order |= np.uint64(seat) << (_SEAT_BITS * np.uint64(place))
-        most |= np.uint64(number) << (_MOST_BITS * np.uint64(seat))
+        order |= one_of_seat(place) * np.uint64(seat)
+        most |= np.uint64(number) << (_SIX * np.uint64(seat))
         last_size, last = size, seat
     return order, most
 
@@ -111,7 +126,7 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
 @kernel
 def most_of(most, seat):
     """How many cards a hand can choose from, as `plan_hands` has written it."""
-    return np.int64((most >> (_MOST_BITS * np.uint64(seat))) & _MOST_MASK)
+    return np.int64((most >> (_SIX * np.uint64(seat))) & _SIX_BITS)
 
 
 @kernel
@@ -136,7 +151,7 @@ def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_low
         Whether it has succeeded, and the cards that are still free.
     """
     for place in range(np.int64(table["num_players"])):
-        seat = np.int64((order >> (_SEAT_BITS * np.uint64(place))) & _SEAT_MASK)
+        seat = by_seat(order, place)
         here = hidden_hand(table, viewer, seat) & places
         choice = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
         at_most, number = most_of(most, seat), how_many(choice)
@@ -177,7 +192,7 @@ def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
         creeps_lowest: Likewise.
         cards: Where it is written which card lies where card c lies now.
     """
-    order, most = plan_hands(table, viewer, unseen, 0, heads_lowest, creeps_lowest)
+    order, most = plan_hands(table, viewer, unseen, NOTHING, heads_lowest, creeps_lowest)
     done, free = False, NOTHING
     while not done:
         done, free = try_hands(

@@ -45,6 +45,7 @@ from kille_env.games.krypkille.words import (
     result,
     set_up,
 )
+from kille_env.games.krypkille.worlds import relabel, resample
 
 __all__ = [
     "MEANINGS",
@@ -62,6 +63,8 @@ __all__ = [
     "legal_actions",
     "narrate",
     "observe",
+    "relabel",
+    "resample",
     "result",
     "retired",
     "set_up",
