@@ -6,6 +6,7 @@ that they may get rid of once: what they find good enough, whom they look at, an
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import as_file, files
 
 import numpy as np
@@ -56,7 +57,7 @@ def turn(content: Content, asks: str = "bad", calls: bool = False) -> Habit:
 
 def usual(seen: Seen) -> np.ndarray:
     """Whether the rule of thumb is content."""
-    return ThresholdPolicy(seen.num_players, seen.rules).keeps(seen.observation)
+    return _thumb(seen.num_players, seen.rules).keeps(seen.observation)
 
 
 def nothing(seen: Seen) -> np.ndarray:
@@ -83,7 +84,7 @@ def ladder(seen: Seen) -> np.ndarray:
     """The dealer from lilja 7 up, each one before him one card lower; who knows a lower one."""
     to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
     good = seen["card"].argmax(axis=1) >= np.maximum(LILJA_7 - to_come, KRANSEN + 1)
-    knows = ThresholdPolicy(seen.num_players, seen.rules).knows_a_lower(seen.observation)
+    knows = _thumb(seen.num_players, seen.rules).knows_a_lower(seen.observation)
     return (good | knows) & ~low_kille(seen)
 
 
@@ -109,6 +110,12 @@ def as_before(follows: bool) -> Content:
 def keeps_killes(seen: Seen) -> np.ndarray:
     """As the rule of thumb, and a kille is a kille."""
     return usual(seen) | (seen["card"][:, KI] != 0)
+
+
+@cache
+def _thumb(num_players: int, rules: Rules) -> ThresholdPolicy:
+    """The rule of thumb of a table; making him takes longer than asking him for a few decisions."""
+    return ThresholdPolicy(num_players, rules)
 
 
 def shifted(by: int) -> Maker:
