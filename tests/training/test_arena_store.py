@@ -451,6 +451,34 @@ def test_a_tournament_that_is_killed_again_and_again_ends_as_if_it_never_had_bee
         assert same(store.observations(), expected)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills so surely here")
+def test_killed_in_the_middle_of_a_unit_nothing_of_it_is_kept(store):
+    store.keep(outcome(result(0, (0, 1), 0, 5)))
+    before = store.observations()
+    store.close()
+    script = (
+        f"import os, signal, sys; sys.path[:0] = {[str(HERE), *sys.path]!r}\n"
+        "from pathlib import Path\n"
+        "import test_arena_store as tests\n"
+        "keep, kept = tests.Store._keep_result, []\n"
+        "def half(store, result, unit):\n"
+        "    if kept:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    kept.append(keep(store, result, unit))\n"
+        "tests.Store._keep_result = half\n"
+        f"with tests.Store(Path({str(store.path)!r})) as store:\n"
+        "    one, other = (tests.result(n, (n, n + 1), 5, 9000) for n in (0, 1))\n"
+        "    store.keep(tests.outcome(one, other))\n"
+    )
+    process = subprocess.run([sys.executable, "-c", script])
+    assert process.returncode == -signal.SIGKILL
+    with Store(store.path) as again:
+        assert again.played() == {0: [(0, 5)]}
+        assert again.seconds() == 1.0
+        assert same(again.observations(), before)
+        again.keep(outcome(result(0, (0, 1), 5, 20), result(1, (1, 2), 5, 20)))
+
+
 def deals_in(folder):
     """How many deals are kept, as another process sees it; -1 before there is a file."""
     if not (folder / "results.sqlite").exists():
