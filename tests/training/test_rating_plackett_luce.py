@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from kille_env.errors import KilleError
 from kille_training.rating.observations import Observations, concatenate
-from kille_training.rating.plackett_luce import ELO, EXACT, fit, log_likelihood
+from kille_training.rating.plackett_luce import ELO, EXACT, _Problem, fit, log_likelihood
 from kille_training.rating.rankings import rankings, rankings_of
 
 
@@ -65,6 +65,25 @@ class TestMaximum:
     def test_small_cases_have_the_maximum_that_brute_force_finds(self, prior):
         strength = fit(rankings_of(MIXED, 4), prior=prior, bootstraps=0).strength
         assert strength == pytest.approx(brute_force(MIXED, 4, prior), abs=1e-6)
+
+    def test_derivatives_are_those_of_the_likelihood(self):
+        # A wrong second derivative would find the same maximum, only more slowly.
+        generator = np.random.default_rng(6)
+        many = [[[0, 1, 2, 3, 4, 5, 6, 7], [3, 1]], *MIXED]
+        problem = _Problem(rankings_of(many, 8), 0.5)
+        weight = generator.random(len(many))
+        theta, nothing = generator.normal(size=8), np.empty((0, 0))
+        curvature = np.zeros((8, 8))
+        gradient = problem._derivatives(weight, theta, curvature)
+        above = 1 / (1 + np.exp(-theta))
+        curvature += np.diag(above * (1 - above))  # of the prior
+        for player, step in enumerate(np.eye(8) * 1e-5):
+            ahead, behind = theta + step, theta - step
+            rise = problem.value(weight, ahead) - problem.value(weight, behind)
+            assert gradient[player] == pytest.approx(rise / 2e-5, abs=1e-7)
+            bend = problem._derivatives(weight, behind, nothing)
+            bend -= problem._derivatives(weight, ahead, nothing)
+            assert curvature[player] == pytest.approx(bend / 2e-5, abs=1e-7)
 
     def test_two_players_without_a_prior_have_the_closed_form(self):
         orders = [[[0], [1]]] * 17 + [[[1], [0]]] * 5 + [[[0, 1]]] * 4
