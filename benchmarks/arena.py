@@ -337,7 +337,7 @@ def _population(rules: Rules, gap: float, runs: int) -> None:
 
 def collusion(_: int) -> None:
     """Prints what two of three seats gain who share what they know."""
-    rules = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
+    rules = spec("byteskille").resolve({"episode": "deal"})
     deal = build_deal(SEATS, rules)
     players = [
         UniformPolicy(),
