@@ -159,7 +159,7 @@ def standing(
     rng = np.random.default_rng(seed)
     deals, size = sums.total.shape
     more = np.zeros((size, size))
-    chunk = max(1, min(resamples, 10_000_000 // max(deals, 1)))
+    chunk = max(1, min(resamples, 10_000_000 // max(deals, size**2, 1)))
     for begin in range(0, resamples, chunk):
         count = min(chunk, resamples - begin)
         drawn = rng.multinomial(deals, np.full(deals, 1 / deals), size=count).astype(float)
