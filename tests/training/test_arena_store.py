@@ -311,6 +311,20 @@ def test_damage_is_found(store):
     assert told > 0
 
 
+def test_a_full_disk_loses_nothing_that_was_kept(store):
+    store.keep(outcome(result(0, (0, 1), 0, 5)))
+    before = store.observations()
+    (pages,) = store._file.execute("PRAGMA page_count").fetchone()
+    store._file.execute(f"PRAGMA max_page_count = {pages + 1}")
+    big = outcome(result(0, (0, 1), 5, 9000), result(1, (1, 2), 0, 9000))
+    with pytest.raises(StoreError, match="full"):
+        store.keep(big)
+    assert same(store.observations(), before)
+    store._file.execute("PRAGMA max_page_count = 1000000")
+    store.keep(big)
+    assert store.played() == {0: [(0, 9005)], 1: [(0, 9000)]}
+
+
 # Exports
 
 

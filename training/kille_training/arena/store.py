@@ -249,10 +249,11 @@ class Store:
             self._file.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._file.execute("COMMIT")
             except BaseException:
-                self._file.execute("ROLLBACK")
+                if self._file.in_transaction:  # some errors have ended it already
+                    self._file.execute("ROLLBACK")
                 raise
-            self._file.execute("COMMIT")
 
     @contextmanager
     def _snapshot(self) -> Generator[None]:
@@ -264,7 +265,7 @@ class Store:
             try:
                 yield
             finally:
-                if not inside:
+                if not inside and self._file.in_transaction:
                     self._file.execute("ROLLBACK")
 
     # What is known of the tournament and of those who take part.
