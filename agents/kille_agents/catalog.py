@@ -42,19 +42,19 @@ def rule_of_thumb(num_players: int, rules: Rules) -> Policy:
     return RULES_OF_THUMB[rules.game](num_players, rules)
 
 
-BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
-    "uniform": lambda num_players, rules: UniformPolicy(),
-    "rule_of_thumb": rule_of_thumb,
-    "threshold": ThresholdPolicy,
-}
-"""Players that need no training, by name; each is made for a number of seats and rules."""
-
-
 SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
     "search": lambda num_players, rules: SearchPlayer(rules.game, num_players, rules),
     "ismcts": lambda num_players, rules: TreeSearchPlayer(rules.game, num_players, rules),
 }
 """Players that look ahead from the rule of thumb, by name: to be asked with `decide`."""
+
+BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
+    "uniform": lambda num_players, rules: UniformPolicy(),
+    "rule_of_thumb": rule_of_thumb,
+    "threshold": ThresholdPolicy,
+    **SEARCHERS,
+}
+"""Players that need no training, by name; each is made for a number of seats and rules."""
 
 
 def load_policy(
@@ -63,11 +63,10 @@ def load_policy(
     """Returns a player for a table.
 
     Args:
-        name_or_path: A name of `BASELINES` or `SEARCHERS`; a bot of the population, "game/habit";
-            the folder of a run or of a solution; a folder or file of a policy that was exported, a
-            table (`.npz`) for one; a model that Stable-Baselines3 has saved (`.zip`); or
-            "module:object", which imports the module and so runs its code, see
-            `kille_agents.entry_point`.
+        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
+            run or of a solution; a folder or file of a policy that was exported, a table (`.npz`)
+            for one; a model that Stable-Baselines3 has saved (`.zip`); or "module:object", which
+            imports the module and so runs its code, see `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -81,8 +80,6 @@ def load_policy(
     name = str(name_or_path)
     if name in BASELINES:
         return BASELINES[name](num_players, rules)
-    if name in SEARCHERS:
-        return SEARCHERS[name](num_players, rules)
     if name in ROSTER:
         return ROSTER[name].player(num_players, rules)
     path = Path(name_or_path)
@@ -100,5 +97,5 @@ def load_policy(
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABLE}, nor as module:object. "
-        f"{did_you_mean(name, [*BASELINES, *SEARCHERS, *population(game)])}"
+        f"{did_you_mean(name, [*BASELINES, *population(game)])}"
     )

@@ -39,6 +39,10 @@ OTHERS = ("policy", "tree")
 class TreeSearchPlayer(Looker):
     """Monte Carlo tree search over information sets; see the module's text."""
 
+    about = (
+        "looks ahead with a tree of his own decisions, which grows with every world that he plays"
+    )
+
     def __init__(
         self,
         game: str,
@@ -51,10 +55,10 @@ class TreeSearchPlayer(Looker):
         exploration: float = 0.5,
         observer: str = "searcher",
         others: str = "policy",
-        margin: float = 1.0,
+        margin: float = 2.0,
         deals: int | None = None,
-        beliefs: str = "uniform",
-        doubt: float = 0.1,
+        beliefs: str = "policy",
+        doubt: float = 0.01,
         candidates: int = 8,
         tables: int = 1 << 16,
         name: str = "ismcts",

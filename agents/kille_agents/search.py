@@ -138,6 +138,11 @@ class Looker:
 class SearchPlayer(Looker):
     """Flat Monte Carlo; see the module's text."""
 
+    about = (
+        "looks ahead: plays each action in worlds that agree with what he knows, and on from there "
+        "as the rule of thumb would"
+    )
+
     def __init__(
         self,
         game: str,
@@ -147,10 +152,10 @@ class SearchPlayer(Looker):
         base: Policy | None = None,
         opponents: Policy | None = None,
         worlds: int = 32,
-        margin: float = 1.0,
+        margin: float = 2.0,
         deals: int | None = None,
-        beliefs: str = "uniform",
-        doubt: float = 0.1,
+        beliefs: str = "policy",
+        doubt: float = 0.01,
         candidates: int = 8,
         tables: int = 1 << 15,
         name: str = "search",

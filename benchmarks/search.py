@@ -1,0 +1,250 @@
+"""What looking ahead earns: `python benchmarks/search.py`.
+
+A player who searches sits among copies of his own base, the rule of thumb, in single deals; every
+deal is played from each seat, and these games together are one observation, so that everything he
+earns is what the search has added. The parts are named on the command line:
+
+    games    `search` and `ismcts` as they come by name, in every game at its default table
+    knobs    one knob after another of the flat search changed, and the tree's
+    matches  whole matches, with the horizon at the end of the deal and of the match
+    exact    Byteskille with two and three seats: the value of the search's strategy against the
+             rule of thumb, exactly, beside that of the best response
+
+Every line is also a line of JSON in `--out`.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_agents import load_policy
+from kille_agents.ismcts import TreeSearchPlayer
+from kille_agents.search import SearchPlayer
+from kille_env.core.batch import Batch
+from kille_env.core.deck import KILLE_CODES
+from kille_env.core.worlds import History, Worlds
+from kille_env.registry import list_games, make_batch, spec
+from kille_training.evaluate import payoff
+from kille_training.solving.deals import Stage, build_stage
+from kille_training.solving.policies import strategy_of
+from kille_training.solving.values import best_response, expected_values
+
+KINDS = {"search": SearchPlayer, "ismcts": TreeSearchPlayer}
+KNOBS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {}),
+    ("search", {"worlds": 8}),
+    ("search", {"worlds": 128}),
+    ("search", {"margin": 0.0}),
+    ("search", {"margin": 1.0}),
+    ("search", {"beliefs": "uniform"}),
+    ("search", {"doubt": 0.1}),
+    ("ismcts", {}),
+    ("ismcts", {"margin": 0.0}),
+    ("ismcts", {"beliefs": "uniform"}),
+    ("ismcts", {"others": "tree"}),
+    ("ismcts", {"others": "tree", "observer": "actor"}),
+)
+ONE_DECISION = {"fraga": "off", "gok_call": "own_turn"}
+"""Rules with which a seat decides once a deal: then one step of improvement is a best response."""
+EXACT: dict[str, dict[str, Any]] = {
+    f"{worlds} worlds, {beliefs} beliefs, margin {margin:g}": {
+        "worlds": worlds,
+        "beliefs": beliefs,
+        "margin": margin,
+        "doubt": 1e-6,
+    }
+    for beliefs in ("uniform", "policy")
+    for margin in (0.0, 2.0)
+    for worlds in (32, 256)
+}
+PARTS = ("games", "knobs", "matches", "exact")
+
+
+class Counted:
+    """A player whose decisions are counted and timed."""
+
+    def __init__(self, player: Any) -> None:
+        self.player, self.name, self.remembers = player, player.name, player.remembers
+        self.decisions, self.seconds = 0, 0.0
+
+    def search(self, worlds: Worlds) -> np.ndarray:
+        """Asks the player; decisions with one legal action do not count."""
+        began = time.perf_counter()
+        chances = self.player.search(worlds)
+        self.seconds += time.perf_counter() - began
+        self.decisions += int((worlds.mask.sum(axis=1) > 1).sum())
+        return chances
+
+
+def measured(kind: str, knobs: dict[str, Any], game: str, episode: str, deals: int) -> dict:
+    """Measures one player in one game."""
+    seats = spec(game).default_players
+    rules = spec(game).resolve(episode=episode)
+    player = Counted(KINDS[kind](game, seats, rules, **knobs))
+    row = payoff(
+        player, load_policy("rule_of_thumb", game, seats, rules), game, seats, rules,
+        play="argmax", deals=deals, seed=77,
+    )  # fmt: skip
+    found = row.estimate
+    half = (found.high - found.low) / 2
+    return {
+        "player": kind,
+        "knobs": knobs,
+        "game": game,
+        "seats": seats,
+        "episode": episode,
+        "deals": deals,
+        "mean": found.mean,
+        "half": half,
+        "errors": found.mean / half * 1.96 if half else 0.0,
+        "decisions_a_second": player.decisions / player.seconds,
+    }
+
+
+def tell(row: dict) -> str:
+    """Returns a measurement as a row of a table."""
+    knobs = ", ".join(f"{name}={value}" for name, value in row["knobs"].items()) or "as he comes"
+    return (
+        f"| {row['game']} | {row['episode']} | {row['player']} | {knobs} | {row['deals']:,} | "
+        f"{row['mean']:+.4f} ± {row['half']:.4f} | {row['errors']:.1f} | "
+        f"{row['decisions_a_second']:,.0f} |"
+    )
+
+
+def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str, Any]]:
+    """Compares searches with the best response to the rule of thumb, seat by seat.
+
+    Args:
+        games: Knobs of the searches, by what they are called.
+        keys: How many times the search is asked about each information set.
+    """
+    for seats in (2, 3):
+        rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
+        stage = build_stage(seats, rules)
+        base = load_policy("rule_of_thumb", "byteskille", seats, rules)
+        strategy = strategy_of(base, stage)
+        plain = expected_values(stage.tree, strategy, stage.tell)
+        best = [best_response(stage.tree, strategy, seat, stage.tell) for seat in range(seats)]
+        for name, knobs in games.items():
+            player = SearchPlayer("byteskille", seats, rules, **knobs)
+            values = values_of(searched(player, stage, keys), strategy, stage)
+            yield {
+                "seats": seats,
+                "search": name,
+                "knobs": knobs,
+                "rule_of_thumb": plain.tolist(),
+                "value": values.tolist(),
+                "best_response": [float(answer.value) for answer in best],
+            }
+
+
+def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
+    """Returns what each seat earns that plays the first strategy against the second, [P]."""
+    owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
+    return np.array(
+        [
+            expected_values(stage.tree, np.where(owner == seat, mine, theirs), stage.tell)[seat]
+            for seat in range(stage.num_players)
+        ]
+    )
+
+
+def searched(player: SearchPlayer, stage: Stage, keys: int) -> np.ndarray:
+    """Returns the strategy of a player who searches, [S]: the mean over some keys.
+
+    Every way to deal types is dealt, and every way to act is gone, so that each information set is
+    met together with what was done before it.
+    """
+    hands = [hand for hand in product(KILLE_CODES, repeat=stage.num_players) if _dealt(hand)]
+    start = make_batch(
+        "byteskille", len(hands), stage.num_players, rules=stage.rules, seed=0, restart=False
+    )
+    start.reset(deck=[list(hand) for hand in hands], dealer=stage.dealer)
+    said: dict[bytes, np.ndarray] = {}
+    for turns in product((0, 1), repeat=stage.num_players):
+        batch = start.clone()
+        history = History(batch)
+        for turn in turns:
+            _ask_about_new(player, batch, history, keys, said)
+            second = np.where(batch.mask.sum(axis=1) > 1, turn, 0)
+            order = np.argsort(-batch.mask, axis=1, kind="stable")
+            actions = order[np.arange(len(order)), second]
+            history.note(actions)
+            batch.step(actions)
+    rows = np.array([said[state.tobytes()] for state in stage.states])
+    return rows[stage.masks != 0]
+
+
+def _dealt(hand: tuple[str, ...]) -> bool:
+    return max(hand.count(code) for code in hand) <= 2
+
+
+def _ask_about_new(
+    player: SearchPlayer, batch: Batch, history: History, keys: int, said: dict[bytes, np.ndarray]
+) -> None:
+    """Asks about the information sets that nobody has been asked about yet."""
+    acting = np.flatnonzero(batch.seat >= 0)
+    states = batch.information_state(np.maximum(batch.seat, 0))
+    first = {states[row].tobytes(): row for row in acting[::-1]}
+    rows = np.array([row for state, row in first.items() if state not in said], dtype=np.int64)
+    if not len(rows):
+        return
+    total = np.zeros(batch.mask[rows].shape)
+    for number in range(keys):
+        drawn = np.random.default_rng([number, len(said)]).integers(
+            2**64, size=len(rows), dtype=np.uint64
+        )
+        total += player.search(Worlds(batch, rows, drawn, history))
+    for row, chances in zip(rows, total / keys, strict=True):
+        said[states[row].tobytes()] = chances
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("parts", nargs="+", choices=PARTS)
+    parser.add_argument("--games", nargs="+", default=list(list_games()), choices=list_games())
+    parser.add_argument("--deals", type=int, default=1000)
+    parser.add_argument("--out", type=Path, default=Path("runs/search.jsonl"))
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with options.out.open("a", encoding="utf-8") as out:
+        for part in options.parts:
+            for row, line in rows(part, options):
+                print(line, flush=True)
+                out.write(json.dumps({"part": part, **row}) + "\n")
+                out.flush()
+
+
+def _shares(row: dict[str, Any]) -> str:
+    """Which share of what can be gained is gained, all seats together."""
+    plain, value, best = (sum(row[name]) for name in ("rule_of_thumb", "value", "best_response"))
+    return f"{plain:+.4f} | {best:+.4f} | {(value - plain) / (best - plain):.1%}"
+
+
+def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
+    """Measures a part, row by row."""
+    if part == "exact":
+        for row in exact_rows(EXACT, 4):
+            found = ", ".join(f"{value:+.4f}" for value in row["value"])
+            yield row, f"| {row['seats']} | {row['search']} | {found} | {_shares(row)} |"
+        return
+    for game in options.games:
+        if part == "games":
+            wanted: Any = [("search", {}, "deal"), ("ismcts", {}, "deal")]
+        elif part == "knobs":
+            wanted = [(kind, knobs, "deal") for kind, knobs in KNOBS]
+        else:
+            wanted = [("search", {"deals": deals}, "match") for deals in (None, 1)]
+        for kind, knobs, episode in wanted:
+            row = measured(kind, knobs, game, episode, options.deals)
+            yield row, tell(row)
+
+
+if __name__ == "__main__":
+    main()
