@@ -84,8 +84,10 @@ def hidden_hand(table, viewer, seat):
 def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
     """Returns in which order to deal the hidden hands, and how many cards each can choose from.
 
-    Hands with few cards to choose from come first. A hand that comes later finds at most as many as
-    are written here: what the ones before it can not find elsewhere, they take from it.
+    A hand that comes later finds at most as many as are written here: what the ones before it can
+    not find elsewhere, they take from it. Hands are dealt by the highest card that they can hold,
+    or from the other end by the lowest one: as it makes for fewer ways to deal cards of which some
+    are none.
 
     Args:
         table: The table.
@@ -99,28 +101,77 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
         The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
         six bits each, the number of cards.
     """
+    lowest, highest = NOTHING, NOTHING
+    for place in range(np.int64(table["num_players"])):
+        seat = np.uint64(place)
+        may = free & ~cannot_hold(table, place, heads_lowest, creeps_lowest)
+        if (hidden_hand(table, viewer, place) != 0) & (may != 0):
+            lowest |= np.uint64(lowest_card(may)) << (_SIX * seat)
+            highest |= np.uint64(highest_card(may)) << (_SIX * seat)
+    best, order, most = np.inf, NOTHING, NOTHING
+    for direction in range(2):
+        given = table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest
+        one_order, one_most, ways = _plan(*given, direction == 0)
+        if ways < best:
+            best, order, most = ways, one_order, one_most
+    return order, most
+
+
+@kernel
+def _plan(table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest, upward):
+    """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
+
+    Args:
+        table: The table.
+        viewer: Who looks.
+        free: The cards that may be in hidden hands, a set.
+        spare: As in `plan_hands`.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        lowest: By seat, six bits each, the lowest card that it can hold.
+        highest: By seat, six bits each, the highest one.
+        upward: Whether hands go by the highest card that they can hold; else by the lowest one.
+    """
     num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
-    last_size, last = np.int64(-1), np.int64(-1)
+    last, reach, ways = np.int64(-1), NOTHING, 1.0
     for place in range(num_players):
-        size, seat = np.int64(99), np.int64(-1)
-        for other in range(num_players):
-            choice = free & ~cannot_hold(table, other, heads_lowest, creeps_lowest)
-            number = how_many(choice) if hidden_hand(table, viewer, other) != 0 else np.int64(98)
-            later = (number > last_size) | ((number == last_size) & (other > last))
-            if later & (number < size):
-                size, seat = number, other
+        following = np.int64(1) << 30
+        for seat in range(num_players):
+            low, high = most_of(lowest, seat), most_of(highest, seat)
+            rank = (high << 6 | (63 - low)) if upward else ((63 - low) << 6 | high)
+            none = hidden_hand(table, viewer, seat) == 0
+            rank = (rank << 4 | seat) + (np.int64(none) << 20)
+            following = rank if (rank > last) & (rank < following) else following
+        last = following
+        seat = last & 15
+        order |= one_of_seat(place) * np.uint64(seat)
+        hand = how_many(hidden_hand(table, viewer, seat))
         may = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        # The hands before it that can hold nothing beyond some card find room elsewhere only as far
+        # as there are such cards; the rest of them must lie here.
         taken = np.int64(0)
         for before in range(place):
-            other = by_seat(order, before)
-            theirs = free & ~cannot_hold(table, other, heads_lowest, creeps_lowest)
-            needed = how_many(hidden_hand(table, viewer, other)) - by_seat(spare, other)
-            taken += max(0, needed - how_many(theirs & ~may))
-        number = max(how_many(may) - taken, how_many(hidden_hand(table, viewer, seat)))
-        order |= one_of_seat(place) * np.uint64(seat)
+            end = most_of(lowest if upward else highest, by_seat(order, before))
+            held = np.int64(0)
+            for other_place in range(place):
+                other = by_seat(order, other_place)
+                within = most_of(lowest, other) >= end if upward else most_of(highest, other) <= end
+                needed = how_many(hidden_hand(table, viewer, other)) - by_seat(spare, other)
+                held += max(needed, 0) if within else 0
+            side = _cards_from(end) if upward else ~_cards_from(end + 1)
+            taken = max(taken, held - how_many(reach & side & ~may))
+        number = max(how_many(may) - taken, hand)
         most |= np.uint64(number) << (_SIX * np.uint64(seat))
-        last_size, last = size, seat
-    return order, most
+        for card in range(hand):
+            ways *= number - card
+        reach |= may if hand > 0 else NOTHING
+    return order, most, ways
+
+
+@kernel
+def _cards_from(card):
+    """All cards from one on."""
+    return ~(card_bit(card) - np.uint64(1))
 
 
 @kernel
@@ -167,6 +218,15 @@ def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_low
             at_most -= 1
             number -= 1
     return True, free
+
+
+@kernel
+def highest_card(cards):
+    """The highest card of a set that is not empty."""
+    rest = np.uint64(cards)
+    for shift in (1, 2, 4, 8, 16, 32):
+        rest |= rest >> np.uint64(shift)
+    return how_many(rest) - 1
 
 
 @kernel

@@ -3,8 +3,9 @@
 Source: an encyclopedia's rules, the end of which is cut off. Where they are silent, a switch or a
 documented default decides; the numbers D-F01 to D-F12 are explained on the game's page.
 
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.core.tricks` and `kille_env.core.pots`.
+The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the worlds
+that a seat deems possible in `worlds`, the words in `words`; what other trick games share is in
+`kille_env.core.tricks`, `kille_env.core.hidden` and `kille_env.core.pots`.
 """
 
 from kille_env.core.deck import KILLE_PACK
@@ -28,6 +29,7 @@ from kille_env.games.femkortskille.words import (
     narrate,
     result,
 )
+from kille_env.games.femkortskille.worlds import relabel, resample
 
 __all__ = [
     "MEANINGS",
@@ -43,6 +45,8 @@ __all__ = [
     "legal_actions",
     "narrate",
     "observe",
+    "relabel",
+    "resample",
     "result",
     "settle",
 ]

@@ -1,0 +1,267 @@
+"""Worlds of Femkortskille: what a seat cannot rule out, no more, and all of it equally often.
+
+The worlds are enumerated with the slow twin: the hidden cards are dealt in every way, the same
+decisions are played, and what the seat would then know is compared. Two cards of a type are two
+cards, so a world with two different types in a place counts for more than one with a pair.
+"""
+
+import importlib
+import random
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import kille_env
+from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
+from env.trick_tables import Table, play
+from kille_env.core.sets import members
+from kille_env.testing.worlds import check_worlds
+
+CODE = kille_env.spec("femkortskille").pack.code
+PACK = [CODE(card) for card in range(42)]
+MATCH = importlib.import_module("reference.femkortskille").Match
+SLOW = bool(numba.config.DISABLE_JIT)
+GAME = "femkortskille"
+
+Cards = tuple[int, ...]
+
+
+# Every world, by the twin
+
+
+def replay(table: Table, dealt: dict[int, list[str]], drawn: dict[int, list[str]]) -> Any:
+    """Returns the twin after the same decisions with other cards; None if it is another game."""
+    order = [(table.first_dealer + 1 + step) % table.players for step in range(table.players)]
+    deck = [card for row in zip(*(dealt[seat] for seat in order), strict=True) for card in row]
+    deck += [card for seat in order for card in drawn[seat]]
+    rest = list(PACK)
+    for card in deck:
+        rest.remove(card)
+    match = MATCH(table.players, table.rules.as_dict(), table.first_dealer, lambda: [*deck, *rest])
+    try:
+        for text in table.actions:
+            match.play(text)
+    except ValueError:
+        return None
+    return match
+
+
+def codes(cards: Any) -> list[str]:
+    """The codes of cards, from the lowest up."""
+    return [CODE(card) for card in sorted(cards)]
+
+
+def possible(table: Table, seat: int) -> set[tuple[int, int]]:
+    """All worlds of the other of two seats, by trying all: his cards in hand, those he was dealt.
+
+    Both are sets of cards. Cards that were played lie where they were played.
+    """
+    record, other = table.record, 1 - seat
+    true, own = table._twin().view(seat), {}
+    for name in ("dealt", "drawn_cards"):
+        own[name] = members(record[name][seat])
+    opened = [card for card in record["played"][:, other].tolist() if card >= 0]
+    number = len(members(record["dealt"][other])), len(members(record["drawn_cards"][other]))
+    unseen = set(range(42)) - {*own["dealt"], *own["drawn_cards"], *members(record["face_up"])}
+
+    @cache
+    def agrees(dealt: tuple[str, ...], drawn: tuple[str, ...]) -> bool:
+        match = replay(
+            table,
+            {seat: codes(own["dealt"]), other: [*dealt]},
+            {seat: codes(own["drawn_cards"]), other: [*drawn]},
+        )
+        return match is not None and match.view(seat) == true
+
+    def worlds() -> Iterator[tuple[int, int]]:
+        for hand in combinations(sorted(unseen), sum(number) - len(opened)):
+            for dealt in combinations([*opened, *hand], number[0]):
+                drawn = {*opened, *hand} - {*dealt}
+                if agrees(tuple(codes(dealt)), tuple(codes(drawn))):
+                    yield sum(1 << card for card in hand), sum(1 << card for card in dealt)
+
+    return set(worlds())
+
+
+def check_uniform(table: Table, seat: int, number: int) -> None:
+    """Checks that so many worlds can be, and that all of them are drawn equally often."""
+    worlds = sorted(possible(table, seat))
+    assert len(worlds) == number
+    batch = table.batch.take(np.zeros(200 if SLOW else 10 * number, dtype=np.int64))
+    batch.resample(seat, np.arange(batch.num_tables))
+    drawn = [batch.tables[name][:, 1 - seat].tolist() for name in ("hand", "dealt")]
+    counts = Counter(zip(*drawn, strict=True))
+    assert set(counts) <= set(worlds)
+    if not SLOW:
+        assert chisquare([counts[world] for world in worlds]).pvalue > BY_CHANCE
+
+
+# What a seat can tell
+
+
+def test_words_tell_nothing():
+    table = play(GAME, "L1 L5 L9 | L2 L6 KI", "0 check, 1 knock")
+    check_uniform(table, 0, number=comb(42 - 3, 3))
+
+
+SPLITS = comb(5, 3)  # which three of his five cards a player was dealt
+
+
+def test_who_does_not_head_a_trick_could_not():
+    hands, talon = "KI HU L9 | L2 L4 L5", "L6 L3 L7 L8"
+    table = play(GAME, hands, "0 knock, 1 knock, 0 L9, 1 L2, 0 HU, 1 L5, 0 KI, 1 L4", talon)
+    # Below lilja 9 there are 22 cards; seat 0 has held two and seen three of them.
+    check_uniform(table, 0, number=comb(22 - 5, 2) * SPLITS)
+
+
+def test_who_heads_a_trick_may_do_it_with_any_card():
+    hands, talon = "KI L2 L9 | L3 GO L5", "L6 L4 L7 KI"
+    table = play(GAME, hands, "0 knock, 1 knock, 0 L2, 1 KI, 1 L3, 0 L9, 0 KI, 1 GO", talon)
+    # Nothing is barred: any of the 42 cards but five own and three open ones.
+    check_uniform(table, 0, number=comb(42 - 8, 2) * SPLITS)
+
+
+def test_under_follow_lowest_who_can_not_head_has_nothing_lower():
+    hands, talon = "KI HU L9 | L2 L4 L5", "L6 L3 L7 L8"
+    script = "0 knock, 1 knock, 0 L9, 1 L2, 0 HU, 1 L4, 0 KI, 1 L5"
+    table = play(GAME, hands, script, talon, follow="lowest")
+    # From lilja 5 to 8: of eight cards one is open, and seat 0 has held one.
+    check_uniform(table, 0, number=comb(8 - 2, 2) * SPLITS)
+
+
+def test_under_follow_lowest_who_heads_may_still_have_anything():
+    hands, talon = "L1 HU L9 | L2 L4 KI", "L6 L3 L7 L8"
+    script = "0 knock, 1 knock, 0 L9, 1 KI, 1 L8, 0 HU, 0 L3, 1 L7"
+    table = play(GAME, hands, script, talon, follow="lowest")
+    check_uniform(table, 0, number=comb(42 - 8, 2) * SPLITS)
+
+
+# A full table
+
+
+def full_table() -> Table:
+    """Eight players in the fourth trick, forty cards dealt; seat 1 has not seen fifteen cards."""
+    hands = (
+        "L5 L6 SV | BL GO GO | L4 L7 L9 | BL L2 L6 | BP L7 HU | L11 VH KA | L3 L5 HU | L4 L10 L11"
+    )
+    script = (
+        "5 knock, 6 knock, 7 knock, 0 knock, 1 knock, 2 knock, 3 knock, 4 knock, "
+        "5 L9, 6 HU, 7 L1, 0 L5, 1 GO, 2 L4, 3 BL, 4 KI, 4 HU, 5 L10, 6 BP, 7 L1, 0 L6, 1 GO, "
+        "2 L7, 3 KR, 1 BL, 2 L12, 3 L2, 4 BP, 5 KA, 6 KR, 7 L4, 0 SV, 0 L12"
+    )
+    talon = "L9 L10 BP KR L1 L1 L12 KA L3 L8 L12 SV KR L8 L2 KI"
+    return play(GAME, hands, script, talon, dealer=4, follow="lowest")
+
+
+def hidden_places(table: Table, seat: int) -> list[tuple[int, int]]:
+    """Whose hidden cards a seat does not see, and which card lies there; the talon is seat -1."""
+    record = table.record
+    others = [other for other in range(table.players) if other != seat]
+    places = [(other, card) for other in others for card in members(record["hand"][other])]
+    return places + [(-1, card) for card in record["deck"][record["drawn"] :].tolist()]
+
+
+def allowed(table: Table, seat: int) -> np.ndarray:
+    """[places, cards] Which hidden card may lie where: the decisions stay legal with it there.
+
+    Both are in the order of `hidden_places`. Each place is judged alone.
+    """
+    places = hidden_places(table, seat)
+    words = [text for text in table.actions if not text.startswith("play")]
+    may = np.ones((len(places), len(places)), dtype=bool)
+    for row, (owner, old) in enumerate(places):
+        for column, (_, new) in enumerate(places if owner >= 0 else ()):
+            match = MATCH(
+                table.players, table.rules.as_dict(), table.first_dealer, lambda: table.decks[0]
+            )
+            for text in words:
+                match.play(text)
+            match.hand[owner][match.hand[owner].index(CODE(old))] = CODE(new)
+            try:
+                for text in table.actions[len(words) :]:
+                    match.play(text)
+            except ValueError:
+                may[row, column] = False
+    return may
+
+
+PAIRS = tuple((place, (3 * place + 1) % 15) for place in range(15) if place != 7)
+
+
+def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_others():
+    table, seat = full_table(), 1
+    places = np.array([card for _, card in hidden_places(table, seat)])
+    assert len(places) == 15
+    may = allowed(table, seat)
+    batch = table.batch.take(np.zeros(50 if SLOW else 30000, dtype=np.int64))
+    lies = batch.resample(seat, np.arange(batch.num_tables))[:, places]
+    worlds = (lies[:, :, None] == places).argmax(axis=2)
+    assert (places[worlds] == lies).all()
+    assert may[np.arange(len(places)), worlds].all()
+    if not SLOW:
+        assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) > BY_CHANCE
+
+
+def test_a_sampler_that_deals_place_after_place_is_found_out():
+    """The test before this one can fail."""
+    may = allowed(full_table(), 1)
+    worlds = place_after_place(may, 2000, seed=0)
+    assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) < BY_CHANCE / 1000
+
+
+# Any table
+
+
+def random_table(rng: random.Random) -> Table:
+    """A table in its first deal, under any rules, after some random decisions."""
+    players = rng.randint(2, 8)
+    table = Table(GAME, players, rng.randrange(players), follow=rng.choice(("any", "lowest")))
+    cards = rng.sample(PACK, 5 * players)
+    hands = [" ".join(cards[3 * seat : 3 * seat + 3]) for seat in range(players)]
+    table.deal(" | ".join(hands), " ".join(cards[3 * players :]))
+    knocks = rng.choice((0.4, 0.9))
+    for _ in range(rng.randrange(6 * players)):
+        text = rng.choice(table.batch.legal_texts())
+        if table.phase == "speak" and rng.random() < knocks:
+            text = "knock"
+        before = table.batch.clone()
+        table.batch.apply([table.batch.find_action(text)])
+        if table.seat is None:
+            table.batch._tables[:] = before.tables
+            break
+        table.actions.append(text)
+    return table
+
+
+def test_a_world_plays_the_same_on_the_twin():
+    rng = random.Random(7)
+    for number in range(100 if SLOW else 600):
+        table = random_table(rng)
+        seat = rng.randrange(table.players)
+        world = table.batch.clone()
+        world.resample(seat, [number])
+        record, seats = world.tables[0], range(table.players)
+        dealt, drawn = (
+            {other: codes(members(record[name][other])) for other in seats}
+            for name in ("dealt", "drawn_cards")
+        )
+        match = replay(table, dealt, drawn)
+        assert match
+        assert match.view(seat) == table._twin().view(seat)
+        for other in seats:
+            assert sorted(match.hand[other]) == sorted(codes(members(record["hand"][other])))
+
+
+@pytest.mark.parametrize("players", (2, 3, 5, 8))
+@pytest.mark.parametrize("rules", ({}, {"follow": "lowest"}, {"deals": 2}))
+def test_worlds_keep_what_is_promised(players, rules):
+    known = kille_env.spec(GAME).resolve(rules)
+    check_worlds(GAME, players, known, 300 if SLOW else 1000, seed=players)
