@@ -131,9 +131,13 @@ class LeavesSomebody(Player):
         os._exit(7)
 
 
-class TellsThreads(Player):
+class TellsSetting(Player):
     def probabilities(self, observation, mask):
-        raise RuntimeError(f"threads: {os.environ['OMP_NUM_THREADS']}")
+        victim = Path("/proc/self/oom_score_adj")
+        raise RuntimeError(
+            f"{os.environ['OMP_NUM_THREADS']} thread, "
+            f"score {victim.read_text().strip() if victim.exists() else 1000}"
+        )
 
 
 class Chatters(Player):

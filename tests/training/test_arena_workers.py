@@ -31,13 +31,13 @@ BAD = {
     "WrongShape": "returned probabilities of shape",
     "Says": "AttributeError: 'str' object",
     "Masked": "a value that is no probability",
-    "Sleeps": "took longer than 1 s for a batch of 10 decisions",
-    "Loops": "took longer than 1 s for a batch of 10 decisions",
-    "HoldsEverything": "took longer than 1 s for a batch of 10 decisions",
-    "NeverLoads": "took longer than 2 s to be loaded",
+    "Sleeps": "took longer than 2 s for a batch of 10 decisions",
+    "Loops": "took longer than 2 s for a batch of 10 decisions",
+    "HoldsEverything": "took longer than 2 s for a batch of 10 decisions",
+    "NeverLoads": "took longer than 6 s to be loaded",
     "LeavesSomebody": "his process died (exit code 7)",
     "Nobody": "PolicyError: ",
-    "TellsThreads": "RuntimeError: threads: 1",
+    "TellsSetting": "RuntimeError: 1 thread, score 1000",
 }
 GOOD = Entrant(0, "rule", "rule_of_thumb")
 
@@ -65,11 +65,11 @@ def same(one, other):
 
 @pytest.mark.compiled
 def test_everybody_who_fails_is_named_and_nobody_else_is_stopped(monkeypatch):
-    monkeypatch.setattr(workers, "LOADING_LIMIT", 2.0)
+    monkeypatch.setattr(workers, "LOADING_LIMIT", 6.0)
     units = []
     for number, who in enumerate(BAD, 1):
         units += [unit(who, number), good(10 * number)]
-    with LocalExecutor(2, time_limit=1.0) as executor:
+    with LocalExecutor(2, time_limit=2.0) as executor:
         outcomes = list(executor.run(iter(units)))
     assert len(outcomes) == len(units)
     failures = {each.failure.entrant: each for each in outcomes if each.failure}

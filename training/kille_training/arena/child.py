@@ -30,7 +30,7 @@ from kille_training.arena.watch import Crash, Watch
 def main() -> None:
     """Plays units until the other process has ended."""
     path, parent = Path(sys.argv[1]), int(sys.argv[2])
-    _end_with(parent)
+    _die_before(parent)
     watch = Watch(path)
     with suppress(OSError):  # some systems keep the file of memory that is in use
         path.unlink()
@@ -47,13 +47,15 @@ def main() -> None:
         outcomes.flush()
 
 
-def _end_with(parent: int) -> None:
-    """Has this process ended when its parent ends, even while it runs code that never returns."""
+def _die_before(parent: int) -> None:
+    """Has this process ended with its parent at the latest, whatever it is running then."""
     if sys.platform == "linux":
         import ctypes
 
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+        with suppress(OSError):  # when memory runs out, a player who takes too much is to go first
+            Path("/proc/self/oom_score_adj").write_text("1000")
     if sys.platform != "win32" and os.getppid() != parent:
         os._exit(1)
 

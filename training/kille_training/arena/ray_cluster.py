@@ -156,7 +156,7 @@ def _check_there(address: str) -> None:
     if not found or not port.isdecimal():
         return  # a word that Ray knows, or tells about
     try:
-        socket.create_connection((host, int(port)), timeout=ANSWER).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
         raise WorkerError(
             f"nobody answers at {host}:{port} ({error}); is the head of the Ray cluster there? "
