@@ -43,6 +43,7 @@ class GameModule(Protocol):
         chance(table, rules): What chance has decided in a match besides cards, by name, as the
             record of the match has it; `set_up` takes the same names.
         SECRET_PHASES: Phases in which a seat decides that, and what, nobody else can see.
+        SECRET_ACTIONS: Actions that all see being made, but whose card only he who makes them sees.
     """
 
     SPEC: GameSpec

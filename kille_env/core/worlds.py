@@ -68,13 +68,16 @@ class History:
         """
         self._batch = batch
         self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self._secret = np.array(getattr(batch.game.module, "SECRET_PHASES", ()), dtype=np.int64)
+        module = batch.game.module
+        self._secret = np.array(getattr(module, "SECRET_PHASES", ()), dtype=np.int64)
+        self._covered = np.array(getattr(module, "SECRET_ACTIONS", ()), dtype=np.int64)
 
     def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Keeps the tables at which somebody is about to act, and forgets deals that are past.
 
-        Left out is what would tell what is hidden: decisions that nobody else can know of, and
-        actions that name places of a hand, where other cards lie in another world.
+        Left out is what would tell what is hidden: decisions that nobody else can know of, actions
+        that name a card which nobody else sees, and those that name places of a hand, where other
+        cards lie in another world.
 
         Args:
             actions: [N], as `Batch.step` takes them.
@@ -83,6 +86,7 @@ class History:
         batch, tables = self._batch, self._batch.tables
         self._steps = [step for step in self._steps if self._going_on(step).any()]
         known = (batch.seat >= 0) & ~np.isin(tables["phase"], self._secret)
+        known &= ~np.isin(actions, self._covered)
         rows = np.flatnonzero(known if which is None else known & which)
         if hasattr(batch.game.module, "action_text"):
             texts = batch.spec.actions

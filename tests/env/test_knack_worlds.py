@@ -19,6 +19,7 @@ from scipy.stats import chisquare
 import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.knack_tables import Table, play
+from kille_env.core.worlds import History, Worlds
 from kille_env.testing.worlds import check_worlds
 
 PACK = kille_env.spec("knack").pack.codes
@@ -285,6 +286,20 @@ def test_a_world_plays_the_same_on_the_twin():
         assert match
         assert match.view(seat) == table._twin().view(seat)
         assert [*world_of(match)[: table.players]] == record["hand"][: table.players].tolist()
+
+
+def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
+    """In no world does the past name an action that was not possible there."""
+    table = Table(3).deal("AC 7C 8C | 6D 7D 8D | 6S 7S 8S")
+    history = History(table.batch)
+    for text in ("knock", "knock", "knock", "play AC", "play 6D", "play 6S", "play *8C"):
+        actions = np.array([table.batch.find_action(text)])
+        history.note(actions)
+        table.batch.apply(actions)
+    worlds = Worlds(table.batch, [0], [0], history)
+    past = worlds.draw_with_past(50)[1]
+    assert past.mask[np.arange(len(past.action)), past.action].all()
+    assert len(past.action) == 50 * 4  # of the others: two knocks and two cards, not the last one
 
 
 def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_world():

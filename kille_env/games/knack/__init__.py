@@ -24,6 +24,7 @@ from kille_env.games.knack.table import (
     KNACK_PACK,
     MAX_PLAYERS,
     PHASES,
+    PLAY_DOWN,
     TABLE,
     TRICKS,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "MEANINGS",
     "NOTES",
     "RESULT_KEYS",
+    "SECRET_ACTIONS",
     "SPEC",
     "apply",
     "begin",
@@ -60,6 +62,8 @@ __all__ = [
     "set_up",
     "settle",
 ]
+
+SECRET_ACTIONS = range(PLAY_DOWN, len(ACTIONS))
 
 SWITCHES = (
     Switch(
