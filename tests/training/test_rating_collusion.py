@@ -61,10 +61,17 @@ def _best(batch, weight, policy, pair, deciding):
     return value
 
 
-@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
-@pytest.mark.parametrize("name", ["threshold", "uniform"])
-def test_sharing_is_worth_what_brute_force_finds(pair, name):
-    policy = ThresholdPolicy(3, RULES) if name == "threshold" else UniformPolicy()
+@pytest.mark.parametrize(
+    ("policy", "pair"),
+    [
+        (ThresholdPolicy(3, RULES), (0, 1)),
+        (ThresholdPolicy(3, RULES), (0, 2)),
+        (ThresholdPolicy(3, RULES), (1, 2)),
+        (UniformPolicy(), (0, 2)),
+    ],
+    ids=["threshold, 0 and 1", "threshold, 0 and 2", "threshold, 1 and 2", "uniform, 0 and 2"],
+)
+def test_sharing_is_worth_what_brute_force_finds(policy, pair):
     found = collusion.exact_collusion(policy, pair, 3, RULES, cards=PACK)
     assert found.shared == pytest.approx(brute_force(policy, pair, pair))
     # One who responds for the common purse, the other keeping to his policy: not more than agreed.
@@ -151,7 +158,7 @@ def test_strength_and_company_are_no_collusion():
     strength = np.array([0.0, 0.5, 1.0, 1.5, -3.0])
     members = np.tile(lineups, (40, 1))
     hits = []
-    for _ in range(200):
+    for _ in range(100):
         cards = np.repeat(rng.normal(0, 1, (40, 3)), len(lineups), axis=0)
         scores = strength[members] + cards + rng.normal(0, 1, members.shape)
         scores -= scores.mean(axis=1, keepdims=True)
@@ -165,4 +172,4 @@ def test_strength_and_company_are_no_collusion():
         )
         found = collusion.pair_gains(told)
         hits.append((found.low <= 0) & (found.high >= 0))
-    assert 0.93 <= np.mean(hits) <= 0.97
+    assert 0.92 <= np.mean(hits) <= 0.975
