@@ -46,6 +46,15 @@ class TestLadder:
         )
         assert climb(tables).mean.tobytes() == forwards.mean.tobytes()
 
+    def test_tables_of_a_deal_stay_together_in_other_orders(self):
+        tables = simulated(np.array([1.0, 0, -1]), 12, 3, seed=2, each=6)
+        swapped = climb(tables, np.roll(np.arange(12), 6)).mean
+        apart = np.abs(climb(tables).mean - swapped)
+        # There are two orders; k of six drawn are the one.
+        ratio = (spread(tables, orders=6, seed=3) / apart) ** 2 * 30
+        assert ratio == pytest.approx([ratio[0]] * 3)
+        assert min(abs(ratio[0] - k * (6 - k)) for k in (1, 2, 3)) < 1e-6
+
     def test_gives_copies_the_mean_of_what_they_would_have(self):
         model = PlackettLuce()
         (first,), (second,), (third,) = model.rate(
@@ -78,7 +87,7 @@ class TestPrediction:
 
     def test_loss_of_strengths_for_each_table(self):
         tables = rankings_of([[[0], [1]], [[1], [0]], [[0, 1]]], 2)
-        strength = np.array([[1.0, 0], [0, 2], [3, 0]])
+        strength = np.array([[1.5, 0.5], [1, 3], [4, 1]])
         chances = [
             np.exp(1) / (1 + np.exp(1)),
             np.exp(2) / (1 + np.exp(2)),

@@ -172,6 +172,9 @@ class TestAlphaRank:
         assert same == pytest.approx([1 / 3] * 3)
         ranks, _ = settle(lambda at: single_population(TRANSITIVE, at), TRANSITIVE)
         assert ranks == pytest.approx([0, 0, 1])
+        close = np.array([[0, 1], [1 - 1e-9, 0]])
+        ranks, _ = settle(lambda at: single_population(close, at), close)
+        assert ranks == pytest.approx([1, 0], abs=1e-6)
         battle = list(utils.game_payoffs_array(pyspiel.load_game("matrix_bos")))
         with pytest.raises(ValueError, match="found 2"):
             alpharank.compute(battle, m=50, alpha=0.8)
@@ -414,8 +417,8 @@ class TestPayoffs:
 
     def test_of_tables_with_two_kinds_are_counted_by_copies(self):
         given = observed(
-            [[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 1, 2]],
-            [[2, -1, -1], [-4, 3, 1], [0, 0, 0], [9, -9, 0]],
+            [[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 1, 2], [0, 0, 0]],
+            [[2, -1, -1], [-4, 3, 1], [0, 0, 0], [9, -9, 0], [5, -5, 0]],
         )
         table = meta_game.mixtures(given, 2 + 1)
         assert table[0, 1].tolist() == [1, 2, 0]

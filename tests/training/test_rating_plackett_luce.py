@@ -85,6 +85,23 @@ class TestMaximum:
             bend -= problem._derivatives(weight, ahead, nothing)
             assert curvature[player] == pytest.approx(bend / 2e-5, abs=1e-7)
 
+    def test_is_found_from_far_away(self):
+        # There the likelihood hardly bends, and a whole step of Newton's leads nowhere.
+        tables = rankings_of([[[0], [1]]] * 3 + [[[1], [0]]] * 2, 2)
+        found = _Problem(tables, 0.5).climb(np.ones(5), np.array([12.0, -12.0]), 1e-9)
+        expected = fit(tables, bootstraps=0).strength
+        assert found - found.mean() == pytest.approx(expected, abs=1e-7)
+
+    def test_draws_far_from_the_maximum_are_found_too(self):
+        # With almost no prior, some draws without a defeat lie at 7 and others at 0.
+        tables = rankings_of([[[0], [1]]] * 9 + [[[1], [0]]] * 2, 2)
+        draws = fit(tables, prior=0.01, bootstraps=50, seed=1).draws
+        generator = np.random.default_rng(1)
+        for draw in draws:
+            chosen = generator.integers(11, size=11)
+            refit = fit(tables.take(chosen), prior=0.01, bootstraps=0).strength
+            assert draw == pytest.approx(refit, abs=1e-5)
+
     def test_two_players_without_a_prior_have_the_closed_form(self):
         orders = [[[0], [1]]] * 17 + [[[1], [0]]] * 5 + [[[0, 1]]] * 4
         ratings = fit(rankings_of(orders, 2), prior=0, bootstraps=0)
@@ -172,9 +189,9 @@ class TestTies:
         assert told == pytest.approx([np.mean(lots)], abs=0.02 + 4 * error)
 
     def test_scores_that_differ_by_rounding_tie(self):
-        third = 1 / 3
-        made = rankings(observed([[0, 1, 2]], [[third, 1 - 2 * third, -1]]), 3)
+        made = rankings(observed([[1, 0, 2]], [[0.1 + 0.2, 0.3, -0.6]]), 3)
         assert made.rank.tolist() == [0, 0, 2]
+        assert made.players.tolist() == [0, 1, 2]  # by number, not by rounding
 
     def test_of_everybody_pull_together(self):
         orders = [[[0], [1], [2]], [[0], [2], [1]]] * 5
@@ -195,13 +212,14 @@ class TestRankings:
 
     def test_of_several_sizes_come_by_deal_and_cluster_by_size_and_deal(self):
         two = observed([[0, 1], [1, 2], [2, 0]], [[1, -1], [-1, 1], [0, 0]], deal=[5, 5, 0])
-        three = observed([[0, 1, 2]], [[-1, 2, -1]], deal=[5])
-        made = rankings({3: three, 2: two}, 3)
-        assert made.sizes.tolist() == [2, 2, 2, 3]
-        assert made.players.tolist() == [0, 2, 0, 1, 2, 1, 1, 0, 2]
-        assert made.rank.tolist() == [0, 0, 0, 1, 0, 1, 0, 1, 1]
-        assert len(set(made.cluster)) == 3 and made.cluster[1] == made.cluster[2]
-        part = made.take(np.array([3, 1]))
+        three = observed([[0, 1, 2], [1, 1, 0]], [[-1, 2, -1], [0, 1, -1]], deal=[5, 3])
+        made = rankings({3: three, 2: two}, 4)
+        assert made.sizes.tolist() == [2, 3, 2, 2, 3]
+        assert made.players.tolist() == [0, 2, 1, 1, 0, 0, 1, 2, 1, 1, 0, 2]
+        assert made.rank.tolist() == [0, 0, 0, 1, 2, 0, 1, 0, 1, 0, 1, 1]
+        assert len(set(made.cluster)) == 4 and made.cluster[2] == made.cluster[3]
+        assert made.tables().tolist() == [4, 4, 3, 0]  # copies are at one table
+        part = made.take(np.array([4, 2]))
         assert part.players.tolist() == [1, 0, 2, 0, 1] and part.num_clusters == 2
 
     def test_refuse_what_cannot_be(self):

@@ -29,6 +29,9 @@ POPULATION = 50
 NEUTRAL = 1e-14
 """Differences below this count for nothing."""
 
+ROUNDING = 1e-12
+"""Payoffs that are closer than this part of their range are the same."""
+
 MAX_DOUBLINGS = 200
 
 
@@ -141,16 +144,20 @@ def settle(rank: Callable[[float], np.ndarray], payoff: np.ndarray) -> tuple[np.
         rank: Returns the ranks for an alpha, such as `partial(single_population, table)`.
         payoff: The payoffs, of any shape; where it begins depends on how far they are apart.
     """
-    reach = float(np.nanmax(payoff) - np.nanmin(payoff))
-    if reach == 0:
+    values = np.unique(payoff[np.isfinite(payoff)])
+    reach = float(values[-1] - values[0]) if len(values) else 0.0
+    gaps = np.diff(values)
+    gaps = gaps[gaps > ROUNDING * reach]
+    if not len(gaps):
         return rank(1.0), 1.0
+    # Before alpha tells the two closest payoffs apart, little may change and much is to come.
+    tells_apart = 1 / (POPULATION * float(gaps.min()))
     alpha = 1 / (POPULATION * reach)
     last = rank(alpha)
-    for doubling in range(MAX_DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         alpha *= 2
         ranks = rank(alpha)
-        # Payoffs that differ at all differ by enough in the end; at the beginning nothing changes.
-        if doubling > 10 and np.allclose(ranks, last, rtol=1e-5, atol=1e-8):
+        if alpha > tells_apart and np.allclose(ranks, last, rtol=1e-5, atol=1e-8):
             return ranks, alpha
         last = ranks
     raise KilleError(f"ranks still change at an alpha of {alpha:g}; use infinite_alpha")

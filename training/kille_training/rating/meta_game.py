@@ -100,7 +100,6 @@ def mixtures(observations: Observations, entrants: int) -> np.ndarray:
     total, count = np.zeros((2, entrants, entrants, seats))
     low, high = observations.members.min(axis=1), observations.members.max(axis=1)
     pure = ((observations.members == low[:, None]) | (observations.members == high[:, None])).all(1)
-    pure &= low != high
     low, high = low[pure], high[pure]
     members, scores = observations.members[pure], observations.scores[pure]
     for mine, other in ((low, high), (high, low)):

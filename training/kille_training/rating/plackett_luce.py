@@ -61,6 +61,9 @@ TOLERANCE = 1e-9
 DRAW_TOLERANCE = 1e-6
 """The same for a draw of the bootstrap, whose spread is a thousand times that and more."""
 
+LONGEST = 2.0
+"""Further than this the second derivatives of one place say nothing of another."""
+
 MAX_STEPS = 100
 FAR = 40.0
 """Log-strengths beyond this are on the way to infinity."""
@@ -312,7 +315,7 @@ class _Problem:
                     break
             step = cho_solve(information, gradient)
             size = np.abs(step).max()
-            if borrowed and size > last / 2:
+            if borrowed and size > min(last / 2, LONGEST):
                 borrowed = False
                 continue
             if not borrowed and size > 0.1:
@@ -330,7 +333,8 @@ class _Problem:
     def _shortened(
         self, weight: np.ndarray, theta: np.ndarray, step: np.ndarray, gradient: np.ndarray
     ) -> np.ndarray:
-        """Returns the step, halved until the likelihood grows by a part of what it promises."""
+        """Returns the step, cut and halved until the likelihood grows by a part of its promise."""
+        step = step * min(1, LONGEST / np.abs(step).max())
         before = self.value(weight, theta)
         promised = 1e-4 * float(gradient @ step)
         while self.value(weight, theta + step) < before + promised and np.abs(step).max() > 1e-6:
