@@ -147,7 +147,7 @@ def _deal_after_shuffle(table, viewer, mine, cards):
     hidden = WHOLE_PACK & ~_open_to(table, viewer)
     unclear, taken = _read_open_cards(table, viewer, mine)
     order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn, True, True)
-    done = False
+    done, places, free = False, hidden, NOTHING
     while not done:
         done, places, free = _try_own(
             table, viewer, mine, hidden, undrawn, drawn, taken, most, cards
@@ -354,8 +354,8 @@ def _share_discards(table, viewer, mine, first, second, talon_of):
         seat = np.int64(seat_left_of(table, seat, players))
         thrown, talon = np.uint64(table["discarded"][index(seat)]), by_seat(talon_of, seat)
         if talon != 0:
-            thrown = some_cards(table, first if talon == 1 else second, how_many(thrown))
-            thrown = mine if seat == viewer else thrown
+            rest = first if talon == 1 else second
+            thrown = mine if seat == viewer else some_cards(table, rest, how_many(thrown))
             first &= ~thrown
             second &= ~thrown
             table["discarded"][index(seat)] = thrown
