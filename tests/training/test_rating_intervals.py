@@ -200,7 +200,6 @@ def test_cells_count_tables_where_both_sit():
     assert found.above[0, 1:].tolist() == [1.0, 0.0]
     assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of himself and 0
     assert found.low[0, 2] == found.high[0, 2] == -2.0
-    assert tables.table_difference(told, 0, 1).mean == pytest.approx([4.5])
 
 
 def test_holm_counts_all_tests():

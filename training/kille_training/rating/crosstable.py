@@ -18,8 +18,6 @@ import numpy as np
 from kille_env.errors import KilleError
 from kille_training.rating.intervals import (
     CONFIDENCE,
-    Intervals,
-    contrasts,
     entrant_scores,
     means,
     sums_by_deal,
@@ -173,11 +171,3 @@ def standing(
     np.fill_diagonal(above, np.nan)
     ends = np.array([[wilson(share * resamples, resamples) for share in row] for row in above])
     return Standing(above, ends[:, :, 0], ends[:, :, 1])
-
-
-def table_difference(observations: Observations, row: int, column: int) -> Intervals:
-    """Returns how much more the row earns than the column at tables where both sit, [1]."""
-    scores = entrant_scores(observations, max(observations.entrants, row + 1, column + 1))
-    together = np.isfinite(scores[:, row]) & np.isfinite(scores[:, column])
-    sums = sums_by_deal(observations.deal[together], scores[together][:, [row, column]])
-    return contrasts(sums, np.array([[1.0, -1.0]]))
