@@ -345,7 +345,7 @@ class Game:
         self.module = module
         self.spec: GameSpec = module.SPEC
         functions = {
-            name: getattr(module, name, first_illegal)
+            name: getattr(module, name)
             for name in (
                 "begin",
                 "deal",

@@ -18,6 +18,7 @@ from kille_env.errors import IllegalActionError, RulesError
 from kille_env.registry import load_game
 from kille_env.registry import spec as spec_of
 from kille_env.testing.secrets import check_recall, check_secrets
+from kille_env.testing.worlds import check_worlds
 
 TABLES = 8
 
@@ -45,6 +46,8 @@ def check_game(
     - Observation and mask tell nothing that the information state does not. Two games that differ
       in cards a seat has not been told of (`describe`) look the same to it, and what it has been
       told is in its information state. Information states have perfect recall of the hand.
+    - A world that is drawn for a seat shows it the same, could have come about by the same play,
+      depends on its key alone, and can be played to its end.
 
     Args:
         name: The game.
@@ -65,7 +68,8 @@ def check_game(
                 for check in CHECKS:
                     _run(check, name, number, rules, decisions, seed)
     for rules in _single_switches(spec):
-        _run(check_play, name, spec.default_players, rules, max(1, decisions // 20), seed)
+        for check in (check_play, check_worlds):
+            _run(check, name, spec.default_players, rules, max(1, decisions // 20), seed)
 
 
 def _run(
@@ -419,4 +423,5 @@ CHECKS = (
     check_packs,
     check_secrets,
     check_recall,
+    check_worlds,
 )

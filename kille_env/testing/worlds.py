@@ -87,11 +87,11 @@ def _check_world(before: Batch, world: Batch, seat: int, cards: np.ndarray) -> N
 
 
 def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
-    """Draws all of them side by side: twice, in another order, and plays them to their ends."""
+    """Draws all side by side, twice, and some in another order; plays them to their ends."""
     tables = join([batch for batch, _ in drawn])
     seats = np.array([seat for _, seat in drawn])
     keys = rng.integers(2**63, size=len(drawn), dtype=np.uint64)
-    order = rng.permutation(len(drawn))
+    order = rng.permutation(len(drawn))[: len(drawn) // 2 + 1]
     worlds, again, shuffled = tables.clone(), tables.clone(), tables.take(order)
     for batch, rows in ((worlds, slice(None)), (again, slice(None)), (shuffled, order)):
         batch.resample(seats[rows], keys[rows])

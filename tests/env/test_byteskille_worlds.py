@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, chisquare
 
-from env.tables import NoMoreCards, Table
+from env.tables import NoMoreCards, Table, play
 from env.test_twins import random_rules
+from kille_env.core.batch import Batch
 from kille_env.games.byteskille import SPEC
 from kille_env.testing.worlds import Hand, check_worlds, hands
 from reference.byteskille import Match
@@ -162,6 +163,8 @@ def fits(counts: Counter[Types], expected: dict[Types, int]) -> float:
     often = [cell for cell in cells if cell[0] >= 5]
     if rare:
         often.append((sum(cell[0] for cell in rare), sum(cell[1] for cell in rare)))
+    if len(often) == 1:
+        return 1.0  # too few were drawn to compare more than what is possible
     return float(chisquare([cell[1] for cell in often], [cell[0] for cell in often]).pvalue)
 
 
@@ -256,7 +259,13 @@ def check_position(position: Position, number: int) -> None:
         assert fits(each(counts, place), dict(each(expected, place))) > LEAST
 
 
-@pytest.mark.parametrize("name", POSITIONS)
+def marked(name: str) -> Any:
+    """A position as a parameter; those with thousands of worlds are for the compiled kernels."""
+    many = str(POSITIONS[name]).count("?") > 2
+    return pytest.param(name, marks=pytest.mark.compiled) if many else name
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in POSITIONS])
 def test_worlds_are_those_that_look_the_same_to_the_seat_each_equally_likely(name, scale):
     check_position(build(name), scale(NUMBER, 300))
 
@@ -281,8 +290,7 @@ def test_the_rest_of_the_pack_lies_as_randomly_as_the_hands(scale):
     """The last card of the pack, while another seat has shown that he holds no matador."""
     number = scale(NUMBER, 300)
     position = Position(2, "L5? L3? L9", "0 swap")
-    batch = position.table.batch.take(np.zeros(number, dtype=np.int64))
-    batch.resample(2, np.arange(number))
+    batch = worlds_of(position.table, 2, number)
     last = count(batch.tables["deck"][:, -1:] >> 1)
     expected = Counter[Types]()
     for kinds, ways in position.worlds().items():
@@ -295,6 +303,60 @@ def test_the_rest_of_the_pack_lies_as_randomly_as_the_hands(scale):
 def test_places_with_different_bounds_are_dealt_exactly():
     position = build(BOUNDED)
     assert fits(position.drawn(FINELY), position.worlds()) > LEAST
+
+
+def worlds_of(table: Table, seat: int, number: int) -> Batch:
+    """Worlds of a table with named cards."""
+    batch = table.batch.take(np.zeros(number, dtype=np.int64))
+    batch.resample(seat, np.arange(number))
+    return batch
+
+
+@pytest.mark.parametrize(("cards", "script"), [("L5 L3 L9", ""), ("L5 L3 GO", "2 wait")])
+def test_in_a_world_those_are_asked_who_hold_a_gok_there(cards, script, scale):
+    batch = worlds_of(play(cards, script), 0, scale(2000, 200))
+    batch.apply(np.zeros(batch.num_tables, dtype=np.int64))
+    asked = batch.tables["phase"] == SPEC.phases.index("gok")
+    assert np.array_equal(asked, batch.tables["hand"][:, 2] >> 1 == CODES.index("GO"))
+    assert asked.any()
+
+
+@pytest.mark.parametrize("seat", [0, 2])
+def test_in_a_world_nobody_is_asked_of_whom_the_seat_cannot_know(seat, scale):
+    batch = worlds_of(play("L5 GO L9"), seat, scale(1000, 20))
+    assert (batch.seat == 0).all()
+    assert (batch.tables["phase"] == SPEC.phases.index("turn")).all()
+
+
+def test_a_holder_who_is_asked_is_asked_in_each_of_his_worlds(scale):
+    batch = worlds_of(play("L5 GO L9"), 1, scale(1000, 20))
+    assert (batch.seat == 1).all()
+    assert (batch.tables["phase"] == SPEC.phases.index("gok")).all()
+
+
+# Relabelling
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+def test_with_the_two_copies_of_each_card_exchanged_all_goes_on_alike(players, scale):
+    """Open cards, the ranks of killes now and before, who has held what: all of it moves along."""
+    turns, moved = random.Random(players), 0
+    for number in range(scale(60, 12)):
+        rules = random_rules(SPEC, turns)
+        hand = next(hands("byteskille", players, rules, number))
+        one, other = hand.states[-1].clone(), hand.states[-1].clone()
+        copies = np.arange(SPEC.pack.size, dtype=np.int8)[None] ^ 1
+        other.game.relabel(other._tables, other._rules, copies)
+        while not one.over[0] and one.tables["deals"][0] == hand.states[0].tables["deals"][0]:
+            for seat in range(players):
+                for view in ("observe", "information_state", "legal_actions", "full_state"):
+                    assert np.array_equal(getattr(one, view)(seat), getattr(other, view)(seat))
+            moved += int(one.tables["shown"][0] != other.tables["shown"][0])
+            action = [turns.choice(np.flatnonzero(one.mask[0]).tolist())]
+            one.step(action)
+            other.step(action)
+            assert np.array_equal(one.reward, other.reward)
+    assert moved
 
 
 # Random hands, all switches
@@ -338,11 +400,66 @@ def test_worlds_of_random_hands_lie_like_those_that_shuffling_finds(players):
 
 
 def alike(one: np.ndarray, other: np.ndarray) -> float:
-    """The chance that two samples of kinds of cards differ as much as these, rare kinds as one."""
-    counts = np.stack([np.bincount(kinds, minlength=21) for kinds in (one, other)])
+    """The chance that two samples of whole numbers differ as much as these; rare ones as one."""
+    _, kinds = np.unique(np.concatenate([one, other]), return_inverse=True)
+    halves = np.split(kinds, [len(one)])
+    counts = np.stack([np.bincount(half, minlength=kinds.max() + 1) for half in halves])
     rare = counts.sum(axis=0) < 20
     cells = np.concatenate([counts[:, ~rare], counts[:, rare].sum(axis=1, keepdims=True)], axis=1)
     return float(chi2_contingency(cells[:, cells.any(axis=0)]).pvalue)
+
+
+def least_alike(one: Batch, other: Batch, seat: int, fields: Iterable[str]) -> tuple[float, int]:
+    """Draws 1000 worlds each for two tables that a seat cannot tell apart; compares their records.
+
+    Returns:
+        The least chance of all fields that can differ, and how many those are.
+    """
+    samples = []
+    for first, table in ((0, one), (1000, other)):
+        batch = table.take(np.zeros(1000, dtype=np.int64))
+        batch.resample(seat, np.arange(first, first + 1000))
+        samples.append(batch.tables)
+    chances = [1.0]
+    for field in fields:
+        mine, theirs = (sample[field].reshape(1000, -1) for sample in samples)
+        for column in np.flatnonzero((mine != theirs).any(axis=0)):
+            chances.append(alike(mine[:, column], theirs[:, column]))
+    return min(chances), len(chances)
+
+
+FIELDS = set(SPEC.table.names or ()) - {"seed", "match_key", "rng"}
+
+
+@pytest.mark.compiled
+def test_a_world_does_not_tell_the_table_that_it_was_drawn_for():
+    turns = random.Random(0)
+    for players in (2, 3, 5):
+        rules = random_rules(SPEC, turns)
+        for hand in islice(hands("byteskille", players, rules, players), 4):
+            seat, here = turns.randrange(players), hand.states[-1]
+            there = here.clone()
+            there.resample(seat, [players])
+            chance, number = least_alike(here, there, seat, FIELDS)
+            assert chance * number > LEAST
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("script", ["", "1 wait"])
+def test_a_world_does_not_tell_whether_another_was_asked(script):
+    here, there = play("L5 GO L9", script), play("L5 L3 L9")
+    chance, number = least_alike(here.batch, there.batch, 0, FIELDS)
+    assert chance * number > LEAST
+
+
+@pytest.mark.compiled
+def test_a_world_does_not_tell_who_held_what_in_an_earlier_hand():
+    one, other = (
+        Table(4, reentry="none").deal(cards).act(FIRST_HAND[1]).deal("L2 L3 L4")
+        for cards in ("L5 L6 L7 L1", "L7 L6 L5 L1")
+    )
+    chance, number = least_alike(one.batch, other.batch, 0, ["known_by"])
+    assert chance * number > LEAST
 
 
 # A wrong sampler is noticed

@@ -10,7 +10,7 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Part, lay_out
-from kille_env.testing import contract, secrets
+from kille_env.testing import contract, secrets, worlds
 
 GAME, PLAYERS = "byteskille", 3
 SPEC = kille_env.spec(GAME)
@@ -137,6 +137,64 @@ def half_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Batch, "reset", reset)
 
 
+def bent_worlds(bend: Callable[..., np.ndarray]) -> Callable[[pytest.MonkeyPatch], None]:
+    """Returns what bends the worlds that every batch draws."""
+
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        real = Batch.resample
+
+        def resample(batch: Batch, seats: Any, keys: Any) -> np.ndarray:
+            cards = bend(batch, np.broadcast_to(seats, batch.num_tables), np.array(keys), real)
+            batch._show()
+            return cards
+
+        monkeypatch.setattr(Batch, "resample", resample)
+
+    return patch
+
+
+def for_the_neighbour(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
+    return real(batch, (seats + 1) % batch.num_players, keys)
+
+
+def by_the_number_of_tables(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
+    return real(batch, seats, keys + np.uint64(batch.num_tables))
+
+
+def by_chance(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
+    return real(batch, seats, np.random.default_rng().integers(2**60, size=len(keys)))
+
+
+def with_a_card_of_the_talon(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
+    """The neighbour's card is another one, and the pack does not know of it."""
+    cards = real(batch, seats, keys)
+    rows, left = np.arange(batch.num_tables), (seats + 1) % batch.num_players
+    unknown = batch.tables["known_by"][rows, batch.tables["hand"][rows, left]] == 1 << left
+    unknown &= (batch.tables["showdown"] == 0) & (batch.tables["phase"] == 2)
+    for field in ("hand", "dealt"):
+        batch._tables[field][rows[unknown], left[unknown]] = batch.tables["deck"][unknown, -1]
+    return cards
+
+
+def that_bounds_do_not_hold(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
+    """All hidden cards are shuffled, also those of which something is known."""
+    cards = np.tile(np.arange(42, dtype=np.int8), (batch.num_tables, 1))
+    for row in range(batch.num_tables):
+        table = batch.tables[row]
+        drawn = table["deck"][: table["drawn"]].tolist()
+        seen = {c for c in drawn if (table["known_by"][c] >> seats[row]) & 1}
+        seen |= {c for c in drawn if int(table["shown"]) >> c & 1}
+        hidden = [card for card in range(42) if card not in seen]
+        cards[row, hidden] = np.random.default_rng(int(keys[row])).permutation(hidden)
+    batch.game.relabel(batch._tables, batch._rules, cards)
+    secret = batch.tables["phase"] == 3
+    batch._tables["phase"][secret & (batch.seat != seats)] = 2
+    turn = batch.tables["order"][np.arange(batch.num_tables), batch.tables["turn"]]
+    asked = secret & (batch.seat != seats)
+    batch._tables["seat"][asked] = turn[asked]
+    return cards
+
+
 BROKEN: dict[str, tuple[Any, Callable[[pytest.MonkeyPatch], None], str]] = {
     "an observation out of bounds": (
         contract.check_play,
@@ -183,6 +241,31 @@ BROKEN: dict[str, tuple[Any, Callable[[pytest.MonkeyPatch], None], str]] = {
         secrets.check_secrets,
         bend("information_state", nothing),
         "lacks what describe tells",
+    ),
+    "worlds for another seat": (
+        worlds.check_worlds,
+        bent_worlds(for_the_neighbour),
+        "shows seat . another world|describe tells|can not be|is to act",
+    ),
+    "worlds by the number of tables": (
+        worlds.check_worlds,
+        bent_worlds(by_the_number_of_tables),
+        "a world depends on the other tables|same key",
+    ),
+    "worlds by chance": (
+        worlds.check_worlds,
+        bent_worlds(by_chance),
+        "the same key gives another world",
+    ),
+    "worlds that no pack deals": (
+        worlds.check_worlds,
+        bent_worlds(with_a_card_of_the_talon),
+        "a world that can not be",
+    ),
+    "worlds that the rules forbid": (
+        worlds.check_worlds,
+        bent_worlds(that_bounds_do_not_hold),
+        "a world that can not be",
     ),
     "forgotten events": (
         secrets.check_recall,

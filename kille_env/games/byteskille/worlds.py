@@ -39,12 +39,14 @@ NO_MATADORS, NO_GOKS, NO_KILLES = (np.uint64((1 << 2 * kind) - 1) for kind in (V
 def resample(table, rules, seat, cards):
     """Draws an arrangement of the cards that a seat cannot tell from this one.
 
-    Whether somebody else is asked just now if he calls with his gok is hidden as well: in the world
-    drawn such questions are over.
+    Whether somebody else is or was asked on this turn if he calls with his gok is hidden as well:
+    in the world drawn such questions are over.
     """
     if table["phase"] == GOK and table["seat"] != seat:
         table["phase"] = TURN
         table["seat"] = table["order"][index(table["turn"])]
+    if table["phase"] != GOK:
+        table["gok_offset"] = 0
     hidden = np.uint64(0)
     for position in range(cards.shape[0]):
         card = index(table["deck"][index(position)])
@@ -79,6 +81,10 @@ def relabel(table, rules, cards):
     relabel_cards(table["laid_aside"][: table["num_laid_aside"]], cards)
     relabel_cards(table["deck"], cards)
     relabel_places(table["known_by"], cards)
+    for position in range(table["drawn"], cards.shape[0]):
+        table["known_by"][index(table["deck"][index(position)])] = (
+            0  # who held it in an earlier hand
+        )
     shown = table["shown"]
     table["high"] = _relabel_ranks(table["high"], shown, rules, cards)
     for number in range(table["num_events"]):
