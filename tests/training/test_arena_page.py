@@ -1,12 +1,16 @@
 import re
 
+import numpy as np
 import pytest
 import yaml
 
 from kille_env.errors import KilleError
+from kille_training.arena.exact import exact_units
 from kille_training.arena.page import write_page
+from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli import main
+from kille_training.rating.intervals import units
 
 
 def play(folder, capsys, **changes):
@@ -89,3 +93,33 @@ def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path, capsys):
 def test_a_folder_without_results_has_no_page(tmp_path):
     with pytest.raises(KilleError):
         write_page(Folder(tmp_path))
+
+
+def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, capsys):
+    entrants = {
+        "rule": "rule_of_thumb",
+        "luck": "uniform",
+        "tipsy": "byteskille/tipsy",
+        "bold": {"player": "byteskille/tipsy", "play": "argmax"},
+    }
+    table = {"num_players": [2, 3], "rules": {"fraga": "off"}}
+    run = play(tmp_path, capsys, table=table, entrants=entrants, matchmaking={"deals": 1500})
+    folder = Folder(run)
+    with Store(folder.results, readonly=True) as store:
+        kept, found = store.entrants(), store.observations()
+    for seats in (2, 3):
+        exact = exact_units(found[seats], kept, folder.settings())
+        measured = units(found[seats], len(kept))
+        assert abs(exact.sum()) < 1e-9  # all met equally often
+        assert (np.abs(exact - measured.mean) < 4 * measured.error).all()
+        assert measured.error.max() < 0.02 < np.abs(exact).max()
+    assert main(["report", str(folder.path), "--exact"]) == 0
+    page = folder.report.read_text(encoding="utf-8")
+    assert page.count(">exactly</th>") == 2 and f"{exact[0]:+.4f}" in page
+
+
+def test_where_nothing_is_exact_it_says_why(tmp_path, capsys):
+    table = {"game": "knack", "num_players": [2]}
+    run = play(tmp_path, capsys, table=table, matchmaking={"deals": 5})
+    assert main(["report", str(run), "--exact"]) == 1
+    assert "there is no exact tree of knack" in capsys.readouterr().err

@@ -226,7 +226,7 @@ def test_another_player_of_the_same_name_is_refused(tmp_path):
         ({"time_limit": 0.0}, "seconds above 0"),
         ({"batch_tables": 0}, "at least 1 table"),
         ({"executor": "slurm"}, "executor is 'slurm'"),
-        ({"executor": "ray"}, "workers is 0"),
+        ({"workers": -1}, "no fewer than 0 processes"),
         ({"population": "some"}, "population is 'some'"),
         ({"name": "../x"}, "name is"),
         ({"seed": -1}, "seed is -1"),

@@ -284,13 +284,13 @@ def play_again(
         return replay_cells(store, settings, row, column, executor, watcher, trust=trust)
 
 
-def report_tournament(folder: "TournamentFolder") -> Path:
+def report_tournament(folder: "TournamentFolder", *, exact: bool, trust: bool) -> Path:
     """Writes a tournament's page and returns where it lies."""
     from kille_training.arena.page import write_page
 
     watch = Watch()
     with watch.job("reporting", 1):
-        write_page(folder)
+        write_page(folder, exact=exact, trust=trust)
     return folder.report
 
 

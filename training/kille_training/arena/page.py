@@ -15,8 +15,11 @@ import numpy as np
 import yaml
 
 from kille_agents.network import write_whole
+from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.arena import plots
+from kille_training.arena.exact import exact_units
+from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.standings import Standing, standings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
@@ -43,11 +46,18 @@ MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
 
 
-def write_page(folder: Folder) -> None:
+def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> None:
     """Writes report.html of a tournament, as far as it has been played.
 
+    Args:
+        folder: The tournament's.
+        exact: Whether to work out what everybody is expected to earn as well, where that can be
+            done; the players are asked for it.
+        trust: Whether model files that can run code may be loaded for that.
+
     Raises:
-        KilleError: Nothing has been played, or what is kept cannot be read.
+        KilleError: Nothing has been played, or what is kept cannot be read, or there is no exact
+            expectation at any table size.
     """
     settings = folder.settings()
     with Store(folder.results, readonly=True) as store:
@@ -56,6 +66,8 @@ def write_page(folder: Folder) -> None:
     run = f"runs/{folder.path.resolve().name}"
     unit = unit_of(settings.table.episode)
     sizes = [Size(seats, found[seats], entrants, settings.seed) for seats in sorted(found)]
+    if exact:
+        _work_out(sizes, settings, trust)
     page = (
         _environment()
         .get_template("tournament.html.j2")
@@ -125,6 +137,7 @@ class Size:
         self, seats: int, found: Observations, entrants: Sequence[KeptEntrant], seed: int
     ) -> None:
         self.seats, self.found, self.entrants, self.seed = seats, found, list(entrants), seed
+        self.exact: np.ndarray | None = None
         self.names = [entrant.name for entrant in entrants]
         self.number = {name: number for number, name in enumerate(self.names)}
 
@@ -263,6 +276,18 @@ class Size:
 
 ELO = 400 / math.log(10)
 """Elo points a unit of log-strength."""
+
+
+def _work_out(sizes: Sequence[Size], settings: TournamentSettings, trust: bool) -> None:
+    """Finds what is exact, wherever there is such a thing."""
+    reasons = []
+    for size in sizes:
+        try:
+            size.exact = exact_units(size.found, size.entrants, settings, trust=trust)
+        except ConfigError as error:
+            reasons.append(f"{size.seats} seats: {error}")
+    if len(reasons) == len(sizes):
+        raise ConfigError(f"nothing is exact here; leave out --exact ({'; '.join(reasons)})")
 
 
 def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> str:

@@ -115,7 +115,9 @@ class TournamentSettings:
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side, and kept together.
         executor: "local": processes of this machine; "ray": a Ray cluster.
-        workers: Processes; 0 plays in the process of the command itself, without a time limit.
+        workers: Units that are played at a time, each by a process of its own. 0 on this machine:
+            in the process of the command itself, without a time limit; 0 on a Ray cluster: as many
+            as it has processors.
     """
 
     name: str = "tournament"
@@ -149,8 +151,6 @@ class TournamentSettings:
         ):
             if value not in known:
                 raise ConfigError(f"{name} is {value!r}. {did_you_mean(value, known)}")
-        if self.executor == "ray" and self.workers < 1:
-            raise ConfigError("workers is 0, but a Ray cluster needs 1 or more")
         names = [entrant.name for entrant in self.taking_part()]
         hero = self.matchmaking.hero
         if hero and hero not in names:

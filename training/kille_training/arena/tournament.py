@@ -378,7 +378,7 @@ def executor_of(
     if settings.executor == "ray":
         from kille_training.arena.ray_cluster import RayExecutor
 
-        return RayExecutor(address, settings.workers, settings.time_limit)
+        return RayExecutor(address, settings.workers or None, settings.time_limit)
     if settings.workers == 0:
         return HereExecutor()
     return LocalExecutor(settings.workers, settings.time_limit, log=folder.log)

@@ -9,8 +9,14 @@ from kille_training import console
 
 @click.command(epilog="Example: kille report runs/demo")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Of a tournament: also what is expected exactly, where the tree of a deal fits.",
+)
+@console.trust_option
 @console.json_option
-def report(run: Path, as_json: bool) -> None:
+def report(run: Path, exact: bool, trust: bool, as_json: bool) -> None:
     """Write report.html of RUN, the folder of a run or of a tournament, again.
 
     A run that nobody has measured is measured first; of a tournament it is what was played so far.
@@ -20,7 +26,9 @@ def report(run: Path, as_json: bool) -> None:
     from kille_training.runs import Run
 
     if Folder(run).results.is_file():
-        page = report_tournament(Folder(run))
+        page = report_tournament(Folder(run), exact=exact, trust=trust)
+    elif exact:
+        raise click.UsageError(f"{run} is no tournament; kille evaluate measures exactly.")
     else:
         the_run = Run(run)
         measure_run(the_run)

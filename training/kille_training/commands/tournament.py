@@ -29,7 +29,7 @@ from kille_training.arena.settings import EXECUTORS
     help="A setting, as in matchmaking.deals=5000.",
 )
 @click.option("--executor", type=click.Choice(EXECUTORS), help="Where it is played.")
-@click.option("--workers", type=click.IntRange(min=0), help="Processes; 0 is this one.")
+@click.option("--workers", type=click.IntRange(min=0), help="Processes; 0: see the settings.")
 @click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")
 @click.option(
     "--cell",

@@ -1,0 +1,68 @@
+"""What entrants earn without any luck: exact expectations over the lineups that were played.
+
+Where the tree of a deal fits into memory and all players can be asked for their probabilities,
+nothing has to be sampled; what was measured has to agree with it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kille_agents.base import Policy, Searcher
+from kille_agents.catalog import load_policy
+from kille_agents.likeliest import Likeliest
+from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError
+from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.store import KeptEntrant
+from kille_training.exact import why_not
+from kille_training.rating.control import exact_scores
+from kille_training.rating.observations import Observations
+from kille_training.solving.deals import build_deal
+
+
+def exact_units(
+    found: Observations,
+    entrants: Sequence[KeptEntrant],
+    settings: TournamentSettings,
+    *,
+    trust: bool = False,
+) -> np.ndarray:
+    """Returns what each entrant is expected to earn a deal, in the lineups that were played.
+
+    Args:
+        found: What was played at tables of one size; lineups count as often as they played.
+        entrants: [E] everybody, by number.
+        settings: The tournament's.
+        trust: Whether model files that can run code may be loaded.
+
+    Returns:
+        [E] units a deal; NaN for who did not sit.
+
+    Raises:
+        ConfigError: There is no exact expectation; the message says why.
+    """
+    rules = settings.table.resolve()
+    seats = found.seats
+    if why := why_not(settings.table.game, seats, rules):
+        raise ConfigError(why)
+    if settings.table.orders != 1:
+        raise ConfigError("exact expectations are of tournaments with one order round the table")
+    lineups, weights = np.unique(found.members, axis=0, return_counts=True)
+    present = np.unique(lineups)
+    players = [_player(entrants[number], seats, rules, trust) for number in present.tolist()]
+    scores = exact_scores(np.searchsorted(present, lineups), players, build_deal(seats, rules))
+    total, count = np.zeros(len(entrants)), np.zeros(len(entrants))
+    for lineup, weight, row in zip(lineups, weights, scores, strict=True):
+        for number in np.unique(lineup):
+            total[number] += weight * row[lineup == number].mean()
+            count[number] += weight
+    with np.errstate(invalid="ignore"):
+        return total / count
+
+
+def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Policy:
+    player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
+    if isinstance(player, Searcher):
+        raise ConfigError(f"{entrant.name} searches, which takes too long for every position")
+    return Likeliest(player) if entrant.play == "argmax" else player
