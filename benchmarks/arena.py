@@ -7,14 +7,18 @@ Each goal is a function that prints a table in Markdown:
     luck        the same for rotation and for regression on luck, in all games
     sequential  errors and deals of the sequential test, beside a fixed number and `fishtest`'s
     collusion   what two seats gain who share what they know
+    speed       how long one core plays single deals of one card, all rotations, kept on disk
 
 A table-deal is one deal played once; a deal played in all rotations of S seats counts S. Means are
-units. Everything has a seed, so the numbers are the same each time.
+units. Everything has a seed, so the numbers are the same each time, but for `speed`.
 """
 
 import argparse
+import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,14 @@ from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_arra
 from kille_agents.uniform import UniformPolicy
 from kille_env.core.spec import Rules
 from kille_env.registry import list_games, make_batch, spec
+from kille_training.arena.live import Quiet
+from kille_training.arena.settings import (
+    MatchmakingSettings,
+    TablesSettings,
+    TournamentSettings,
+)
+from kille_training.arena.tournament import Folder, Tournament
+from kille_training.arena.workers import HereExecutor
 from kille_training.evaluate import Player, play_out
 from kille_training.rating import control, intervals, sequential
 from kille_training.rating.collusion import exact_collusion
@@ -356,12 +368,38 @@ def collusion(_: int) -> None:
     table(head, rows)
 
 
+def speed(deals: int) -> None:
+    """Prints how long a tournament of rules of thumb takes, from nothing to kept results."""
+    rows = []
+    for seats in (2, 3, 5):
+        settings = TournamentSettings(
+            table=TablesSettings("byteskille", (seats,)),
+            entrants={"one": "rule_of_thumb", "another": "threshold"},
+            matchmaking=MatchmakingSettings("gauntlet", "copies", deals, hero="one"),
+            workers=0,
+        )
+        seconds = []
+        for _ in range(4):  # the first one compiles
+            with TemporaryDirectory() as place, HereExecutor() as executor:
+                tournament = Tournament(Folder(Path(place) / "run"), settings)
+                start = time.perf_counter()
+                tournament.play(executor, Quiet())
+                seconds.append(time.perf_counter() - start)
+                tournament.close()
+        middle = float(np.median(seconds[1:]))
+        spread = f"{min(seconds[1:]):.2f} to {max(seconds[1:]):.2f}"
+        rows.append([seats, f"{deals * seats:,}", f"{middle:.2f}", spread])
+    print(f"{deals:,} single deals of Byteskille in all rotations, one process.\n")
+    table(["seats", "tables", "seconds, median of 3", "from to"], rows)
+
+
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {
     "coverage": (coverage, 4000),
     "variance": (variance, 20_000),
     "luck": (luck, 8000),
     "sequential": (tests, 2000),
     "collusion": (collusion, 0),
+    "speed": (speed, 100_000),
 }
 """Goals, and how many runs or deals each takes."""
 
