@@ -1,0 +1,271 @@
+"""Players who look ahead: what they find is right, and nothing hidden leaks into it."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_agents import UniformPolicy, load_policy
+from kille_agents.base import decide
+from kille_agents.beliefs import likely_worlds
+from kille_agents.ismcts import TreeSearchPlayer
+from kille_agents.rollouts import earnings
+from kille_agents.search import SearchPlayer
+from kille_env.core.worlds import History, Worlds
+from kille_env.errors import KilleError, PolicyError
+
+ROOT = Path(__file__).parents[2]
+KINDS = {"search": SearchPlayer, "ismcts": TreeSearchPlayer}
+pytestmark = pytest.mark.compiled
+
+
+def searcher(kind, game, seats=None, *, episode="deal", **knobs):
+    facts = kille_env.spec(game)
+    rules = facts.resolve(episode=episode)
+    knobs = {"worlds": 8, "candidates": 2, **knobs}
+    return KINDS[kind](game, facts.check_players(seats), rules, **knobs)
+
+
+def tables(player, number, seed=1):
+    batch = kille_env.make_batch(
+        player.game, number, player.num_players, rules=player.rules, seed=seed, restart=False
+    )
+    batch.reset()
+    return batch
+
+
+def keys_for(number, seed=0):
+    return np.random.default_rng(seed).integers(2**64, size=number, dtype=np.uint64)
+
+
+def play(player, batch, steps, others=None, seed=3):
+    """Plays some steps; returns the last decisions that were asked about, and the history."""
+    rng = np.random.default_rng(seed)
+    history = History(batch)
+    asked = []
+    for _ in range(steps):
+        rows = np.flatnonzero(batch.seat >= 0)
+        if not len(rows):
+            break
+        chances = decide(player, batch, rows, keys_for(len(rows), int(rng.integers(99))), history)
+        asked.append((rows, chances))
+        wanted = (
+            chances
+            if others is None
+            else others.probabilities(batch.observation[rows], batch.mask[rows])
+        )
+        actions = np.zeros(batch.num_tables, dtype=np.int64)
+        luck = rng.random(wanted.shape) * wanted
+        actions[rows] = luck.argmax(axis=1)
+        history.note(actions)
+        batch.step(actions)
+    return asked, history
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_what_he_says_is_a_distribution_wherever_play_leads(game, kind, episode):
+    player = searcher(kind, game, episode=episode, deals=1 if episode == "match" else None)
+    asked, _ = play(player, tables(player, 6), 8, others=UniformPolicy())
+    assert len(asked) == 8 or episode == "deal"  # `decide` has checked every one of them
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("beliefs", ["uniform", "policy"])
+def test_a_decision_depends_on_nothing_but_itself_and_its_key(game, kind, beliefs):
+    player = searcher(kind, game, beliefs=beliefs)
+    batch = tables(player, 24)
+    _, history = play(UniformPolicy(), batch, 2)
+    rows = np.flatnonzero(batch.seat >= 0)
+    keys = keys_for(len(rows))
+    whole = decide(player, batch, rows, keys, history)
+    assert (decide(player, batch, rows, keys, history) == whole).all()
+    some = np.arange(len(rows))[::-3]
+    assert (decide(player, batch, rows[some], keys[some], history) == whole[some]).all()
+    player.tables = 1  # each decision by itself
+    assert (decide(player, batch, rows, keys, history) == whole).all()
+
+
+def assert_alike(one, other):
+    """Compares mean answers over keys, [D, R, A], with what luck explains."""
+    spread = np.sqrt((one.var(axis=1) + other.var(axis=1)) / one.shape[1]) + 1e-9
+    assert (np.abs(one.mean(axis=1) - other.mean(axis=1)) <= 5.0 * spread + 0.02).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_the_hidden_cards_truly_lie_changes_nothing(game, kind):
+    """Pairs of tables that the seat to act cannot tell apart, asked with many keys each."""
+    player = searcher(kind, game, beliefs="uniform", worlds=3, margin=0.0)
+    batch = tables(player, 6, seed=5)
+    play(UniformPolicy(), batch, 2)
+    rows = np.flatnonzero(batch.seat >= 0)
+    other = Worlds(batch, rows, keys_for(len(rows))).draw(1)
+    assert (other.observation == batch.observation[rows]).all()
+    repeats = 100
+    said = [
+        decide(player, here, np.repeat(at, repeats), keys_for(len(at) * repeats, seed))
+        for seed, (here, at) in enumerate([(batch, rows), (other, np.arange(len(rows)))])
+    ]
+    shape = (len(rows), repeats, -1)
+    assert_alike(said[0].reshape(shape), said[1].reshape(shape))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nor_does_it_when_he_believes_what_the_others_do(kind):
+    player = searcher(kind, "byteskille", 3, beliefs="policy", worlds=6, margin=0.0)
+    said = []
+    for seed, deck in enumerate((["L9", "L2", "L5"], ["L3", "L12", "L5"])):
+        batch = kille_env.make_batch(
+            "byteskille", 200, 3, rules=player.rules, seed=seed, restart=False
+        )
+        batch.reset(deck=deck, dealer=2)
+        history = History(batch)
+        for text in ("ask", "no", "stand", "stand"):
+            action = np.full(200, batch.spec.actions.index(text))
+            history.note(action)
+            batch.step(action)
+        assert (batch.seat == 2).all()
+        said.append(decide(player, batch, np.arange(200), keys_for(200, seed), history)[None])
+    assert 0.0 < said[0].max() < 200
+    assert_alike(*said)
+
+
+def test_flat_search_finds_the_best_response(best):
+    """With rules by which a seat decides once a deal, one step of improvement is the best one."""
+    for opponents, beliefs in ((UniformPolicy(), "uniform"), (best.rule, "policy")):
+        against = best.strategy_of(opponents)
+        player = SearchPlayer(
+            "byteskille", 2, best.rules,
+            opponents=opponents, worlds=1000, margin=2.0, beliefs=beliefs, doubt=1e-6, candidates=2,
+        )  # fmt: skip
+        mine = best.script.searched(player, best.stage, 1)
+        values = best.script.values_of(mine, against, best.stage)
+        for seat, value in enumerate(values.tolist()):
+            most = best.response(against, seat)
+            assert most - max(0.01 * abs(most), 0.005) <= value <= most + 1e-9
+
+
+@pytest.fixture(scope="module")
+def best():
+    """A one-card deal of two seats, solved exactly, and the benchmark's script."""
+    pytest.importorskip("kille_training")
+    from kille_training.solving import deals, policies, values
+
+    path = ROOT / "benchmarks/search.py"
+    described = importlib.util.spec_from_file_location("search_bench", path)
+    script = importlib.util.module_from_spec(described)
+    sys.modules[described.name] = script
+    described.loader.exec_module(script)
+
+    class Best:
+        rules = kille_env.spec("byteskille").resolve(script.ONE_DECISION, episode="deal")
+        stage = deals.build_stage(2, rules)
+        rule = load_policy("rule_of_thumb", "byteskille", 2, rules)
+
+        def strategy_of(self, policy):
+            return policies.strategy_of(policy, self.stage)
+
+        def response(self, strategy, seat):
+            found = values.best_response(self.stage.tree, strategy, seat, self.stage.tell)
+            return float(found.value)
+
+    Best.script = script
+    return Best()
+
+
+def test_beliefs_follow_what_the_others_did():
+    """Who swaps or asks holds a low card, if he plays by thresholds."""
+    player = searcher("search", "byteskille", 2)
+    batch = tables(player, 400)
+    _, history = play(player.base, batch, 1)
+    everybody = np.flatnonzero(batch.seat >= 0)
+    which, _, actions = history.decisions(everybody, batch.seat[everybody])
+    rows = everybody[which]
+    assert len(rows) > 200
+    worlds = Worlds(batch, rows, keys_for(len(rows)), history)
+    swapped = np.isin(actions, [batch.spec.actions.index(text) for text in ("swap", "ask")])
+    right = []
+    for doubt in (1e-9, 1.0):
+        drawn = likely_worlds(worlds, 4, 16, player.base, doubt).tables["dealt"]
+        card = drawn[np.arange(len(drawn)), np.repeat(1 - batch.seat[rows], 4)] >> 1
+        plain = card < 15  # neither a matador nor a kille
+        right.append(((card < 9) == np.repeat(swapped, 4))[plain].mean())
+    assert right[0] > 0.99
+    assert 0.4 < right[1] < 0.7
+
+
+def test_without_a_history_he_says_what_is_missing():
+    player = searcher("search", "knack")
+    batch = tables(player, 2)
+    with pytest.raises(KilleError, match="no history is kept"):
+        decide(player, batch, np.arange(2), keys_for(2))
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"worlds": 0},
+        {"deals": 0},
+        {"candidates": 1.5},
+        {"tables": -1},
+        {"margin": -1.0},
+        {"margin": float("nan")},
+        {"beliefs": "polcy"},
+        {"doubt": 0.0},
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_impossible_knobs_are_refused_by_name(kind, knobs):
+    with pytest.raises(PolicyError, match=next(iter(knobs))):
+        searcher(kind, "knack", **knobs)
+
+
+def test_he_is_refused_where_observations_are_all_there_is():
+    player = load_policy("search", "knack", 4, kille_env.spec("knack").resolve())
+    batch = tables(player, 2)
+    with pytest.raises(PolicyError, match="looks ahead"):
+        player.probabilities(batch.observation, batch.mask)
+    other = kille_env.make_batch("knack", 2, 3, seed=1)
+    other.reset()
+    with pytest.raises(PolicyError, match="was made for knack with 4 seats"):
+        decide(player, other, np.arange(2), keys_for(2))
+
+
+def test_money_up_to_the_end_of_the_deal_is_that_of_the_deal():
+    """With a horizon of a deal the antes of the next one do not count, and play goes no further."""
+    rules = kille_env.spec("knack").resolve(episode="match")
+    rule = load_policy("rule_of_thumb", "knack", 3, rules)
+    batch = kille_env.make_batch("knack", 50, 3, rules=rules, seed=2, restart=False)
+    batch.reset()
+    for deals in (1, 2):
+        twin, money = batch.clone(), np.zeros((50, 3))
+        while ((twin.seat >= 0) & (twin.tables["deals"] <= deals)).any():
+            acting = np.flatnonzero((twin.seat >= 0) & (twin.tables["deals"] <= deals))
+            actions = np.zeros(50, dtype=np.int64)
+            chosen = rule.probabilities(twin.observation[acting], twin.mask[acting])
+            actions[acting] = chosen.argmax(axis=1)
+            which = np.isin(np.arange(50), acting)
+            twin.apply(actions, which)
+            money[which] = twin.tables["reward"][which, :3]
+            if deals == 2 and twin.at_chance.any() and (twin.tables["deals"] < 2).any():
+                waiting = twin.at_chance & (twin.tables["deals"] < 2)
+                rest = twin.take(np.flatnonzero(waiting))
+                rest.deal()
+                twin._tables[waiting] = rest.tables
+                twin._show()
+        found = earnings(batch.clone(), np.zeros(50, np.int64), (rule, rule), deals)
+        assert found == pytest.approx(money)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_he_sits_against_the_outside_of_an_environment(kind):
+    env = kille_env.make_vec(
+        "byteskille", 3, num_players=3, episode="deal", opponents=searcher(kind, "byteskille", 3)
+    )
+    _, info = env.reset(seed=1)
+    for _ in range(3):
+        mask = info["action_mask"]
+        _, _, _, _, info = env.step(mask.argmax(axis=1))
