@@ -4,7 +4,8 @@ A player who searches sits among copies of his own base, the rule of thumb, in s
 deal is played from each seat, and these games together are one observation, so that everything he
 earns is what the search has added. The parts are named on the command line:
 
-    games    `search` and `ismcts` as they come by name, in every game at its default table
+    games    `search` as he comes by name, in every game at its default table
+    trees    `ismcts` likewise
     knobs    one knob after another of the flat search changed, and the tree's
     matches  whole matches, with the horizon at the end of the deal and of the match
     exact    Byteskille with two and three seats: the value of the search's strategy against the
@@ -63,7 +64,7 @@ EXACT: dict[str, dict[str, Any]] = {
     for margin in (0.0, 2.0)
     for worlds in (32, 256)
 }
-PARTS = ("games", "knobs", "matches", "exact")
+PARTS = ("games", "trees", "knobs", "matches", "exact")
 
 
 class Counted:
@@ -236,7 +237,9 @@ def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
         return
     for game in options.games:
         if part == "games":
-            wanted: Any = [("search", {}, "deal"), ("ismcts", {}, "deal")]
+            wanted: Any = [("search", {}, "deal")]
+        elif part == "trees":
+            wanted = [("ismcts", {}, "deal")]
         elif part == "knobs":
             wanted = [(kind, knobs, "deal") for kind, knobs in KNOBS]
         else:

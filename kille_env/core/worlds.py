@@ -130,7 +130,8 @@ class History:
             place = np.full(self._batch.num_tables, -1)
             place[at[live]] = live
             entry = place[rows]
-            which = np.flatnonzero((entry >= 0) & (tables["seat"][entry] != seats))
+            which = np.flatnonzero(entry >= 0)
+            which = which[tables["seat"][entry[which]] != seats[which]]
             found.append((which, tables[entry[which]], actions[entry[which]]))
         if not found:
             return np.zeros(0, np.int64), self._batch.tables[:0].copy(), np.zeros(0, np.int64)

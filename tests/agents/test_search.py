@@ -14,6 +14,7 @@ from kille_agents.beliefs import likely_worlds
 from kille_agents.ismcts import TreeSearchPlayer
 from kille_agents.rollouts import earnings
 from kille_agents.search import SearchPlayer
+from kille_env.adapters.streams import SeatTables
 from kille_env.core.worlds import History, Worlds
 from kille_env.errors import KilleError, PolicyError
 
@@ -240,32 +241,30 @@ def test_money_up_to_the_end_of_the_deal_is_that_of_the_deal():
     rule = load_policy("rule_of_thumb", "knack", 3, rules)
     batch = kille_env.make_batch("knack", 50, 3, rules=rules, seed=2, restart=False)
     batch.reset()
-    for deals in (1, 2):
-        twin, money = batch.clone(), np.zeros((50, 3))
-        while ((twin.seat >= 0) & (twin.tables["deals"] <= deals)).any():
-            acting = np.flatnonzero((twin.seat >= 0) & (twin.tables["deals"] <= deals))
-            actions = np.zeros(50, dtype=np.int64)
-            chosen = rule.probabilities(twin.observation[acting], twin.mask[acting])
-            actions[acting] = chosen.argmax(axis=1)
-            which = np.isin(np.arange(50), acting)
-            twin.apply(actions, which)
-            money[which] = twin.tables["reward"][which, :3]
-            if deals == 2 and twin.at_chance.any() and (twin.tables["deals"] < 2).any():
-                waiting = twin.at_chance & (twin.tables["deals"] < 2)
-                rest = twin.take(np.flatnonzero(waiting))
-                rest.deal()
-                twin._tables[waiting] = rest.tables
-                twin._show()
-        found = earnings(batch.clone(), np.zeros(50, np.int64), (rule, rule), deals)
-        assert found == pytest.approx(money)
+    twin = batch.clone()
+    while (acting := np.flatnonzero(twin.seat >= 0)).size:
+        actions = np.zeros(50, dtype=np.int64)
+        chosen = rule.probabilities(twin.observation[acting], twin.mask[acting])
+        actions[acting] = chosen.argmax(axis=1)
+        twin.apply(actions)
+    assert twin.at_chance.any()
+    found = earnings(batch.clone(), np.zeros(50, np.int64), (rule, rule), 1)
+    assert found == pytest.approx(twin.tables["reward"][:, :3])
+    longer = earnings(batch.clone(), np.zeros(50, np.int64), (rule, rule), 2)
+    assert (longer != found).any()
+    # A match sums to nothing; a deal of one need not, for money lies on the table.
+    whole = earnings(batch.clone(), np.zeros(50, np.int64), (rule, rule))
+    assert whole.sum(axis=1) == pytest.approx(np.zeros(50), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_he_sits_against_the_outside_of_an_environment(kind):
-    env = kille_env.make_vec(
-        "byteskille", 3, num_players=3, episode="deal", opponents=searcher(kind, "byteskille", 3)
-    )
-    _, info = env.reset(seed=1)
-    for _ in range(3):
-        mask = info["action_mask"]
-        _, _, _, _, info = env.step(mask.argmax(axis=1))
+    opponents = searcher(kind, "byteskille", 3)
+    seats = SeatTables("byteskille", 3, 3, episode="deal", opponents=opponents, seed=1)
+    for _ in range(2):
+        seats.begin(seed=5)
+        while not seats.over.all():
+            seats.step(seats.mask().argmax(axis=1), ~seats.over)
+        assert seats.returns.sum(axis=1) == pytest.approx(np.zeros(3))
+    with pytest.raises(KilleError, match="remember"):
+        seats.state()
