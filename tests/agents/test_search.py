@@ -214,7 +214,7 @@ def test_without_a_history_he_says_what_is_missing():
         {"tables": -1},
         {"margin": -1.0},
         {"margin": float("nan")},
-        {"beliefs": "polcy"},
+        {"beliefs": "certain"},
         {"doubt": 0.0},
     ],
 )
