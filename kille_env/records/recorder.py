@@ -65,7 +65,7 @@ class Recorder:
         stacked = any(options.get(name) is not None for name in ("deck", "dealer", "start"))
         alone: list[int] | None = None
         if seed is not None and not stacked and (np.ndim(seed) > 0 or batch.num_tables == 1):
-            alone = np.atleast_1d(seed).tolist()
+            alone = np.atleast_1d(np.asarray(seed, dtype=object)).tolist()  # any size of int
         for table in chosen:
             self._seeds[table] = None if alone is None else alone[table]
             self._dealers[table] = int(batch.tables["dealer"][table])

@@ -95,3 +95,11 @@ def test_a_recorder_goes_back_to_a_mark():
         recorder.return_to(mark)
         assert recorder.record() == before
         assert (batch.seat[0], batch.legal_texts(0)) == (1, ["stand", "swap"])
+
+
+def test_seeds_of_any_size_stand_in_the_records():
+    seeds = [3, 2**63 + 5, 2**64 - 1]
+    recorder = Recorder(kille_env.make_batch("byteskille", 3, 3, episode="deal", restart=False))
+    for given in (seeds, np.array(seeds, dtype=np.uint64)):
+        recorder.reset(seed=given)
+        assert [recorder.record(table)["seed"] for table in range(3)] == seeds
