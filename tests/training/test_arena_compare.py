@@ -47,6 +47,15 @@ def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     assert run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses) == found
 
 
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_a_folder_of_the_other_question_answers_this_one(tmp_path, num_players):
+    there = run(tmp_path / "c", "rule_of_thumb", "uniform", num_players=num_players)
+    back = run(tmp_path / "c", "uniform", "rule_of_thumb", num_players=num_players)
+    alone = run(tmp_path / "d", "uniform", "rule_of_thumb", num_players=num_players)
+    assert (there.verdict, back.verdict) == (ABOVE, BELOW)
+    assert back == alone
+
+
 def test_bounds_hold_for_every_deal(tmp_path):
     run(
         tmp_path / "c", "uniform", "byteskille/maniac", num_players=2, rules={"preset": "wikipedia"}

@@ -1,4 +1,5 @@
 import re
+import sqlite3
 
 import numpy as np
 import pytest
@@ -93,6 +94,22 @@ def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path, capsys):
 def test_a_folder_without_results_has_no_page(tmp_path):
     with pytest.raises(KilleError):
         write_page(Folder(tmp_path))
+
+
+def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, capsys):
+    with sqlite3.connect(run / "results.sqlite") as file:
+        file.execute("DELETE FROM results")
+    assert main(["report", str(run)]) == 1
+    assert "nothing has been played" in capsys.readouterr().err
+    assert not (run / "report.html").exists()
+
+
+def test_matches_are_matches(tmp_path, capsys):
+    table = {"num_players": [2], "episode": "match"}
+    run = play(tmp_path, capsys, table=table, matchmaking={"deals": 2})
+    write_page(Folder(run))
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "over 2 matches." in page and "matchs" not in page
 
 
 def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, capsys):

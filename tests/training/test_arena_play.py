@@ -161,6 +161,6 @@ def test_keys_of_streams_differ():
     assert (deal_seeds(3, 4, np.arange(10)) == seeds[:10]).all()
     assert not np.isin(deal_seeds(3, 5, np.arange(1000)), seeds).any()
     drawn = chances(derive(seeds, 1))
-    assert 0.0 <= drawn.min() and drawn.max() < 1.0
+    assert drawn.min() >= 0.0 and drawn.max() < 1.0
     assert abs(drawn.mean() - 0.5) < 0.005
     assert abs(np.corrcoef(drawn, chances(derive(seeds, 2)))[0, 1]) < 0.02

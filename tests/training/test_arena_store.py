@@ -106,8 +106,9 @@ def test_whoever_fails_is_out_until_he_is_readmitted(store):
     assert [each.out for each in store.entrants()] == [None, "he cried", None]
     assert store.enter(kept("bo"))[0].out == "he cried"
     with pytest.raises(StoreError, match=r"'anna' is not out; out are: 'bo'"):
-        store.forget_failure("anna")
-    store.forget_failure("bo")
+        store.forget_failures(["bo", "anna"])
+    assert store.entrants()[1].out == "he cried"
+    store.forget_failures(["bo"])
     assert [each.out for each in store.entrants()] == [None, None, None]
     with pytest.raises(StoreError, match="number 17"):
         store.keep(outcome(failure=Failure(17, "who?", 0, 0)))

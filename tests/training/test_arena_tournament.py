@@ -1,16 +1,20 @@
+import io
 import json
+import sqlite3
 
 import numpy as np
 import pytest
 import yaml
+from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records
 from kille_training.arena.live import LiveStandings
-from kille_training.arena.replay import export_records, replay_cells
+from kille_training.arena.replay import cells_renderable, export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreConflictError
 from kille_training.arena.tournament import Folder, Tournament, gaps
+from kille_training.arena.units import Failure, Outcome, Unit
 from kille_training.arena.workers import HereExecutor
 from kille_training.cli import main
 from kille_training.config import settings_from
@@ -161,6 +165,39 @@ def test_random_tables_are_played_and_stay_when_somebody_enters(tmp_path):
     assert (after.members[len(before) :] == 8).any(axis=1).all()
 
 
+def tables(path):
+    """Everything that was played at any table: the deal, who sat in each seat, what each earned."""
+    with Store(path, readonly=True) as store:
+        return [
+            (deal, tuple(np.array(result.stint.members)[seated].tolist()), tuple(earned.tolist()))
+            for result in store.results()
+            for deal, turns in enumerate(result.earned, start=result.stint.first_deal)
+            for seated, earned in zip(result.seatings, turns, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("orders", [1, 2, "all"])
+def test_no_table_is_played_twice(tmp_path, orders):
+    entrants = {f"luck {n}": "uniform" for n in range(5)}
+    table = {"num_players": [2, 3] if orders != 2 else [3], "orders": orders}
+    drawn = {"format": "random", "lineups": 20, "deals": 2}
+    play(tmp_path / "a", table=table, entrants=entrants, matchmaking=drawn)
+    gauntlet = {"format": "gauntlet", "hero": "luck 3", "deals": 3}
+    play(tmp_path / "a", table=table, entrants=entrants, matchmaking=gauntlet)
+    found = tables(tmp_path / "a")
+    assert len(found) == len({(deal, who) for deal, who, _ in found}) > 100
+    assert play(tmp_path / "a", table=table, entrants=entrants, matchmaking=drawn).deals == 0
+
+
+def test_a_swiss_tournament_whose_first_tables_all_failed_goes_on(tmp_path):
+    entrants = {**{f"luck {n}": "uniform" for n in range(3)}, "bad": "training.bad_players:Raises"}
+    rounds = {"format": "swiss", "rounds": 4, "deals": 4}
+    for seed in range(4):  # he sits at the only table of the first round, or rests
+        play(tmp_path / f"{seed}", entrants=entrants, matchmaking=rounds, seed=seed)
+        found = kept(tmp_path / f"{seed}")[3]
+        assert not (found.members == 3).any() and len(found) >= 3 * 4
+
+
 def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
     entrants = {"rule": "rule_of_thumb", **{f"luck {n}": "uniform" for n in range(11)}}
     rounds = {"format": "swiss", "rounds": 2, "deals": 30}
@@ -183,7 +220,8 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
         ({"seed": 2}, "seed is 1, not 2"),
         ({"table": {"num_players": [3], "orders": 2}}, "orders is 1, not 2"),
         ({"table": {"num_players": [3], "game": "knack"}}, "game is 'byteskille', not 'knack'"),
-        ({"table": {"num_players": [3], "episode": "match"}}, "rules is"),
+        ({"table": {"num_players": [3], "episode": "match"}}, "episode is 'deal', not 'match'"),
+        ({"table": {"num_players": [3], "rules": {"stake": 4}}}, "stake is 2, not 4"),
     ],
 )
 def test_another_tournament_does_not_go_on_in_the_folder(tmp_path, changes, words):
@@ -238,6 +276,14 @@ def test_what_cannot_be_played_is_refused_before_anything_is_written(tmp_path, c
     assert not (tmp_path / "a").exists()
 
 
+def test_a_module_that_ends_its_process_ends_no_tournament(tmp_path, monkeypatch):
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"'x' cannot play at 3 seats: SystemExit\(3\)"):
+        play(tmp_path / "a", entrants={**TRIO, "x": "leaves:Player"})
+    assert not (tmp_path / "a").exists()
+
+
 def test_the_bots_of_a_game_take_part():
     found = settings(population="all").taking_part()
     halves = [settings(population=split).taking_part() for split in ("train", "held_out")]
@@ -268,7 +314,29 @@ def test_a_cell_is_played_again_bit_for_bit(tmp_path):
         with pytest.raises(ConfigError, match="have not sat"):
             replay_cells(store, chosen, "rule", "rule", executor, Spy())
         other = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20}, seed=9)
-        assert not replay_cells(store, other, "rule", "luck", executor, Spy())[0].same
+        with pytest.raises(ConfigError, match="seed is 1, not 9"):
+            replay_cells(store, other, "rule", "luck", executor, Spy())
+
+
+def test_a_cell_that_comes_to_something_else_is_told(tmp_path):
+    play(tmp_path / "a")
+    with sqlite3.connect(tmp_path / "a" / "results.sqlite") as file:
+        file.execute("UPDATE entrants SET player = 'rule_of_thumb' WHERE name = 'luck'")
+    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
+        assert not replay_cells(store, settings(), "rule", "luck", executor, Spy())[0].same
+
+
+def test_what_somebody_played_before_he_was_out_is_played_again_like_the_rest(tmp_path):
+    play(tmp_path / "a")
+    with Store(tmp_path / "a") as store:
+        stint = next(store.results()).stint
+        unit = Unit("byteskille", 3, {}, 1, 1, (stint,), ())
+        store.keep(Outcome(unit, failure=Failure(2, "he left", 0, 9)))
+    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
+        for row, column in (("rule", "luck"), ("rule", "bold")):
+            (cell,) = replay_cells(store, settings(), row, column, executor, Spy())
+            assert cell.same and cell.deals == 6
+        assert export_records(store, settings(), tmp_path / "records.jsonl", 4) == 12
 
 
 def test_records_tell_what_is_kept(tmp_path, capsys):
@@ -327,6 +395,29 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["deals"] == 50
     assert main(["tournament", str(tmp_path / "runs" / "t"), "--seed", "5"]) == 1
     assert "keeps its name and its seed" in capsys.readouterr().err
+
+
+def test_names_are_no_markup(tmp_path):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "uniform", "more": "uniform"}
+    tournament = Tournament(Folder(tmp_path / "a"), settings(entrants=entrants))
+    with (
+        tournament.store as store,
+        HereExecutor() as executor,
+        LiveStandings(store, "units a deal", console=console) as watcher,
+    ):
+        tournament.play(executor, watcher)
+        cells = replay_cells(store, tournament.settings, "[/nobody]", "[red]luck", executor, Spy())
+    console.print(cells_renderable(cells))
+    shown = console.file.getvalue()
+    assert "What [/nobody] earns where [red]luck sits too" in shown
+    assert shown.count("[/nobody]") > 1 and shown.count("[red]luck") > 1
+
+
+def test_a_tournament_that_ended_before_its_first_write_begins(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "results.sqlite").touch()
+    assert play(tmp_path / "a").deals == 6
 
 
 def test_live_standings_tell_without_a_terminal(tmp_path, capsys):

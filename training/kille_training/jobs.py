@@ -1,6 +1,7 @@
 """The long jobs that the commands are made of, with their progress on standard error."""
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -241,8 +242,7 @@ def play_tournament(
 
     tournament = Tournament(folder, settings, trust=trust)
     try:
-        for name in readmit:
-            tournament.store.forget_failure(name)
+        tournament.store.forget_failures(readmit)
         measure = f"units a {unit_of(settings.table.episode)}"
         with (
             executor_of(settings, folder, address) as executor,
@@ -253,7 +253,7 @@ def play_tournament(
     except KeyboardInterrupt:
         click.echo(
             f"\nInterrupted. Nothing that was played is lost; go on with: kille tournament "
-            f"{folder.path}",
+            f"{shlex.quote(str(folder.path))}",
             err=True,
         )
         raise

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
@@ -148,10 +150,10 @@ def compare(
             out = [each for each in tournament.store.entrants() if each.out is not None]
             if out:
                 raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
-            found = tournament.store.observations()[seats]
+            scores = _scores(tournament, seats, better)
         finally:
             tournament.close()
-        test.feed(found.scores[test.deals :, 0])  # by deal; the first place is who is asked about
+        test.feed(scores[test.deals : deals])
         low, high = test.interval()
         result = Comparison(
             better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
@@ -160,3 +162,12 @@ def compare(
         told(result)
         if test.verdict != GOING or test.deals >= most:
             return result
+
+
+def _scores(tournament: Tournament, seats: int, better: str) -> np.ndarray:
+    """Returns what is kept of a player's scores by deal; the folder may hold other lineups too."""
+    (stint,) = tournament.stints()[seats]
+    names = [each.name for each in tournament.store.entrants()]
+    found = tournament.store.observations()[seats]
+    rows = found.lineup == stint.lineup
+    return found.scores[rows, stint.members.index(names.index(better))]

@@ -8,7 +8,7 @@ from pathlib import Path
 import kille_env
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, KilleError
 from kille_training.arena.units import Entrant
 
 
@@ -24,9 +24,10 @@ def check_in(
         for seats in sizes:
             try:
                 load_policy(entrant.player, rules.game, seats, rules, trust=trust)
-            except Exception as error:  # whatever a player's own code may raise
+            except (Exception, SystemExit) as error:  # whatever a player's own code may raise
+                why = str(error) if isinstance(error, KilleError) else repr(error)
                 raise ConfigError(
-                    f"the entrant {entrant.name!r} cannot play at {seats} seats: {error}"
+                    f"the entrant {entrant.name!r} cannot play at {seats} seats: {why}"
                 ) from error
 
 

@@ -22,8 +22,8 @@ def export_parquet(store: Store, path: Path) -> int:
     """Writes a row for each member of each table, as of one moment.
 
     The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`,
-    `lineup`, `deal`, `deal_seed`,
-    `seating` (its number among those of the deal), `seat`, `entrant` (his name), `earned` (units).
+    `lineup`, `deal`, `deal_seed`, `seating` (its number among those of the deal), `seat`,
+    `entrant` (his name), `earned` (units).
 
     Args:
         store: The results.
@@ -82,9 +82,8 @@ def export_jsonl(store: Store, path: Path) -> int:
     """Writes a line of JSON for each table, as of one moment.
 
     Its keys: `tournament` (the name of its folder), `game`, `lineup`, `deal`, `deal_seed`,
-    `seating` (its number among those
-    of the deal), `entrants` (names by seat), `earned` (units by seat). The rules are those of the
-    tournament.
+    `seating` (its number among those of the deal), `entrants` (names by seat), `earned` (units by
+    seat). The rules are those of the tournament.
 
     Args:
         store: The results.

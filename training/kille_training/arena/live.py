@@ -120,7 +120,7 @@ class LiveStandings:
 
     def _standings(self) -> list[RichTable]:
         entrants = self._store.entrants()
-        most = max(5, self.console.size.height // max(1, len(self._tables) or 1) - 8)
+        most = max(5, self.console.size.height // max(1, len(self._tables)) - 8)
         return [
             renderable(standings(found, entrants), f"{seats} seats", self._measure, most)
             for seats, found in self._store.observations().items()

@@ -3,7 +3,6 @@
 Everything on it is worked out from what is kept; nothing is played again.
 """
 
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from kille_training.rating.meta_game import against
 from kille_training.rating.nash_averaging import nash_average
 from kille_training.rating.observations import Observations
 from kille_training.rating.places import Places, Worst, dominance, places, worst_opponents
-from kille_training.rating.plackett_luce import Ratings
+from kille_training.rating.plackett_luce import ELO, Ratings
 from kille_training.rating.rankings import rankings
 from kille_training.report import unit_of
 
@@ -63,7 +62,12 @@ def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> N
     with Store(folder.results, readonly=True) as store:
         entrants, found = store.entrants(), store.observations()
         meta = store.meta()
-    run = f"runs/{folder.path.resolve().name}"
+    if not found:
+        raise ConfigError(
+            f"nothing has been played in {folder.path} yet; play with: kille tournament "
+            f"{shlex.quote(str(folder.path))}"
+        )
+    run = shlex.quote(f"runs/{folder.path.resolve().name}")
     unit = unit_of(settings.table.episode)
     sizes = [Size(seats, found[seats], entrants, settings.seed) for seats in sorted(found)]
     if exact:
@@ -80,11 +84,14 @@ def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> N
             versions=meta["made_with"],
             run=run,
             unit=unit,
+            unit_s={"deal": "deals", "match": "matches"}[unit],
             measure=f"units a {unit}",
             entrants=entrants,
             sizes=sizes,
             over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,
-            cell=lambda row, column: f"kille tournament {run} --cell {_word(row)} {_word(column)}",
+            cell=lambda row, column: (
+                f"kille tournament {run} --cell {shlex.quote(row)} {shlex.quote(column)}"
+            ),
             bootstraps=BOOTSTRAPS,
             most_on_ladder=MOST_ON_LADDER,
         )
@@ -274,10 +281,6 @@ class Size:
         return plots.places(self.names, self.places.share)
 
 
-ELO = 400 / math.log(10)
-"""Elo points a unit of log-strength."""
-
-
 def _work_out(sizes: Sequence[Size], settings: TournamentSettings, trust: bool) -> None:
     """Finds what is exact, wherever there is such a thing."""
     reasons = []
@@ -294,11 +297,7 @@ def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> str:
     elo = np.array([size.ratings.elo for size in sizes])
     half = np.array([np.subtract(*size.rating_interval[::-1]) / 2 for size in sizes])
     names = [entrant.name for entrant in entrants]
-    return plots.by_size(names, [size.seats for size in sizes], elo, half, "rating, Elo points")
-
-
-def _word(name: str) -> str:
-    return shlex.quote(name)
+    return plots.by_size(names, [size.seats for size in sizes], elo, half)
 
 
 def _environment() -> jinja2.Environment:

@@ -37,7 +37,7 @@ from kille_training.arena.units import (
 Player = Policy | Searcher
 Watched = Callable[[Thinking], AbstractContextManager[object]]
 """Called with who is to think about what; he does while the context is open."""
-MOST_WORDS = 500
+MOST_LETTERS = 500
 """Letters of a reason that are kept."""
 
 
@@ -207,9 +207,7 @@ class _Tables:
             if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
                 probabilities = np.asarray(probabilities)
                 check_probabilities(player.name, probabilities, batch.mask[rows])
-        except Exception as error:
-            raise EntrantFailed(failure(about, error)) from error
-        except SystemExit as error:  # a player may not end the tournament
+        except (Exception, SystemExit) as error:  # a player may not end the tournament
             raise EntrantFailed(failure(about, error)) from error
         if entrant.play == "argmax":
             return best_actions(probabilities)
@@ -226,5 +224,5 @@ def failure(about: Thinking, error: BaseException) -> Failure:
         text = str(error)
     except Exception:  # even his error may be wrong
         text = "an error that can not be shown"
-    reason = f"{type(error).__name__}: {text}"[:MOST_WORDS]
+    reason = f"{type(error).__name__}: {text}"[:MOST_LETTERS]
     return Failure(about.entrant, reason, about.lineup, about.deal)

@@ -39,19 +39,16 @@ def ratings(names: Sequence[str], elo: np.ndarray, low: np.ndarray, high: np.nda
         return as_svg(figure)
 
 
-def by_size(
-    names: Sequence[str], sizes: Sequence[int], mean: np.ndarray, half: np.ndarray, measure: str
-) -> str:
-    """Returns the picture of what entrants earn over the table size.
+def by_size(names: Sequence[str], sizes: Sequence[int], elo: np.ndarray, half: np.ndarray) -> str:
+    """Returns the picture of ratings over the table size.
 
     Args:
         names: [E].
         sizes: [K] table sizes.
-        mean: [K, E] ratings; NaN where one did not sit.
+        elo: [K, E] ratings; NaN where one did not sit.
         half: [K, E] half the intervals.
-        measure: What the ratings are, for the axis.
     """
-    last = np.nan_to_num(mean[-1], nan=-np.inf)
+    last = np.nan_to_num(elo[-1], nan=-np.inf)
     order = np.argsort(-last, kind="stable").tolist()
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.2, max(3.2, 0.9 + 0.17 * len(names))), layout="constrained")
@@ -62,12 +59,12 @@ def by_size(
             colour = COLOURS[place % len(COLOURS)]
             dashes = ("-", (0, (4, 2)), (0, (1, 1)))[place // len(COLOURS) % 3]
             axes.errorbar(
-                np.arange(len(sizes)) + shift[place], mean[:, one], half[:, one],
+                np.arange(len(sizes)) + shift[place], elo[:, one], half[:, one],
                 color=colour, linestyle=dashes, linewidth=1.2, elinewidth=0.9,
                 marker="o", markersize=3, label=names[one],
             )  # fmt: skip
         axes.set_xticks(range(len(sizes)), [f"{seats} seats" for seats in sizes])
-        axes.set_ylabel(measure)
+        axes.set_ylabel("rating, Elo points")
         figure.legend(loc="outside right center", frameon=False, fontsize=7)
         return as_svg(figure)
 

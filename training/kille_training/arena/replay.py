@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.records import Record, write_records
 from kille_training.arena.play import Bench, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store, means
-from kille_training.arena.tournament import Executor, Watcher, units
+from kille_training.arena.tournament import Executor, Watcher, check_same, units
 from kille_training.arena.units import Result, Stint
 from kille_training.rating.intervals import Intervals, sums_by_deal
 from kille_training.rating.intervals import means as means_by_deal
@@ -69,9 +70,11 @@ def replay_cells(
         A cell for each table size at which they met.
 
     Raises:
-        ConfigError: There is no such entrant, or the two never met.
+        ConfigError: There is no such entrant, the two never met, or the settings are of other
+            tables.
         KilleError: An entrant failed who did not before.
     """
+    check_same(store, settings)
     entrants = store.entrants()
     pair = [_number(entrants, name) for name in (row, column)]
     kept = [result for result in store.results() if set(pair) <= set(result.stint.members)]
@@ -165,7 +168,8 @@ def _at(kept: Sequence[Result], stint: Stint) -> np.ndarray:
 
 def cells_renderable(cells: Sequence[Cell]) -> RichTable:
     """Returns cells for the terminal."""
-    table = RichTable(title=f"What {cells[0].row} earns where {cells[0].column} sits too")
+    title = Text(f"What {cells[0].row} earns where {cells[0].column} sits too")  # names hold markup
+    table = RichTable(title=title, title_justify="left")
     for name in ("seats", "units a deal", "deals", "tables", "as it is kept"):
         table.add_column(name, justify="right")
     for cell in cells:

@@ -70,6 +70,21 @@ def seatings(members: tuple[int, ...], orders: int | str, seed: int) -> np.ndarr
     return np.array(turns, dtype=np.int64)
 
 
+def same_tables(members: tuple[int, ...], orders: int | str) -> tuple[int, ...]:
+    """Returns what lineups have in common that come to the same tables.
+
+    A lineup that is another one turned has its seatings, only in another order; where every order
+    round the table is played, so has everyone of the same members.
+
+    Args:
+        members: [P] entrants, in order round the table.
+        orders: See `seatings`.
+    """
+    if orders == ALL or int(orders) >= factorial(len(members) - 1):
+        return tuple(sorted(members))
+    return _round(tuple(range(len(members))), members)
+
+
 def _round(order: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:
     """A name for who sits round the table, the same for the same table turned."""
     who = tuple(members[place] for place in order)

@@ -1,11 +1,12 @@
 """The standings: what each entrant earns, how sure that is, and who is out."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.rating.intervals import units
@@ -49,9 +50,7 @@ def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> li
         rows.append(Standing(None, entrant.name, mean, half, played, entrant.out))
     rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0)))
     return [
-        Standing(place, *list(asdict(row).values())[1:])
-        if row.out is None and row.mean is not None
-        else row
+        replace(row, place=place) if row.out is None and row.mean is not None else row
         for place, row in enumerate(rows, start=1)
     ]
 
@@ -68,7 +67,8 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
         mean = "" if row.mean is None else f"{row.mean:+.4f}"
         half = "" if row.half is None else f" ± {row.half:.4f}"
         place = "out" if row.out is not None else str(row.place or "")
-        table.add_row(place, row.name, mean + half, f"{row.deals:,}")
+        # As text, for a name may hold what rich takes for markup.
+        table.add_row(place, Text(row.name), mean + half, f"{row.deals:,}")
     if len(rows) > len(shown):
         table.add_row("", f"and {len(rows) - len(shown)} more", "", "")
     return table

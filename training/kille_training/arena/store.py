@@ -10,7 +10,7 @@ file in it, which network file systems do not offer.
 import json
 import sqlite3
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -195,9 +195,7 @@ class Store:
         )
         if ours == 0 and schema == 0:  # not there, or ended before the first transaction
             if not create:
-                raise NoStoreError(
-                    f"{self.path} is empty; remove it, and begin with: kille tournament CONFIG"
-                )
+                raise NoStoreError(f"{self.path} is empty; begin with: kille tournament CONFIG")
             self._begin()
         elif ours != APPLICATION:
             raise ForeignStoreError(
@@ -343,21 +341,22 @@ class Store:
                 "now; put it back, or enter him under another name"
             )
 
-    def forget_failure(self, name: str) -> None:
-        """Lets somebody play again who is out.
+    def forget_failures(self, names: Collection[str]) -> None:
+        """Lets those play again who are out, all of them or none.
 
         Raises:
-            StoreError: Nobody of that name has entered, or he is not out.
+            StoreError: Nobody of one of these names has entered, or he is not out.
         """
-        with self._writing():
-            changed = self._file.execute(
-                "UPDATE entrants SET failure = NULL WHERE name = ? AND failure IS NOT NULL", (name,)
-            )
-            if changed.rowcount == 0:
-                out = [each.name for each in self.entrants() if each.out is not None]
+        out = [each.name for each in self.entrants() if each.out is not None]
+        for name in names:
+            if name not in out:
                 raise StoreError(
                     f"{name!r} is not out; out are: {', '.join(map(repr, out)) or 'none'}"
                 )
+        with self._writing():
+            self._file.executemany(
+                "UPDATE entrants SET failure = NULL WHERE name = ?", [(name,) for name in names]
+            )
             self._entrants = None
 
     # Who sits where.

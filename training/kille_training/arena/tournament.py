@@ -7,7 +7,7 @@ runs/NAME/
   report.html       the page, see `kille report`
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from math import factorial
@@ -30,7 +30,7 @@ from kille_training.arena.matchmaking import (
     round_robin,
     swiss_round,
 )
-from kille_training.arena.seating import ALL
+from kille_training.arena.seating import ALL, same_tables
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
@@ -129,15 +129,16 @@ class Tournament:
             )
             for each in taking_part
         ]
-        new = not folder.results.exists()
-        folder.path.mkdir(parents=True, exist_ok=True)
-        self.store = Store(folder.results, create=new)
+        self.store = Store(folder.results, create=True)
         try:
-            self._check_same(folder)
+            check_same(self.store, settings)
             self.store.enter(kept)
             if "founders" not in self.store.meta():
                 self.store.set_meta(
-                    tables=self._identity(), founders=len(kept), swiss={}, made_with=versions()
+                    tables=_identity(settings),
+                    founders=len(kept),
+                    swiss={},
+                    made_with=versions(),
                 )
             self._write_settings(folder)
         except BaseException:
@@ -153,10 +154,14 @@ class Tournament:
     def stints(self) -> dict[int, list[Stint]]:
         """Returns what the settings want, by table size: all of it, played or not.
 
-        In a Swiss tournament it is the rounds that have been drawn; see `draw_round`.
+        In a Swiss tournament it is the rounds that have been drawn; see `draw_round`. Of lineups
+        that come to the same tables there is only the first, so that nothing counts twice.
         """
         wanted = {}
-        deals = self.settings.matchmaking.deals
+        deals, orders = self.settings.matchmaking.deals, self.settings.table.orders
+        first_like: dict[Lineup, Lineup] = {}
+        for each in self.store.lineups():
+            first_like.setdefault(same_tables(each.members, orders), each.members)
         for seats in self.settings.table.num_players:
             if self.settings.matchmaking.format == "swiss":
                 rounds = self._rounds(seats)
@@ -167,6 +172,12 @@ class Tournament:
                 ]
             else:
                 pairs = [(lineup, 0) for lineup in self._lineups(seats)]
+            pairs = list(
+                dict.fromkeys(
+                    (first_like.setdefault(same_tables(lineup, orders), lineup), first)
+                    for lineup, first in pairs
+                )
+            )
             numbers = self.store.add_lineups(seats, [lineup for lineup, _ in pairs])
             wanted[seats] = [
                 Stint(number, lineup, first, deals)
@@ -235,7 +246,7 @@ class Tournament:
 
     def _units(self, missing: dict[int, list[Stint]]) -> Iterator[Unit]:
         """Gives units as they are needed, without those who have gone out meanwhile."""
-        return units(self.settings, self.store, missing, trust=self.trust)
+        return units(self.settings, self.store, missing, trust=self.trust, out=self._out)
 
     # Who is there
 
@@ -287,7 +298,10 @@ class Tournament:
 
     def _standings(self, seats: int, present: list[int]) -> list[int]:
         """Those present by what they earned at a table size so far; newcomers in the middle."""
-        scores = mean_scores(self.store.observations()[seats], 1 + max(present))
+        found = self.store.observations()
+        scores = np.full(1 + max(present), np.nan)
+        if seats in found:  # or somebody failed at every table so far
+            scores = mean_scores(found[seats], len(scores))
         known = scores[present]
         middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
         return sorted(
@@ -296,28 +310,6 @@ class Tournament:
         )
 
     # The folder
-
-    def _identity(self) -> dict[str, Any]:
-        """What every result of the folder has in common."""
-        settings = self.settings
-        return {
-            "game": settings.table.game,
-            "game_version": spec(settings.table.game).version,
-            "rules": self.rules.as_dict(),
-            "orders": settings.table.orders,
-            "seed": settings.seed,
-        }
-
-    def _check_same(self, folder: Folder) -> None:
-        theirs = self.store.meta().get("tables")
-        if theirs is None:
-            return
-        for key, mine in self._identity().items():
-            if theirs[key] != mine:
-                raise ConfigError(
-                    f"{folder.path} holds a tournament whose {key} is {theirs[key]!r}, not "
-                    f"{mine!r}; choose another name for this one, or remove that folder"
-                )
 
     def _write_settings(self, folder: Folder) -> None:
         content = plain(self.settings)
@@ -329,24 +321,59 @@ class Tournament:
         write_whole(folder.config, text.encode())
 
 
+def check_same(store: Store, settings: TournamentSettings) -> None:
+    """Refuses settings of other tables than those that results are kept of.
+
+    Raises:
+        ConfigError: The message says what differs.
+    """
+    theirs, mine = store.meta().get("tables"), _identity(settings)
+    if theirs is None:
+        return
+    # The game first, for with another game every switch differs.
+    for old, new in ((theirs, mine), (theirs["rules"], mine["rules"])):
+        for key in new:
+            if key != "rules" and old.get(key) != new[key]:
+                raise ConfigError(
+                    f"{store.path.parent} holds a tournament whose {key} is {old.get(key)!r}, not "
+                    f"{new[key]!r}; choose another name for this one, or remove that folder"
+                )
+
+
+def _identity(settings: TournamentSettings) -> dict[str, Any]:
+    """What every result of a tournament has in common."""
+    return {
+        "game": settings.table.game,
+        "game_version": spec(settings.table.game).version,
+        "rules": settings.table.resolve().as_dict(),
+        "orders": settings.table.orders,
+        "seed": settings.seed,
+    }
+
+
 def units(
-    settings: TournamentSettings, store: Store, stints: dict[int, list[Stint]], *, trust: bool
+    settings: TournamentSettings,
+    store: Store,
+    stints: dict[int, list[Stint]],
+    *,
+    trust: bool,
+    out: Callable[[], Set[int]] = frozenset,
 ) -> Iterator[Unit]:
-    """Gives stints as units, when they are asked for; without those whose members are out by then.
+    """Gives stints as units, when they are asked for.
 
     Args:
         settings: What they are part of.
         store: Who has entered.
         stints: What is to be played, by table size.
         trust: Whether model files that can run code may be loaded.
+        out: Says who plays no more; stints with them are left out.
     """
     table, rules = settings.table, settings.table.resolve().as_dict()
     for seats, each in stints.items():
         a_deal = tables_a_deal(seats, table.orders)
         for part in cut(each, a_deal, settings.batch_tables):
-            entrants = store.entrants()
-            out = {entrant.number for entrant in entrants if entrant.out is not None}
-            left = tuple(stint for stint in part if out.isdisjoint(stint.members))
+            gone, entrants = out(), store.entrants()
+            left = tuple(stint for stint in part if gone.isdisjoint(stint.members))
             if not left:
                 continue
             numbers = sorted({member for stint in left for member in stint.members})

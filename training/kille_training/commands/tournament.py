@@ -1,5 +1,6 @@
 """`kille tournament`: who is better, by how much, and how sure that is."""
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,6 @@ def tournament(
     played = play_tournament(folder, settings, address=address, readmit=readmit, trust=trust)
     console.report(
         {"run": str(folder.path), **played.as_dict()},
-        [*played.renderables(), f"The report: kille report {folder.path}"],
+        [*played.renderables(), f"The report: kille report {shlex.quote(str(folder.path))}"],
         as_json,
     )
