@@ -68,7 +68,8 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
             for name in everybody
         ]
         table = Table(title=spec(game).title, title_justify="left", box=None, pad_edge=False)
-        for column in ("player", "split", "what he does"):
+        table.add_column("player", no_wrap=True)  # a name is to be copied
+        for column in ("split", "what he does"):
             table.add_column(column)
         for other in AGAINST:
             table.add_column(f"against {other}", justify="right")
