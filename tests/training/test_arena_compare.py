@@ -42,6 +42,7 @@ def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     assert [look.deals for look in looks] == [1000, 2000, 2600] and found == looks[-1]
     with Store(tmp_path / "c", readonly=True) as store:
         scores = store.observations()[3].scores[:, 0]
+    assert found.sentences()[0] == "Among copies of rule_of_thumb, not decided."
     again = sequential_test(scores, hypotheses)
     assert (again.verdict, again.deals, again.mean) == (found.verdict, found.deals, found.mean)
     assert run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses) == found

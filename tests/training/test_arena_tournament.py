@@ -9,6 +9,7 @@ from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records
+from kille_training.arena.entrants import fingerprint
 from kille_training.arena.live import LiveStandings
 from kille_training.arena.replay import cells_renderable, export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
@@ -236,6 +237,14 @@ def test_another_player_of_the_same_name_is_refused(tmp_path):
     play(tmp_path / "a")
     with pytest.raises(StoreConflictError, match="'bold'"):
         play(tmp_path / "a", entrants={**TRIO, "bold": "uniform"})
+    with pytest.raises(StoreConflictError, match="'luck' has changed"):
+        play(tmp_path / "a", entrants={**TRIO, "luck": "rule_of_thumb"})
+
+
+def test_another_player_of_the_same_module_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "twins.py").write_text("def one(*_):\n    raise ValueError\n\n\ntwo = one\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert fingerprint("twins:one") != fingerprint("twins:two")
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ def show(*things: Any) -> None:
     free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     console = Console(file=sys.stdout, width=WIDTH_WITHOUT_TERMINAL if free else None)
     for thing in things:
-        console.print(thing, markup=False, highlight=False)
+        # A line is not broken: it may be a command to copy.
+        console.print(thing, markup=False, highlight=False, soft_wrap=isinstance(thing, str))
 
 
 def progress(things: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:

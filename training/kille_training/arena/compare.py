@@ -65,10 +65,11 @@ class Comparison:
             ABOVE: f"{self.better} earns more than {self.base:+g} beyond the table's mean",
             BELOW: f"{self.better} earns less than {self.by:+g} beyond the table's mean",
         }
-        after = f" (known after {self.decided_after:,} deals)" if self.decided_after else ""
-        verdict = said.get(self.verdict, "not decided")
+        verdict = "not decided"
+        if self.verdict in said:
+            verdict = f"{said[self.verdict]} (known after {self.decided_after:,} deals)"
         return [
-            f"Among copies of {self.worse}, {verdict}{after}.",
+            f"Among copies of {self.worse}, {verdict}.",
             f"{self.mean:+.4f} units a deal over {self.deals:,} deals; at whatever time one looks, "
             f"between {self.low:+.4f} and {self.high:+.4f}.",
         ]

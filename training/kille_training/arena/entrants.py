@@ -32,22 +32,23 @@ def check_in(
 
 
 def fingerprint(player: str) -> str:
-    """Returns what tells a player from another one that goes by the same name or path.
+    """Returns what tells a player from another one, whatever he is called in a tournament.
 
-    For a file or a folder it is a digest of what lies there, for an entry point of its module's
-    file; a named player is told by the version of this package.
+    For a file or a folder it is a digest of what lies there, wherever that is; for an entry point
+    one of its module's file, with the object's name; a named player is told by his name and the
+    version of this package.
     """
     path = Path(player)
     if path.is_file():
         return _digest([path])
     if path.is_dir():
         return _digest([each for each in sorted(path.glob("policy.*")) if each.is_file()])
-    module, colon, _ = player.partition(":")
+    module, colon, name = player.partition(":")
     if colon:
         found = importlib.util.find_spec(module)
         if found is not None and found.origin and Path(found.origin).is_file():
-            return _digest([Path(found.origin)])
-    return f"kille-env {kille_env.__version__}"
+            return f"{_digest([Path(found.origin)])}:{name}"
+    return f"{player} of kille-env {kille_env.__version__}"
 
 
 def _digest(files: Sequence[Path]) -> str:
