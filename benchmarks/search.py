@@ -63,6 +63,14 @@ EXACT: dict[str, dict[str, Any]] = {
     for beliefs in ("uniform", "policy")
     for margin in (0.0, 2.0)
     for worlds in (32, 256)
+} | {
+    "4096 worlds, policy beliefs, margin 0": {
+        "worlds": 4096,
+        "beliefs": "policy",
+        "margin": 0.0,
+        "doubt": 1e-6,
+        "candidates": 4,
+    }
 }
 PARTS = ("games", "trees", "knobs", "matches", "exact")
 
