@@ -131,7 +131,8 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
 
     Args:
         games: Knobs of the searches, by what they are called.
-        keys: How many times the search is asked about each information set.
+        keys: How many times the search is asked about each information set; with thousands of
+            worlds once.
     """
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
@@ -142,7 +143,9 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
         best = [best_response(stage.tree, strategy, seat, stage.tell) for seat in range(seats)]
         for name, knobs in games.items():
             player = SearchPlayer("byteskille", seats, rules, **knobs)
-            values = values_of(searched(player, stage, keys), strategy, stage)
+            values = values_of(
+                searched(player, stage, 1 if knobs["worlds"] > 1000 else keys), strategy, stage
+            )
             yield {
                 "seats": seats,
                 "search": name,
