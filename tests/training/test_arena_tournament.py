@@ -406,6 +406,21 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert "keeps its name and its seed" in capsys.readouterr().err
 
 
+def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
+    bad = {"bad": "training.bad_players:Raises", "sad": "training.bad_players:Raises"}
+    file = tmp_path / "t.yaml"
+    table = {"num_players": [2]}
+    file.write_text(yaml.safe_dump({"name": "t", "table": table, "entrants": bad, "workers": 0}))
+    words = ["tournament", str(file), "--out", str(tmp_path)]
+    assert main(words) == 0
+    shown = capsys.readouterr()
+    assert "Nothing has been played" in shown.out and "bad is out: " in shown.out
+    assert " left" not in shown.err
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["standings"] == {} and set(found["out"]) == {"bad"}
+
+
 def test_names_are_no_markup(tmp_path):
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "uniform", "more": "uniform"}

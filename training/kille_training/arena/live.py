@@ -107,9 +107,11 @@ class LiveStandings:
             self._tables = self._standings()
             self._next = time.monotonic() + max(LEAST_SECONDS, SHARE * (time.monotonic() - now))
         else:
-            left = (now - self._began) * (self._total - self._done)
-            left /= max(1, self._done - self._before)
-            self._say(f"{self._done:,} of {self._total:,} deals, {_clock(left)} left")
+            text = f"{self._done:,} of {self._total:,} deals"
+            if done := self._done - self._before:
+                left = (now - self._began) * (self._total - self._done) / done
+                text += f", {_clock(left)} left"
+            self._say(text)
             self._next = now + LINE_SECONDS
 
     def _tell_out(self, name: str, failure: Failure) -> None:

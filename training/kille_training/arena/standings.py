@@ -79,11 +79,13 @@ class Played:
     """A tournament as it stands.
 
     Attributes:
-        by_size: The standings by table size.
-        measure: What their means tell, as "units a deal".
+        by_size: The standings by table size, of those at which something has been played.
+        out: Why those who are out are, by name.
+        measure: What the means tell, as "units a deal".
     """
 
     by_size: dict[int, list[Standing]]
+    out: dict[str, str]
     measure: str
 
     @classmethod
@@ -91,7 +93,8 @@ class Played:
         """Works the standings out from what is kept."""
         entrants = store.entrants()
         found = store.observations()
-        return cls({seats: standings(found[seats], entrants) for seats in sorted(found)}, measure)
+        by_size = {seats: standings(found[seats], entrants) for seats in sorted(found)}
+        return cls(by_size, {each.name: each.out for each in entrants if each.out}, measure)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns it as JSON can hold it."""
@@ -100,6 +103,7 @@ class Played:
             "standings": {
                 str(seats): [asdict(row) for row in rows] for seats, rows in self.by_size.items()
             },
+            "out": self.out,
         }
 
     def renderables(self) -> list[Any]:
@@ -107,5 +111,6 @@ class Played:
         shown: list[Any] = [
             renderable(rows, f"{seats} seats", self.measure) for seats, rows in self.by_size.items()
         ]
-        out = {row.name: row.out for rows in self.by_size.values() for row in rows if row.out}
-        return shown + [f"{name} is out: {why}" for name, why in out.items()]
+        if not shown:
+            shown.append("Nothing has been played to the end.")
+        return shown + [f"{name} is out: {why}" for name, why in self.out.items()]
