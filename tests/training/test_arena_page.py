@@ -1,3 +1,4 @@
+import json
 import re
 import sqlite3
 
@@ -102,6 +103,20 @@ def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, capsys):
     assert main(["report", str(run)]) == 1
     assert "nothing has been played" in capsys.readouterr().err
     assert not (run / "report.html").exists()
+
+
+def test_a_single_deal_has_no_interval(tmp_path, capsys):
+    run = play(tmp_path, capsys, batch_tables=1, matchmaking={"deals": 2})
+    with sqlite3.connect(run / "results.sqlite") as file:
+        file.execute("DELETE FROM results WHERE first_deal > 0")
+    write_page(Folder(run))
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
+    assert main(["tournament", str(run), "--cell", "rule", "more", "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [(cell["deals"], cell["half"], cell["same"]) for cell in cells] == [(1, None, True)] * 2
+    assert main(["tournament", str(run), "--cell", "rule", "more"]) == 0
+    assert "nan" not in capsys.readouterr().out
 
 
 def test_matches_are_matches(tmp_path, capsys):

@@ -92,6 +92,7 @@ def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> N
             cell=lambda row, column: (
                 f"kille tournament {run} --cell {shlex.quote(row)} {shlex.quote(column)}"
             ),
+            interval=_interval,
             bootstraps=BOOTSTRAPS,
             most_on_ladder=MOST_ON_LADDER,
         )
@@ -298,6 +299,13 @@ def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> str:
     half = np.array([np.subtract(*size.rating_interval[::-1]) / 2 for size in sizes])
     names = [entrant.name for entrant in entrants]
     return plots.by_size(names, [size.seats for size in sizes], elo, half)
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    """Returns an interval in words; a single deal has none."""
+    if not np.isfinite([low, high]).all():
+        return "no interval yet"
+    return f"{low:+.{digits}f} to {high:+.{digits}f}"
 
 
 def _environment() -> jinja2.Environment:

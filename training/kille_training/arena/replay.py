@@ -29,7 +29,7 @@ class Cell:
         column: Who sits there too.
         num_players: Table size.
         mean: Units a deal of the row's entrant.
-        half: Half its 95 % interval.
+        half: Half its 95 % interval; None for a single deal.
         deals: Deals.
         tables: Tables that were played again.
         same: Whether every one of them came out as it is kept, bit for bit.
@@ -39,7 +39,7 @@ class Cell:
     column: str
     num_players: int
     mean: float
-    half: float
+    half: float | None
     deals: int
     tables: int
     same: bool
@@ -175,7 +175,7 @@ def cells_renderable(cells: Sequence[Cell]) -> RichTable:
     for cell in cells:
         table.add_row(
             str(cell.num_players),
-            f"{cell.mean:+.4f} ± {cell.half:.4f}",
+            f"{cell.mean:+.4f}" + ("" if cell.half is None else f" ± {cell.half:.4f}"),
             f"{cell.deals:,}",
             f"{cell.tables:,}",
             "bit for bit" if cell.same else "NO",
@@ -196,7 +196,7 @@ def _cell(
     found = _earnings(mine, pair[0])
     tables = sum(result.earned.shape[0] * result.earned.shape[1] for result in mine)
     same = _by_deal(mine) == _by_deal(theirs)
-    half = float(found.half[0])
+    half = float(found.half[0]) if np.isfinite(found.half[0]) else None
     return Cell(row, column, seats, float(found.mean[0]), half, int(found.deals[0]), tables, same)
 
 
