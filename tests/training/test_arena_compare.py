@@ -69,6 +69,7 @@ def test_bounds_hold_for_every_deal(tmp_path):
         (["uniform", "uniform"], "compared with himself"),
         (["uniform", "rule_of_tumb"], "rule_of_tumb"),
         (["uniform", "rule_of_thumb", "--by", "0"], "low < high"),
+        (["uniform", "rule_of_thumb", "--most", "1"], "expected 2 deals or more"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, complaint):

@@ -135,8 +135,10 @@ def compare(
         trust: Whether model files that can run code may be loaded.
 
     Raises:
-        ConfigError: One of the two failed; the message says why.
+        ConfigError: One of the two failed, or there are too few deals; the message says why.
     """
+    if hypotheses.most == 1:
+        raise ConfigError("most is 1; expected 2 deals or more, or 0 for no end")
     (seats,) = settings.table.num_players
     better, worse = settings.entrants
     test = SequentialTest(hypotheses)
