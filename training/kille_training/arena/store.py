@@ -333,7 +333,7 @@ class Store:
             raise StoreConflictError(
                 f"{entrant.name!r} has changed: he entered with fingerprint {kept.fingerprint} "
                 f"({kept.player}) and has {entrant.fingerprint} now ({entrant.player}); "
-                "put his old files back, or enter him under another name"
+                "put the old player back, or enter him under another name"
             )
         if kept.play != entrant.play:
             raise StoreConflictError(
