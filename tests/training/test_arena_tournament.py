@@ -453,3 +453,12 @@ def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
     ):
         tournament.play(executor, watcher)
     assert "6 deals" in capsys.readouterr().err
+
+
+def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):
+    file = tmp_path / "t.yaml"
+    entrants = {"rule": "rule_of_thumb", "chatters": "training.bad_players:Chatters"}
+    content = {"name": "t", "table": {"num_players": [2]}, "entrants": entrants, "workers": 0}
+    file.write_text(yaml.safe_dump(content | {"matchmaking": {"deals": 5}}))
+    assert main(["tournament", str(file), "--out", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["standings"]["2"][0]["deals"] == 5

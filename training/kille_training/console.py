@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -43,6 +44,39 @@ def trust_option(command: F) -> F:
         is_flag=True,
         help="Load library model files (.zip), which can run code. Only for files of your own.",
     )(command)
+
+
+def out_option(command: F) -> F:
+    """Adds `--out`, the folder that runs lie in."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path("runs"),
+        show_default=True,
+        help="Where runs lie.",
+    )(command)
+
+
+def name_option(command: F) -> F:
+    """Adds `--name`, of a run whose settings have a name."""
+    return click.option(
+        "--name", help="Folder of the run below --out; the default stands in the settings."
+    )(command)
+
+
+def set_option(example: str) -> Callable[[F], F]:
+    """Adds `--set`, which the command receives as `overrides`.
+
+    Args:
+        example: A setting of the command, as "learner.form=seats".
+    """
+    return click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help=f"A setting, as in {example}.",
+    )
 
 
 def table_options(command: F) -> F:

@@ -94,7 +94,7 @@ def payoff_renderable(rows: Sequence[Row], game: str, episode: str, num_players:
     table.add_column(measure, justify="right")
     for name in position_names(num_players) if num_players <= 5 else ():
         table.add_column(name, justify="right")
-    table.add_column("matches" if unit == "match" else "deals", justify="right")
+    table.add_column(plural_of(unit), justify="right")
     for row in rows:
         places = [f"{part.mean:+.3f}" for part in row.by_position] if num_players <= 5 else []
         table.add_row(row.against, row.play, str(row.estimate), *places, f"{row.estimate.groups:,}")
@@ -129,6 +129,11 @@ def exact_renderable(rows: Sequence[ExactRow], unit: str = "deal") -> RichTable:
 def unit_of(episode: str) -> str:
     """Returns what one observation is for people."""
     return "match" if episode == "match" else "deal"
+
+
+def plural_of(unit: str) -> str:
+    """Returns what several of `unit_of` are."""
+    return "matches" if unit == "match" else "deals"
 
 
 def measure_of(game: str, episode: str) -> str:

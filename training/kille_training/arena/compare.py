@@ -21,6 +21,7 @@ from kille_training.arena.settings import (
 )
 from kille_training.arena.tournament import Executor, Folder, Tournament, Watcher
 from kille_training.rating.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
+from kille_training.report import plural_of, unit_of
 
 FIRST_DEALS = 1_000
 GROWTH = 1.25
@@ -42,6 +43,7 @@ class Comparison:
         high: Upper end.
         by: The difference asked about.
         base: The difference that it is told apart from.
+        unit: What an observation is: "deal" or "match".
     """
 
     better: str
@@ -54,6 +56,7 @@ class Comparison:
     high: float
     by: float
     base: float
+    unit: str
 
     def as_dict(self) -> dict[str, Any]:
         """Returns it as JSON can hold it."""
@@ -61,6 +64,7 @@ class Comparison:
 
     def sentences(self) -> list[str]:
         """Returns it in words."""
+        many = plural_of(self.unit)
         said = {
             ABOVE: f"{self.better} earns more than {self.base:+g} beyond the table's mean",
             BELOW: f"{self.better} earns less than {self.by:+g} beyond the table's mean",
@@ -70,8 +74,8 @@ class Comparison:
             verdict = f"{said[self.verdict]} (known after {self.decided_after:,} deals)"
         return [
             f"Among copies of {self.worse}, {verdict}.",
-            f"{self.mean:+.4f} units a deal over {self.deals:,} deals; at whatever time one looks, "
-            f"between {self.low:+.4f} and {self.high:+.4f}.",
+            f"{self.mean:+.4f} units a {self.unit} over {self.deals:,} {many}; at whatever time "
+            f"one looks, between {self.low:+.4f} and {self.high:+.4f}.",
         ]
 
 
@@ -160,7 +164,7 @@ def compare(
         low, high = test.interval()
         result = Comparison(
             better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
-            hypotheses.high, hypotheses.low,
+            hypotheses.high, hypotheses.low, unit_of(settings.table.episode),
         )  # fmt: skip
         told(result)
         if test.verdict != GOING or test.deals >= most:

@@ -2,7 +2,9 @@
 
 import hashlib
 import importlib.util
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import kille_env
@@ -23,7 +25,8 @@ def check_in(
     for entrant in entrants:
         for seats in sizes:
             try:
-                load_policy(entrant.player, rules.game, seats, rules, trust=trust)
+                with redirect_stdout(sys.stderr):  # what it prints is none of our output
+                    load_policy(entrant.player, rules.game, seats, rules, trust=trust)
             except (Exception, SystemExit) as error:  # whatever a player's own code may raise
                 why = str(error) if isinstance(error, KilleError) else repr(error)
                 raise ConfigError(

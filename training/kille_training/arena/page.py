@@ -35,7 +35,7 @@ from kille_training.rating.observations import Observations
 from kille_training.rating.places import Places, Worst, dominance, places, worst_opponents
 from kille_training.rating.plackett_luce import ELO, Ratings
 from kille_training.rating.rankings import rankings
-from kille_training.report import unit_of
+from kille_training.report import plural_of, unit_of
 
 BOOTSTRAPS = 200
 MOST_ON_LADDER = 50_000
@@ -84,7 +84,7 @@ def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> N
             versions=meta["made_with"],
             run=run,
             unit=unit,
-            unit_s={"deal": "deals", "match": "matches"}[unit],
+            unit_s=plural_of(unit),
             measure=f"units a {unit}",
             entrants=entrants,
             sizes=sizes,

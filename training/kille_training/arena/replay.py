@@ -1,6 +1,8 @@
 """Plays a part of a tournament again: to compare it with what is kept, or to write it down."""
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,7 +103,6 @@ def export_records(
     deals: int,
     *,
     trust: bool = False,
-    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Writes the first deals of every lineup as game records, card by card and action by action.
 
@@ -113,7 +114,6 @@ def export_records(
         path: The file; replaced when the new one is whole.
         deals: Deals of each lineup.
         trust: Whether model files that can run code may be loaded.
-        progress: Called with the deals that have been written since the last call.
 
     Returns:
         How many records it has.
@@ -133,7 +133,8 @@ def export_records(
         for seats in sorted(kept):
             stints = [_until(result.stint, deals) for result in kept[seats]]
             for unit in units(settings, store, {seats: stints}, trust=trust):
-                written = iter(record_unit(unit, bench))
+                with redirect_stdout(sys.stderr):  # what players print is none of our output
+                    written = iter(record_unit(unit, bench))
                 for stint in unit.stints:
                     theirs = _at(kept[seats], stint)
                     for table, earned in enumerate(theirs.reshape(-1, seats)):
@@ -146,8 +147,6 @@ def export_records(
                             )
                         count += 1
                         yield record
-                if progress is not None:
-                    progress(unit.deals)
 
     write_records(records(), path)
     return count

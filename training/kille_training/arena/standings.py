@@ -11,6 +11,7 @@ from rich.text import Text
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.rating.intervals import units
 from kille_training.rating.observations import Observations
+from kille_training.report import plural_of
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,19 @@ def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> li
 
 
 def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0) -> RichTable:
-    """Returns standings for the terminal, only the first `most` if that is not 0."""
+    """Returns standings for the terminal.
+
+    Args:
+        rows: The standings.
+        title: What stands above them.
+        measure: What their means tell, as "units a deal".
+        most: How many to show, the best ones; 0 is all.
+    """
     table = RichTable(title=title, title_justify="left")
     table.add_column("", justify="right")
     table.add_column("entrant")
     table.add_column(measure, justify="right")
-    table.add_column("deals", justify="right")
+    table.add_column(plural_of(measure.split()[-1]), justify="right")
     shown = rows[:most] if most else rows
     for row in shown:
         mean = "" if row.mean is None else f"{row.mean:+.4f}"

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -74,7 +74,9 @@ class HereExecutor:
     def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
         """Plays units, which are taken as they are needed, and gives what comes of them."""
         for unit in units:
-            yield play_unit(unit, self._bench)
+            with redirect_stdout(sys.stderr):  # what players print is none of our output
+                outcome = play_unit(unit, self._bench)
+            yield outcome
 
 
 class LocalExecutor:

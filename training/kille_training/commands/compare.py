@@ -20,7 +20,7 @@ from kille_training import console
 @click.option("--seed", default=1, show_default=True, help="Seed of the deals.")
 @click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True)
+@console.out_option
 @click.option("--name", help="Folder below --out; the default tells who is compared.")
 @console.table_options
 @console.rules_option

@@ -16,20 +16,8 @@ CONFIG = Path("configs") / "demo.yaml"
 @click.option(
     "--config", type=click.Path(path_type=Path), help=f"Settings; the default is {CONFIG}."
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Where runs lie.",
-)
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting, as in learner.decisions=200000.",
-)
+@console.out_option
+@console.set_option("learner.decisions=200000")
 @console.json_option
 def demo(
     match: bool, config: Path | None, out: Path, overrides: tuple[str, ...], as_json: bool

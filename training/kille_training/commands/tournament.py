@@ -13,22 +13,10 @@ from kille_training.arena.settings import EXECUTORS
 
 @click.command(epilog="Example: kille tournament configs/tournament/byteskille.yaml")
 @click.argument("config", type=click.Path(path_type=Path, exists=True))
-@click.option("--name", help="Folder of the run below --out; the default stands in the settings.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Where runs lie.",
-)
+@console.name_option
+@console.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting, as in matchmaking.deals=5000.",
-)
+@console.set_option("matchmaking.deals=5000")
 @click.option("--executor", type=click.Choice(EXECUTORS), help="Where it is played.")
 @click.option("--workers", type=click.IntRange(min=0), help="Processes; 0: see the settings.")
 @click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")

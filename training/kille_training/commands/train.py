@@ -12,22 +12,10 @@ from kille_training.config import load_settings
     epilog="Example: kille train configs/train/byteskille.yaml --set learner.decisions=500000"
 )
 @click.argument("config", type=click.Path(path_type=Path, exists=True))
-@click.option("--name", help="Folder of the run below --out; the default stands in the settings.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Where runs lie.",
-)
+@console.name_option
+@console.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the run.")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting, as in learner.form=seats.",
-)
+@console.set_option("learner.form=seats")
 @console.json_option
 def train(
     config: Path,
