@@ -1,28 +1,18 @@
 """Random numbers of a tournament: each belongs to a table and a decision, not to a batch.
 
 So what comes of a table depends on nobody who plays beside it, on no order of playing and on no
-number of processes. The numbers are SplitMix64's (see `kille_env.core.rng`), for whole arrays.
+number of processes. The numbers are those of `kille_env.core.rng`, for whole arrays.
 """
 
 import numpy as np
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
-
-
-def mix(words: np.ndarray) -> np.ndarray:
-    """Scrambles words, any shape of uint64; a bijection."""
-    with np.errstate(over="ignore"):
-        words = (words ^ (words >> np.uint64(30))) * _M1
-        words = (words ^ (words >> np.uint64(27))) * _M2
-        return words ^ (words >> np.uint64(31))
+from kille_env.core.rng import GOLDEN, mix
 
 
 def derive(keys: np.ndarray | np.uint64, numbers: np.ndarray | int) -> np.ndarray:
     """Returns the keys of streams below keys, uint64; the two are broadcast."""
     with np.errstate(over="ignore"):
-        steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GOLDEN
+        steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN
         return mix(mix(np.asarray(keys, dtype=np.uint64)) + steps)
 
 

@@ -15,9 +15,9 @@ from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.records import Record, write_records
 from kille_training.arena.play import Bench, record_unit
 from kille_training.arena.settings import TournamentSettings
-from kille_training.arena.store import KeptEntrant, Store, means
+from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Executor, Watcher, check_same, units
-from kille_training.arena.units import Result, Stint
+from kille_training.arena.units import Result, Stint, means
 from kille_training.rating.intervals import Intervals, sums_by_deal
 from kille_training.rating.intervals import means as means_by_deal
 

@@ -161,6 +161,26 @@ class EntrantFailed(KilleError):
         self.failure = failure
 
 
+def means(result: Result) -> tuple[np.ndarray, np.ndarray]:
+    """Returns means over the seatings of each deal, by place in the lineup.
+
+    Returns:
+        [D, P] units earned, and [D, P, P] share of the seatings in which the member at a place
+        finished at a rank, 0 for the best; who ties shares the ranks evenly.
+    """
+    deals, turns, seats = result.earned.shape
+    earned, finishes = np.zeros((deals, seats)), np.zeros((deals, seats, seats))
+    ranks = np.arange(seats)
+    by_place = np.zeros((deals, seats))
+    for turn, seated in enumerate(result.seatings):
+        by_place[:, seated] = result.earned[:, turn]
+        earned += by_place
+        better = (by_place[:, None, :] > by_place[:, :, None]).sum(axis=2)[:, :, None]
+        equal = (by_place[:, None, :] == by_place[:, :, None]).sum(axis=2)[:, :, None]
+        finishes += ((better <= ranks) & (ranks < better + equal)) / equal
+    return earned / turns, finishes / turns
+
+
 def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tuple[Stint, ...]]:
     """Cuts work into units.
 
