@@ -7,7 +7,7 @@ runs/NAME/
   report.html       the page, see `kille report`
 """
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from math import factorial
@@ -159,6 +159,9 @@ class Tournament:
         """
         wanted = {}
         deals, orders = self.settings.matchmaking.deals, self.settings.table.orders
+        names = {each.name for each in self.settings.taking_part()}
+        known = {each.name: each.number for each in self.store.entrants() if each.name in names}
+        founders = self.store.meta()["founders"]
         first_like: dict[Lineup, Lineup] = {}
         for each in self.store.lineups():
             first_like.setdefault(same_tables(each.members, orders), each.members)
@@ -171,7 +174,8 @@ class Tournament:
                     for lineup in lineups
                 ]
             else:
-                pairs = [(lineup, 0) for lineup in self._lineups(seats)]
+                lineups = self._lineups(seats, known, founders)
+                pairs = [(lineup, 0) for lineup in lineups]
             pairs = list(
                 dict.fromkeys(
                     (first_like.setdefault(same_tables(lineup, orders), lineup), first)
@@ -258,33 +262,31 @@ class Tournament:
     def _out(self) -> set[int]:
         return {each.number for each in self.store.entrants() if each.out is not None}
 
-    def _lineups(self, seats: int) -> list[Lineup]:
-        """All lineups that the settings want at a table size, those of who is out as well."""
-        matchmaking, seed = self.settings.matchmaking, self.settings.seed
-        names = {each.name for each in self.settings.taking_part()}
-        known = {each.name: each.number for each in self.store.entrants() if each.name in names}
-        numbers = sorted(known.values())
+    def _lineups(self, seats: int, known: Mapping[str, int], founders: int) -> list[Lineup]:
+        """All lineups that the settings want at a table size, those of who is out as well.
+
+        Args:
+            seats: P.
+            known: Numbers of those who take part, by name.
+            founders: How many entered at the beginning.
+        """
+        matchmaking, numbers = self.settings.matchmaking, sorted(known.values())
         if matchmaking.format == "gauntlet":
             return gauntlet(numbers, known[matchmaking.hero], seats, matchmaking.fill)
         if matchmaking.format == "random":
-            founders = self.store.meta()["founders"]
-            return random_tables(numbers, founders, seats, matchmaking.lineups, seed)
+            each, seed = matchmaking.lineups, self.settings.seed
+            return random_tables(numbers, founders, seats, each, seed)
         return round_robin(numbers, seats, matchmaking.fill)
 
     def _check_choices(self, entrants: Sequence[Entrant]) -> None:
         """Refuses tables that cannot be filled, before anything is written."""
-        matchmaking, numbers = self.settings.matchmaking, range(len(entrants))
+        known = {each.name: each.number for each in entrants}
+        nobody = np.zeros((len(known), len(known)), dtype=np.int64)
         for seats in self.settings.table.num_players:
-            if matchmaking.format == "gauntlet":
-                hero = [each.name for each in entrants].index(matchmaking.hero)
-                gauntlet(numbers, hero, seats, matchmaking.fill)
-            elif matchmaking.format == "random":
-                random_tables(numbers, len(numbers), seats, 1, 0)
-            elif matchmaking.format == "swiss":
-                nobody = np.zeros((len(numbers), len(numbers)), dtype=np.int64)
-                swiss_round(numbers, nobody, nobody[0], seats)
+            if self.settings.matchmaking.format == "swiss":
+                swiss_round(range(len(known)), nobody, nobody[0], seats)
             else:
-                round_robin(numbers, seats, matchmaking.fill)
+                self._lineups(seats, known, len(known))
 
     # Swiss rounds
 
