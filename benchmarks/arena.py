@@ -25,23 +25,23 @@ import numpy as np
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_agents.population.roster import population
-from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_array
-from kille_agents.uniform import UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
 from kille_env.core.spec import Rules
+from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.arena.live import Quiet
+from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
     TournamentSettings,
 )
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.arena.workers import HereExecutor
-from kille_training.evaluate import Player, play_out
-from kille_training.rating import control, intervals, sequential
-from kille_training.rating.collusion import exact_collusion
-from kille_training.rating.luck import play_watched
-from kille_training.solving.deals import build_deal
+from kille_training.cli.live import Quiet
+from kille_training.evaluation.collusion import exact_collusion
+from kille_training.evaluation.duplicate import Player, play_out
+from kille_training.evaluation.luck import play_watched
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.statistics import control, intervals, sequential
 
 SEATS = 3
 HALF = 0.005

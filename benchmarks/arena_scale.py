@@ -16,13 +16,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from kille_agents.catalog import load_policy
-from kille_agents.search import SearchPlayer
+from kille_agents.search.flat import SearchPlayer
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
 from kille_training.arena.play import Bench, Player, play_unit
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit
-from kille_training.bench import machine, random_network
+from kille_training.cli.speed import machine, random_network
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))
 TABLES = 16384

@@ -3,8 +3,8 @@
 Frozen players of single deals of Byteskille, good and bad ones, at two, three and four seats:
 uniform play, thresholds of several kinds, a mixture, networks that have learnt for a while, and
 averages of a few iterations of CFR. For each of them a response is learnt (see
-`kille_training.best_response`), and beside its gain by seat stands the exact one. Every finished
-player is a line of `--out`; what is there is not done again.
+`kille_training.learning.best_response`), and beside its gain by seat stands the exact one. Every
+finished player is a line of `--out`; what is there is not done again.
 """
 
 import argparse
@@ -16,15 +16,15 @@ import numpy as np
 
 from kille_agents import Policy, ThresholdPolicy, UniformPolicy
 from kille_env.core.spec import Rules
-from kille_training.best_response import LEARNER, Search, best_response
-from kille_training.config import TableSettings, load_settings, plain
-from kille_training.curves import Journal
-from kille_training.learner import export, make_model, update
-from kille_training.runs import versions
-from kille_training.solving.cfr import CFR, CFR_PLUS
-from kille_training.solving.deals import DealStages, Stage, build_deal
-from kille_training.solving.policies import nash_conv, table_of
-from kille_training.solving.tree import FlatTree
+from kille_training.learning.best_response import LEARNER, Search, best_response
+from kille_training.learning.curves import Journal
+from kille_training.learning.runs import versions
+from kille_training.learning.sb3 import export, make_model, update
+from kille_training.learning.settings import TableSettings, load_settings, plain
+from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
+from kille_training.solving.byteskille.policies import nash_conv, table_of
+from kille_training.solving.trees.cfr import CFR, CFR_PLUS
+from kille_training.solving.trees.tree import FlatTree
 
 ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "configs" / "learning" / "credit.yaml"

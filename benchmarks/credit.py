@@ -23,11 +23,11 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from kille_agents import UniformPolicy
 from kille_env.adapters.sb3 import SelfPlayVecEnv
-from kille_training.config import TrainSettings, load_settings, plain
-from kille_training.curves import Journal, curve, learn
-from kille_training.runs import versions
-from kille_training.solving.deals import DealStages, build_deal
-from kille_training.solving.policies import nash_conv
+from kille_training.learning.curves import Journal, curve, learn
+from kille_training.learning.runs import versions
+from kille_training.learning.settings import TrainSettings, load_settings, plain
+from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.policies import nash_conv
 
 ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "configs" / "learning" / "credit.yaml"

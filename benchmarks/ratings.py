@@ -9,8 +9,8 @@ ratings and truth.
 
 Then, for the drawn archives and for each tournament that is named, a folder that `kille tournament`
 made, the log loss of ratings that are made from the first four fifths of the deals on the last
-fifth (`kille_training.rating.prediction`), in nats a table, and how much less than the others the
-batch ratings lose, with 95 % intervals over deals. For tournaments also Kendall's tau between
+fifth (`kille_training.statistics.prediction`), in nats a table, and how much less than the others
+the batch ratings lose, with 95 % intervals over deals. For tournaments also Kendall's tau between
 ratings, which know orders only, and the units that entrants earn a deal.
 """
 
@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau
 
-from kille_training.rating.intervals import units
-from kille_training.rating.observations import Observations
-from kille_training.rating.plackett_luce import Ratings, fit
-from kille_training.rating.prediction import gain, held_out
-from kille_training.rating.rankings import Rankings, rankings
+from kille_training.statistics.intervals import units
+from kille_training.statistics.observations import Observations
+from kille_training.statistics.plackett_luce import Ratings, fit
+from kille_training.statistics.prediction import gain, held_out
+from kille_training.statistics.rankings import Rankings, rankings
 
 ENTRANTS, SEATS, TABLES_A_DEAL, SPREAD = 30, 5, 4, 0.5
 BATCH = "Plackett-Luce"

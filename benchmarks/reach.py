@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from kille_training.config import load_settings, plain
-from kille_training.curves import Journal, curve, learn
-from kille_training.runs import versions
-from kille_training.solving.deals import build_deal
+from kille_training.learning.curves import Journal, curve, learn
+from kille_training.learning.runs import versions
+from kille_training.learning.settings import load_settings, plain
+from kille_training.solving.byteskille.deals import build_deal
 
 ROOT = Path(__file__).parents[1]
 RECIPES = {

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 
 from kille_agents import load_policy
-from kille_agents.ismcts import TreeSearchPlayer
-from kille_agents.search import SearchPlayer
+from kille_agents.search.flat import SearchPlayer
+from kille_agents.search.ismcts import TreeSearchPlayer
+from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.core.deck import KILLE_CODES
-from kille_env.core.worlds import History, Worlds
+from kille_env.core.determinization import Determinizer, History
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.evaluate import payoff
-from kille_training.solving.deals import Stage, build_stage
-from kille_training.solving.policies import strategy_of
-from kille_training.solving.values import best_response, expected_values
+from kille_training.evaluation.duplicate import payoff
+from kille_training.solving.byteskille.deals import Stage, build_stage
+from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.trees.values import best_response, expected_values
 
 KINDS = {"search": SearchPlayer, "ismcts": TreeSearchPlayer}
 KNOBS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -82,7 +82,7 @@ class Counted:
         self.player, self.name, self.remembers = player, player.name, player.remembers
         self.decisions, self.seconds = 0, 0.0
 
-    def search(self, worlds: Worlds) -> np.ndarray:
+    def search(self, worlds: Determinizer) -> np.ndarray:
         """Asks the player; decisions with one legal action do not count."""
         began = time.perf_counter()
         chances = self.player.search(worlds)
@@ -212,7 +212,7 @@ def _ask_about_new(
         drawn = np.random.default_rng([number, len(said)]).integers(
             2**64, size=len(rows), dtype=np.uint64
         )
-        total += player.search(Worlds(batch, rows, drawn, history))
+        total += player.search(Determinizer(batch, rows, drawn, history))
     for row, chances in zip(rows, total / keys, strict=True):
         said[states[row].tobytes()] = chances
 

@@ -10,10 +10,10 @@ import argparse
 import time
 
 from kille_agents import ThresholdPolicy
-from kille_training.config import LearnerSettings, TableSettings, TrainSettings
-from kille_training.evaluate import payoff
-from kille_training.learner import export, make_model, update
-from kille_training.runs import versions
+from kille_training.evaluation.duplicate import payoff
+from kille_training.learning.runs import versions
+from kille_training.learning.sb3 import export, make_model, update
+from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
 
 FORMS = {"seats": "one seat, live policy", "streams": "all seats, streams"}
 

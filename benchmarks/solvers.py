@@ -25,8 +25,8 @@ from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import Policy, TabularPolicy
 
 from kille_env import __version__
-from kille_training.solving.build import Choice, Draw, Flattened, Over, flatten
-from kille_training.solving.cfr import CFR, CFR_PLUS, DISCOUNTED, PREDICTIVE_PLUS, Variant
+from kille_training.solving.trees.build import Choice, Draw, Flattened, Over, flatten
+from kille_training.solving.trees.cfr import CFR, CFR_PLUS, DISCOUNTED, PREDICTIVE_PLUS, Variant
 
 try:
     import LiteEFG  # pyright: ignore[reportMissingImports]

@@ -13,8 +13,8 @@ import numpy as np
 
 from kille_agents import ThresholdPolicy
 from kille_env import make_batch
+from kille_env.cards.pack import GO, KI
 from kille_env.core.batch import Batch
-from kille_env.core.deck import GO, KI
 
 STAND, SWAP = 0, 1
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.arrange import deal_places, relabel_cards, whole_pack
-from kille_env.core.deck import KILLE_PACK, draw, take_pack
+from kille_env.cards.arrange import deal_places, relabel_cards, whole_pack
+from kille_env.cards.pack import KILLE_PACK, draw, take_pack
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import DEAL, OVER, new_deal, new_match, table_dtype
 from kille_env.core.jit import kernel
-from kille_env.core.sets import card_bit
 from kille_env.core.spec import GameSpec, Part, Rules, Switch, lay_out
 
 MAX_PLAYERS = 6

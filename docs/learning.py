@@ -19,8 +19,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from kille_training.curves import Journal, Point
-from kille_training.plots import COLOURS, STYLE
+from kille_training.learning.curves import Journal, Point
+from kille_training.reports.plots import COLOURS, STYLE
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "learning.md"

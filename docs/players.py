@@ -17,9 +17,9 @@ from typing import Any
 
 import kille_agents.population
 from kille_agents.describe import MEASURED, describe_player, measured_lines
-from kille_agents.network import write_whole
 from kille_agents.population import ROSTER, population
-from kille_agents.table import TABLE, load_table, save_table
+from kille_agents.tabular import TABLE, load_table, save_table
+from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 
 PAGE = Path(__file__).parent / "players.md"
@@ -31,7 +31,7 @@ DEALS, SEED = 5_000, 1_000_003
 
 def measure() -> dict[str, Any]:
     """Returns what everybody earns against the baselines, in single deals at the default table."""
-    from kille_training.jobs import measure_policy  # needs scipy, which the page does not
+    from kille_training.cli.jobs import measure_policy  # needs scipy, which the page does not
 
     games: dict[str, Any] = {}
     for game in list_games():

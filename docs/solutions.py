@@ -14,25 +14,25 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from kille_agents.match_table import load_match_table
-from kille_agents.table import load_table
+from kille_agents.match_tabular import load_match_table
+from kille_agents.tabular import load_table
 from kille_env.registry import spec
-from kille_training.bench import machine
-from kille_training.jobs import solve_folder
-from kille_training.plots import convergence, swap_heat_map
-from kille_training.solving.deals import DealStages, build_deal
-from kille_training.solving.match_policies import match_strategy_of
-from kille_training.solving.match_tell import buying_text, match_text, states_text
-from kille_training.solving.matches import (
+from kille_training.cli.jobs import solve_folder
+from kille_training.cli.speed import machine
+from kille_training.reports.plots import convergence, swap_heat_map
+from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.match_policies import match_strategy_of
+from kille_training.solving.byteskille.match_text import buying_text, match_text, states_text
+from kille_training.solving.byteskille.matches import (
     Match,
     MatchNashConv,
     MatchStrategy,
     build_match,
     match_nash_conv,
 )
-from kille_training.solving.policies import strategy_of
-from kille_training.solving.solution import Folder, Solved, SolveSettings
-from kille_training.solving.tell import first_turns, swaps_of
+from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings
+from kille_training.solving.byteskille.text import first_turns, swaps_of
 
 DOCS = Path(__file__).parent
 PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"

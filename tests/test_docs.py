@@ -155,7 +155,7 @@ def test_commands_named_in_the_readme_exist() -> None:
     code = "\n".join(_snippets(ROOT / "README.md", "sh"))
     commands = sorted(set(re.findall(r"^kille (\w+)", code, flags=re.MULTILINE)))
     assert commands
-    from kille_training.cli import main
+    from kille_training.cli.main import main
 
     for command in commands:
         assert main([command, "--help"]) == 0, command

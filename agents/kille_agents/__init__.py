@@ -4,12 +4,17 @@ What stands here is imported without torch; the players that need it load it whe
 """
 
 from kille_agents.about import About
-from kille_agents.base import Policy, best_actions, check_probabilities, sample_actions
 from kille_agents.catalog import BASELINES, load_policy
 from kille_agents.describe import describe_player
 from kille_agents.network import NetworkPolicy, PolicyCard, load_network, save_network
-from kille_agents.threshold import ThresholdPolicy
-from kille_agents.uniform import UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_env.policy import (
+    Policy,
+    UniformPolicy,
+    best_actions,
+    check_probabilities,
+    sample_actions,
+)
 
 __all__ = [
     "BASELINES",

@@ -7,7 +7,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class About:
-    """A player in words; what a *saved* player was made for says `kille_agents.card.Card`.
+    """A player in words; what a *saved* player was made for says `kille_agents.metadata.Card`.
 
     Attributes:
         name: What `load_policy` and the command line call him.

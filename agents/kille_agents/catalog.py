@@ -3,23 +3,22 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kille_agents.base import Policy
 from kille_agents.entry_point import is_entry_point, load_entry_point
-from kille_agents.femkortskille import FemkortskilleRuleOfThumb
-from kille_agents.ismcts import TreeSearchPlayer
-from kille_agents.knack import KnackRuleOfThumb
-from kille_agents.krypkille import KrypkilleRuleOfThumb
-from kille_agents.kungsholmskille import KungsholmskilleRuleOfThumb
-from kille_agents.match_table import FORMAT as MATCHES
-from kille_agents.match_table import load_match_table
+from kille_agents.match_tabular import FORMAT as MATCHES
+from kille_agents.match_tabular import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.population import ROSTER, population
-from kille_agents.search import SearchPlayer
-from kille_agents.table import TABLE, load_table, read_card, table_file
-from kille_agents.threshold import ThresholdPolicy
-from kille_agents.uniform import UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_agents.rules_of_thumb.femkortskille import FemkortskilleRuleOfThumb
+from kille_agents.rules_of_thumb.knack import KnackRuleOfThumb
+from kille_agents.rules_of_thumb.krypkille import KrypkilleRuleOfThumb
+from kille_agents.rules_of_thumb.kungsholmskille import KungsholmskilleRuleOfThumb
+from kille_agents.search.flat import SearchPlayer
+from kille_agents.search.ismcts import TreeSearchPlayer
+from kille_agents.tabular import TABLE, load_table, read_card, table_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
+from kille_env.policy import Policy, UniformPolicy
 
 RULES_OF_THUMB: dict[str, Callable[[int, Rules], Policy]] = {
     "byteskille": ThresholdPolicy,

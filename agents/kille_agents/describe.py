@@ -18,7 +18,7 @@ from kille_agents.catalog import BASELINES, RULES_OF_THUMB, SEARCHERS
 from kille_agents.entry_point import find_object, is_entry_point
 from kille_agents.network import policy_folder, read_network
 from kille_agents.population import ROSTER, population
-from kille_agents.table import BROKEN, TABLE, read_card, table_file
+from kille_agents.tabular import BROKEN, TABLE, read_card, table_file
 from kille_env.core.text import counted, listed
 from kille_env.errors import PolicyError, did_you_mean
 

@@ -21,9 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from kille_agents.base import Policy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, did_you_mean
+from kille_env.policy import Policy
 
 EXPECTED = (
     "expected a player (with a name, and probabilities or search), "

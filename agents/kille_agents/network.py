@@ -7,8 +7,6 @@ precision, in chunks that fit the processor's cache.
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
@@ -19,10 +17,11 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from kille_agents.base import check_shapes
-from kille_agents.card import Card
+from kille_agents.metadata import Card
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
+from kille_env.files import write_whole
+from kille_env.policy import check_shapes
 from kille_env.registry import spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
@@ -246,16 +245,3 @@ def _read_card(file: Path) -> tuple[PolicyCard, str]:
         return PolicyCard(**content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file beside its place and moves it there, so that nobody ever sees half of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            os.fchmod(file.fileno(), 0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

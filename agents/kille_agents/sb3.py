@@ -15,9 +15,9 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from kille_agents.base import check_shapes
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
+from kille_env.policy import check_shapes
 from kille_env.registry import spec
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {

@@ -13,7 +13,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kille_env.adapters.opponents import PlayerLike
 from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
@@ -22,10 +21,11 @@ from kille_env.adapters.options import (
     reset_options,
     rules_of_reset,
 )
+from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalDiscrete, observation_space
-from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
+from kille_env.policy import PlayerLike
 from kille_env.records import Record
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")

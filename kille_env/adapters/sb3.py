@@ -46,14 +46,15 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-from kille_env.adapters.opponents import PlayerLike, Uniform
 from kille_env.adapters.options import reset_options
 from kille_env.adapters.sb3_buffer import SeatRewards, SeatStep, SeatStreamBuffer
+from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import feature_space
-from kille_env.adapters.streams import SeatTables
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, RulesError
+from kille_env.policy import PlayerLike
+from kille_env.policy import UniformPolicy as Uniform
 from kille_env.registry import load_game
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]

@@ -15,7 +15,6 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kille_env.adapters.opponents import PlayerLike
 from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
@@ -24,10 +23,11 @@ from kille_env.adapters.options import (
     reset_options,
     rules_of_reset,
 )
+from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalMultiDiscrete, observation_space
-from kille_env.adapters.streams import SeatTables
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, RulesError
+from kille_env.policy import PlayerLike
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
 

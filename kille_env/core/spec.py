@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.deck import Pack
+from kille_env.core.pack import Pack
 from kille_env.errors import RulesError, did_you_mean
 
 Value = str | bool | int | None

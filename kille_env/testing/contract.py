@@ -17,8 +17,8 @@ from kille_env.core.spec import EPISODES, GameSpec, Part, Rules
 from kille_env.errors import IllegalActionError, RulesError
 from kille_env.registry import load_game
 from kille_env.registry import spec as spec_of
+from kille_env.testing.determinization import check_worlds
 from kille_env.testing.secrets import check_recall, check_secrets
-from kille_env.testing.worlds import check_worlds
 
 TABLES = 8
 

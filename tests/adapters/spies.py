@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.adapters.streams import SeatTables
+from kille_env.adapters.seat_tables import SeatTables
 
 RULES: list[tuple[int, dict[str, Any]]] = [
     (2, {"episode": "deal"}),

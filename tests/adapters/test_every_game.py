@@ -19,11 +19,11 @@ import kille_env
 from adapters.spies import random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.opponents import Uniform
 from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
 from kille_env.adapters.vector import KilleVectorEnv
 from kille_env.core.spec import width
 from kille_env.errors import RulesError
+from kille_env.policy import UniformPolicy as Uniform
 from kille_env.records import replay
 
 STARTS: dict[str, dict[str, Any]] = {

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from adapters.spies import RULES, SeatSpy, random_legal
-from kille_env.adapters.opponents import Seating, Uniform, pick, resolve
-from kille_env.adapters.streams import SeatTables
+from kille_env.adapters.opponents import Seating
+from kille_env.adapters.seat_tables import SeatTables
 from kille_env.errors import IllegalActionError, KilleError, PolicyError, RulesError
+from kille_env.policy import UniformPolicy as Uniform
+from kille_env.policy import pick_actions as pick
+from kille_env.policy import resolve
 from kille_env.registry import spec
 
 PLAIN = {"fraga": "off", "gok_call": "off"}

@@ -12,7 +12,7 @@ from kille_agents.about import NOT_MEASURED, About
 from kille_agents.catalog import BASELINES, RULES_OF_THUMB
 from kille_agents.describe import describe_player, measured, measured_lines
 from kille_agents.population import ROSTER, population
-from kille_agents.table import TableCard, TablePolicy, save_table
+from kille_agents.tabular import TableCard, TablePolicy, save_table
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 
@@ -39,7 +39,7 @@ def test_everybody_was_measured_at_the_default_table(game):
 
 @pytest.mark.parametrize("name", ["byteskille/maniac", "knack/tipsy", "krypkille/bold"])
 def test_the_figure_is_what_the_command_measures(name, capfd):
-    from kille_training.cli import main
+    from kille_training.cli.main import main
 
     told = describe_player(name).strength
     words = told[told.index("(kille evaluate") + 7 : -1].split()

@@ -8,16 +8,16 @@ import pytest
 
 import kille_env
 from kille_agents import check_probabilities, load_policy
-from kille_agents.base import Searcher
 from kille_agents.describe import describe_player
 from kille_env.errors import PolicyError
+from kille_env.policy import Searcher
 
 MODULE = '''
     """Players of the tests."""
     import numpy as np
 
     from kille_agents.about import About
-    from kille_agents.uniform import UniformPolicy
+    from kille_env.policy import UniformPolicy
     from kille_env.errors import PolicyError
 
     class First:
@@ -135,7 +135,7 @@ def test_a_players_own_words_are_his_card(module):
 
 
 def test_an_entry_point_can_be_measured(module, capfd):
-    from kille_training.cli import main
+    from kille_training.cli.main import main
 
     words = ["evaluate", f"{module}:First", "--game", "knack", "--deals", "20", "--json"]
     assert main([*words, "--against", "uniform", "--play", "argmax"]) == 0

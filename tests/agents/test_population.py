@@ -8,7 +8,7 @@ from env import knack_tables, krypkille_tables
 from env.trick_tables import play
 from kille_agents import check_probabilities, load_policy, sample_actions
 from kille_agents.population import ROSTER, population
-from kille_agents.threshold import ThresholdPolicy
+from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
 from kille_env.errors import PolicyError
 
 STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)

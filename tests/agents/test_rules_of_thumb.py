@@ -8,10 +8,10 @@ from env import knack_tables, krypkille_tables
 from env.trick_tables import Table, play
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
 from kille_agents.catalog import RULES_OF_THUMB
-from kille_agents.kille_hands import chance_of_higher, ranks
-from kille_env.core.tricks import TYPES
+from kille_agents.rules_of_thumb.kille_hands import chance_of_higher, ranks
 from kille_env.errors import PolicyError
-from kille_training.evaluate import payoff
+from kille_env.tricktaking.tricks import TYPES
+from kille_training.evaluation.duplicate import payoff
 
 
 def seats_of(game: str) -> list[int]:

@@ -9,14 +9,14 @@ import pytest
 
 import kille_env
 from kille_agents import UniformPolicy, load_policy
-from kille_agents.base import decide
-from kille_agents.beliefs import likely_worlds
-from kille_agents.ismcts import TreeSearchPlayer
-from kille_agents.rollouts import earnings
-from kille_agents.search import SearchPlayer
-from kille_env.adapters.streams import SeatTables
-from kille_env.core.worlds import History, Worlds
+from kille_agents.search.beliefs import likely_worlds
+from kille_agents.search.flat import SearchPlayer
+from kille_agents.search.ismcts import TreeSearchPlayer
+from kille_agents.search.rollouts import earnings
+from kille_env.adapters.seat_tables import SeatTables
+from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError, PolicyError
+from kille_env.policy import decide
 
 ROOT = Path(__file__).parents[2]
 KINDS = {"search": SearchPlayer, "ismcts": TreeSearchPlayer}
@@ -103,7 +103,7 @@ def test_where_the_hidden_cards_truly_lie_changes_nothing(game, kind):
     batch = tables(player, 6, seed=5)
     play(UniformPolicy(), batch, 2)
     rows = np.flatnonzero(batch.seat >= 0)
-    other = Worlds(batch, rows, keys_for(len(rows))).draw(1)
+    other = Determinizer(batch, rows, keys_for(len(rows))).draw(1)
     assert (other.observation == batch.observation[rows]).all()
     repeats = 100
     said = [
@@ -154,7 +154,8 @@ def test_flat_search_finds_the_best_response(best):
 def best():
     """A one-card deal of two seats, solved exactly, and the benchmark's script."""
     pytest.importorskip("kille_training")
-    from kille_training.solving import deals, policies, values
+    from kille_training.solving.byteskille import deals, policies
+    from kille_training.solving.trees import values
 
     path = ROOT / "benchmarks/search.py"
     described = importlib.util.spec_from_file_location("search_bench", path)
@@ -187,7 +188,7 @@ def test_beliefs_follow_what_the_others_did():
     which, _, actions = history.decisions(everybody, batch.seat[everybody])
     rows = everybody[which]
     assert len(rows) > 200
-    worlds = Worlds(batch, rows, keys_for(len(rows)), history)
+    worlds = Determinizer(batch, rows, keys_for(len(rows)), history)
     swapped = np.isin(actions, [batch.spec.actions.index(text) for text in ("swap", "ask")])
     right = []
     for doubt in (1e-9, 1.0):

@@ -1,4 +1,4 @@
-"""Worlds of the trick games by brute force: all ways in which a few hidden cards can lie.
+"""Determinizer of the trick games by brute force: all ways in which a few hidden cards can lie.
 
 A hand is played again with every other card in its hidden places. Ways in which the seat sees the
 same are counted: they are what a world must be drawn from. The kernels that draw worlds have no
@@ -14,9 +14,9 @@ import numpy as np
 from scipy.stats import chisquare
 
 import kille_env
+from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.sets import members
-from kille_env.core.tricks import SLOTS
+from kille_env.tricktaking.tricks import SLOTS
 
 NUMBER = 20_000
 LEAST = 1e-4  # what is less likely than this is no chance

@@ -1,4 +1,4 @@
-"""Worlds of Byteskille: whatever a seat cannot tell from the hand as it is, each equally likely.
+"""Determinizations of Byteskille: all that a seat cannot tell apart, equally likely.
 
 Named positions first. The cards that a seat cannot know are marked, "L5 VH? L3?", and every way to
 lay other cards there is played through by the slow twin. Those ways that look the same to the seat
@@ -19,7 +19,7 @@ from env.tables import NoMoreCards, Table, play
 from env.test_twins import random_rules
 from kille_env.core.batch import Batch
 from kille_env.games.byteskille import SPEC
-from kille_env.testing.worlds import Hand, check_worlds, hands
+from kille_env.testing.determinization import Hand, check_worlds, hands
 from reference.byteskille import Match
 
 NUMBER, FINELY = 50_000, 1_000_000
@@ -306,7 +306,7 @@ def test_places_with_different_bounds_are_dealt_exactly():
 
 
 def worlds_of(table: Table, seat: int, number: int) -> Batch:
-    """Worlds of a table with named cards."""
+    """Determinizer of a table with named cards."""
     batch = table.batch.take(np.zeros(number, dtype=np.int64))
     batch.resample(seat, np.arange(number))
     return batch

@@ -10,7 +10,8 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Part, lay_out
-from kille_env.testing import contract, secrets, worlds
+from kille_env.testing import contract, secrets
+from kille_env.testing import determinization as worlds
 
 GAME, PLAYERS = "byteskille", 3
 SPEC = kille_env.spec(GAME)

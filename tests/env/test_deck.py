@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from kille_env.core.deck import (
+from kille_env.cards.pack import (
     KILLE_CODES,
     KILLE_PACK,
-    Pack,
     draw,
     draw_again,
     reshuffle,
     take_pack,
     talon_left,
 )
+from kille_env.core.pack import Pack
 from kille_env.errors import CardError
 from kille_env.games.byteskille import SPEC
 from kille_env.games.krypkille import SPEC as KRYPKILLE

@@ -1,4 +1,4 @@
-"""Worlds of Femkortskille: what a seat cannot rule out, no more, and all of it equally often.
+"""Determinizer of Femkortskille: what a seat cannot rule out, no more, and all of it equally often.
 
 The worlds are enumerated with the slow twin: the hidden cards are dealt in every way, the same
 decisions are played, and what the seat would then know is compared. Two cards of a type are two
@@ -22,8 +22,8 @@ from scipy.stats import chisquare
 import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.trick_tables import Table, play
-from kille_env.core.sets import members
-from kille_env.testing.worlds import check_worlds
+from kille_env.cards.sets import members
+from kille_env.testing.determinization import check_worlds
 
 CODE = kille_env.spec("femkortskille").pack.code
 PACK = [CODE(card) for card in range(42)]

@@ -1,4 +1,4 @@
-"""Worlds of Knack: what a seat cannot rule out, no more, and all of it equally often.
+"""Determinizer of Knack: what a seat cannot rule out, no more, and all of it equally often.
 
 The worlds are enumerated with the slow twin: the hidden cards are dealt in every way, the same
 decisions are played, and what the seat would then know is compared.
@@ -19,8 +19,8 @@ from scipy.stats import chisquare
 import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.knack_tables import Table, play
-from kille_env.core.worlds import History, Worlds
-from kille_env.testing.worlds import check_worlds
+from kille_env.core.determinization import Determinizer, History
+from kille_env.testing.determinization import check_worlds
 
 PACK = kille_env.spec("knack").pack.codes
 KNACK = importlib.import_module("reference.knack")
@@ -296,7 +296,7 @@ def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
         actions = np.array([table.batch.find_action(text)])
         history.note(actions)
         table.batch.apply(actions)
-    worlds = Worlds(table.batch, [0], [0], history)
+    worlds = Determinizer(table.batch, [0], [0], history)
     past = worlds.draw_with_past(50)[1]
     assert past.mask[np.arange(len(past.action)), past.action].all()
     assert len(past.action) == 50 * 4  # of the others: two knocks and two cards, not the last one

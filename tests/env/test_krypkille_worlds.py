@@ -1,4 +1,4 @@
-"""Worlds of Krypkille against every way in which a few hidden cards can lie."""
+"""Determinizer of Krypkille against every way in which a few hidden cards can lie."""
 
 import random
 from collections import Counter
@@ -11,10 +11,10 @@ import pytest
 import kille_env
 from env.hidden_cards import LEAST, Position, draw, forced, p_value, plays_of
 from env.test_twins import random_rules
+from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.sets import members
 from kille_env.games.krypkille import SPEC
-from kille_env.testing.worlds import check_worlds
+from kille_env.testing.determinization import check_worlds
 
 GAME = "krypkille"
 SIX = range(6)

@@ -1,4 +1,4 @@
-"""Worlds of Kungsholmskille against every way in which a few hidden cards can lie."""
+"""Determinizer of Kungsholmskille against every way in which a few hidden cards can lie."""
 
 import random
 from collections import Counter
@@ -8,9 +8,9 @@ import pytest
 
 from env.hidden_cards import LEAST, NUMBER, Position, draw, p_value
 from env.test_twins import random_rules
-from kille_env.core.sets import members
+from kille_env.cards.sets import members
 from kille_env.games.kungsholmskille import SPEC
-from kille_env.testing.worlds import check_worlds
+from kille_env.testing.determinization import check_worlds
 
 GAME = "kungsholmskille"
 

@@ -9,7 +9,7 @@ import pytest
 
 import kille_env
 from kille_env import registry
-from kille_env.core.deck import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import CardError, IllegalActionError, KilleError, RecordError
 from kille_env.records import (
     Difference,

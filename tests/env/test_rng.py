@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 
 import kille_env
+from kille_env.cards.pack import draw, take_pack
 from kille_env.core import rng
-from kille_env.core.deck import draw, take_pack
 from kille_env.games.byteskille import SPEC
 
 MASK = 2**64 - 1

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kille_env
+from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.sets import members
 from kille_env.core.spec import Rules
 
 GAMES = ("kungsholmskille", "krypkille", "knack", "femkortskille")

@@ -8,7 +8,7 @@ import pytest
 import kille_env
 from env.tables import play
 from kille_env.core.batch import Batch
-from kille_env.core.worlds import History, Worlds
+from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError, RulesError
 from kille_env.games.byteskille import SPEC
 
@@ -128,12 +128,12 @@ def test_a_world_is_drawn_for_a_seat_that_is_there(seats):
     assert batch.save() == before
 
 
-# Worlds
+# Determinizer
 
 
 def test_worlds_tell_what_the_seats_to_act_see_and_no_more(game):
     batch = tables_of(game)
-    worlds = Worlds(batch, [4, 1], keys(2))
+    worlds = Determinizer(batch, [4, 1], keys(2))
     assert len(worlds) == 2
     assert np.array_equal(worlds.observation, batch.observation[[4, 1]])
     assert np.array_equal(worlds.mask, batch.mask[[4, 1]])
@@ -145,7 +145,7 @@ def test_worlds_tell_what_the_seats_to_act_see_and_no_more(game):
 def test_each_decision_gets_its_worlds_side_by_side(game):
     batch = tables_of(game)
     rows = [4, 1]
-    drawn = Worlds(batch, rows, keys(2)).draw(5)
+    drawn = Determinizer(batch, rows, keys(2)).draw(5)
     assert drawn.num_tables == 10
     assert drawn.seat.tolist() == np.repeat(batch.seat[rows], 5).tolist()
     assert np.array_equal(drawn.observation, np.repeat(batch.observation[rows], 5, axis=0))
@@ -156,7 +156,7 @@ def test_each_decision_gets_its_worlds_side_by_side(game):
 def test_drawing_changes_no_table(game):
     batch = tables_of(game)
     before = batch.save()
-    drawn = Worlds(batch, [0, 1], keys(2)).draw(3)
+    drawn = Determinizer(batch, [0, 1], keys(2)).draw(3)
     drawn.step(drawn.mask.argmax(axis=1))
     assert batch.save() == before
 
@@ -164,7 +164,7 @@ def test_drawing_changes_no_table(game):
 def test_worlds_stop_at_the_end_of_the_match():
     batch = kille_env.make_batch("byteskille", 1, 2, seed=1, rules={"episode": "deal"})
     batch.reset()
-    drawn = Worlds(batch, [0], keys(1)).draw(4)
+    drawn = Determinizer(batch, [0], keys(1)).draw(4)
     for _ in range(10):
         drawn.step(drawn.mask.argmax(axis=1))
     assert drawn.over.all()
@@ -172,16 +172,16 @@ def test_worlds_stop_at_the_end_of_the_match():
 
 def test_worlds_depend_on_the_decision_and_its_key_alone():
     batch = tables_of("byteskille")
-    whole = Worlds(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
-    alone = Worlds(batch, [3], keys(1, 11)).draw(4).tables
+    whole = Determinizer(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
+    alone = Determinizer(batch, [3], keys(1, 11)).draw(4).tables
     assert np.array_equal(alone, whole[4:8])
-    taken = Worlds(batch, [0, 3, 5], keys(3, 10)).take([2, 1])
+    taken = Determinizer(batch, [0, 3, 5], keys(3, 10)).take([2, 1])
     assert taken.keys.tolist() == [12, 11]
     assert np.array_equal(taken.draw(4).tables, np.concatenate([whole[8:], whole[4:8]]))
 
 
 def test_some_of_the_worlds_can_be_passed_over():
-    worlds = Worlds(tables_of("byteskille"), [0, 3], keys(2))
+    worlds = Determinizer(tables_of("byteskille"), [0, 3], keys(2))
     whole, later = worlds.draw(6).tables, worlds.draw(2, first=4).tables
     assert np.array_equal(later, whole[[4, 5, 10, 11]])
 
@@ -197,7 +197,7 @@ def played(table, script: str, number: int = 400):
         assert table.seat == int(seat)
         history.note(np.array([ACTIONS[text]]))
         table.act(line)
-    worlds = Worlds(table.batch, [0], keys(1), history)
+    worlds = Determinizer(table.batch, [0], keys(1), history)
     return worlds.draw_with_past(number)
 
 
@@ -250,7 +250,7 @@ def test_a_history_forgets_hands_that_are_past():
     table.act("2 defer")
     history.note(np.array([ACTIONS["yes"]]))
     table.act("1 yes").deal("L1 L2 L3")
-    assert len(Worlds(table.batch, [0], keys(1), history).draw_with_past(2)[1].seat) == 0
+    assert len(Determinizer(table.batch, [0], keys(1), history).draw_with_past(2)[1].seat) == 0
 
 
 def test_a_history_goes_back_to_a_mark_and_forgets_chosen_tables():
@@ -287,6 +287,6 @@ def test_a_history_keeps_the_tables_that_are_stepped():
 
 
 def test_without_a_history_there_is_no_past():
-    worlds = Worlds(tables_of("byteskille"), [0], keys(1))
-    with pytest.raises(KilleError, match="no history is kept of these tables; give Worlds one"):
+    worlds = Determinizer(tables_of("byteskille"), [0], keys(1))
+    with pytest.raises(KilleError, match="no history is kept of these tables"):
         worlds.draw_with_past(2)

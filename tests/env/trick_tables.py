@@ -15,7 +15,7 @@ from typing import Any
 
 import kille_env
 from env.tables import relative
-from kille_env.core.deck import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK
 
 
 class NoMoreCards(Exception):

@@ -4,7 +4,7 @@ The order of the actions and of the cards is OpenSpiel's, so that the trees are 
 node.
 """
 
-from kille_training.solving.build import Choice, Draw, Flattened, Over, flatten
+from kille_training.solving.trees.build import Choice, Draw, Flattened, Over, flatten
 
 
 def kuhn(num_players: int = 2) -> Flattened:

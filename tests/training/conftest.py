@@ -2,7 +2,7 @@
 
 import pytest
 
-from kille_training.config import (
+from kille_training.learning.settings import (
     LearnerSettings,
     MeasureSettings,
     TableSettings,

@@ -4,12 +4,12 @@ import pytest
 
 from kille_env.registry import spec
 from kille_training.arena.compare import bounds_of, compare, compare_settings
-from kille_training.arena.live import Quiet
+from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
-from kille_training.arena.workers import HereExecutor
-from kille_training.cli import main
-from kille_training.rating.sequential import ABOVE, BELOW, Hypotheses, sequential_test
+from kille_training.cli.live import Quiet
+from kille_training.cli.main import main
+from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, sequential_test
 
 
 def run(path, better, worse, hypotheses=None, told=None, num_players=3, rules=None):

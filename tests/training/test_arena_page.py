@@ -8,11 +8,11 @@ import yaml
 
 from kille_env.errors import KilleError
 from kille_training.arena.exact import exact_units
-from kille_training.arena.page import write_page
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
-from kille_training.cli import main
-from kille_training.rating.intervals import units
+from kille_training.cli.main import main
+from kille_training.reports.tournament import write_page
+from kille_training.statistics.intervals import units
 
 
 def play(folder, capsys, **changes):

@@ -10,7 +10,7 @@ from kille_training.arena import play
 from kille_training.arena.lots import chances, deal_seeds, derive
 from kille_training.arena.play import Bench, play_unit
 from kille_training.arena.units import Entrant, Stint, Unit
-from kille_training.evaluate import payoff
+from kille_training.evaluation.duplicate import payoff
 
 ENTRANTS = (
     Entrant(0, "rule", "rule_of_thumb"),

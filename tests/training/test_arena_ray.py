@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from kille_env.registry import spec
+from kille_training.arena.executors.processes import HereExecutor, WorkerError
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Stint, Unit
-from kille_training.arena.workers import HereExecutor, WorkerError
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
 import ray
 from ray.cluster_utils import Cluster
 
-from kille_training.arena.ray_cluster import RayExecutor
+from kille_training.arena.executors.ray_cluster import RayExecutor
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from kille_env.registry import spec
+from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
 from kille_training.arena.lots import deal_seeds
 from kille_training.arena.store import (
@@ -29,7 +30,6 @@ from kille_training.arena.store import (
     StoreVersionError,
 )
 from kille_training.arena.units import Entrant, Failure, Outcome, Result, Stint, Unit
-from kille_training.arena.workers import HereExecutor
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()

@@ -10,15 +10,15 @@ from rich.console import Console
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records
 from kille_training.arena.entrants import fingerprint
-from kille_training.arena.live import LiveStandings
+from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.replay import cells_renderable, export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreConflictError
 from kille_training.arena.tournament import Folder, Tournament, gaps
 from kille_training.arena.units import Failure, Outcome, Unit
-from kille_training.arena.workers import HereExecutor
-from kille_training.cli import main
-from kille_training.config import settings_from
+from kille_training.cli.live import LiveStandings
+from kille_training.cli.main import main
+from kille_training.learning.settings import settings_from
 
 TRIO = {"rule": "rule_of_thumb", "luck": "uniform", "bold": {"player": "uniform", "play": "argmax"}}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kille_env.registry import spec
-from kille_training.arena import workers
+from kille_training.arena.executors import processes as workers
+from kille_training.arena.executors.processes import HereExecutor, LocalExecutor, WorkerError
 from kille_training.arena.units import Entrant, Stint, Unit
-from kille_training.arena.workers import HereExecutor, LocalExecutor, WorkerError
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()

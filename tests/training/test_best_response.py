@@ -9,16 +9,16 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
-from kille_agents.likeliest import Likeliest
+from kille_agents.greedy import Likeliest
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import spec
-from kille_training import best_response as module
-from kille_training.best_response import LEARNER, Search, best_response, gains
-from kille_training.cli import main
-from kille_training.evaluate import estimate
-from kille_training.solving.deals import build_deal
-from kille_training.solving.policies import nash_conv, strategies_of
-from kille_training.solving.values import expected_values
+from kille_training.cli.main import main
+from kille_training.evaluation.duplicate import estimate
+from kille_training.learning import best_response as module
+from kille_training.learning.best_response import LEARNER, Search, best_response, gains
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.policies import nash_conv, strategies_of
+from kille_training.solving.trees.values import expected_values
 
 DEAL = spec("byteskille").resolve({"fraga": "off"}, episode="deal")
 TINY = Search(

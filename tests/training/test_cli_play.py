@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kille_env.records import read_records, replay
-from kille_training import cli
+from kille_training.cli import main as cli
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 import kille_env
 from kille_env.records import read_records, replay
-from kille_training import cli, console
+from kille_training.cli import console
+from kille_training.cli import main as cli
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.lineup.LineUp.actions", interrupt)
+    monkeypatch.setattr("kille_training.cli.lineup.LineUp.actions", interrupt)
     status, out, err = kille("record", "byteskille", "--out", tmp_path / "x")
     assert (status, out) == (130, "")
     assert "interrupted" in err
@@ -100,7 +101,7 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(kille, monkeypatc
 
 
 def test_a_reader_who_has_enough_is_no_error(recorded):
-    command = [sys.executable, "-m", "kille_training.cli", "replay", str(recorded)]
+    command = [sys.executable, "-m", "kille_training.cli.main", "replay", str(recorded)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
@@ -170,7 +171,7 @@ def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkey
     alone = tmp_path / "alone"
     assert kille("record", "byteskille", "--seed", 2, "--out", alone)[0] == 0
     assert recorded.read_bytes().splitlines()[2] == alone.read_bytes().strip()
-    monkeypatch.setattr("kille_training.commands.record.TABLES_AT_ONCE", 2)
+    monkeypatch.setattr("kille_training.cli.record.TABLES_AT_ONCE", 2)
     assert kille("record", "byteskille", "--matches", 3, "--out", alone)[0] == 0
     assert recorded.read_bytes() == alone.read_bytes()
 

@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from kille_env.errors import ConfigError
-from kille_training.cli import main
-from kille_training.config import load_settings
-from kille_training.jobs import check_same
-from kille_training.runs import Run
+from kille_training.cli.jobs import check_same
+from kille_training.cli.main import main
+from kille_training.learning.runs import Run
+from kille_training.learning.settings import load_settings
 
 TINY = """
 name: tiny
@@ -28,7 +28,7 @@ measure: {every: 256, deals: 10, final_deals: 20}
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kille_training.report.MAP_DECISIONS", 8192)
+    monkeypatch.setattr("kille_training.reports.training.MAP_DECISIONS", 8192)
     (tmp_path / "tiny.yaml").write_text(TINY)
     return "tiny.yaml"
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_done_says_what_to_do(config, capsys, tmp_path):
 def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
     config, capsys, monkeypatch, tmp_path
 ):
-    from kille_training.watch import Watch
+    from kille_training.cli.progress import Watch
 
     stop = iter([False, True])
     told = Watch.updated
@@ -185,7 +185,7 @@ def test_an_interruption_before_the_run_began_promises_nothing(config, capsys, m
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.train.make_model", stop)
+    monkeypatch.setattr("kille_training.learning.training.make_model", stop)
     assert main(["train", config]) == 130
     assert "nothing was written" in capsys.readouterr().err
 
@@ -199,8 +199,8 @@ def test_the_report_of_a_measured_run_needs_no_torch(config, capsys, tmp_path):
         "        if name.split('.')[0] in ('torch', 'sb3_contrib', 'stable_baselines3'):\n"
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, NoTorch())\n"
-        "import kille_training.report as page\n"
-        "from kille_training.cli import main\n"
+        "import kille_training.reports.training as page\n"
+        "from kille_training.cli.main import main\n"
         "page.MAP_DECISIONS = 8192\n"
         "sys.exit(main(['report', 'runs/tiny']))\n"
     )
@@ -216,7 +216,7 @@ def test_the_report_of_a_measured_run_needs_no_torch(config, capsys, tmp_path):
 
 
 def test_an_interrupted_run_says_how_to_go_on(config, capsys, monkeypatch):
-    from kille_training.watch import Watch
+    from kille_training.cli.progress import Watch
 
     monkeypatch.setattr(
         Watch, "updated", lambda self, row, total: signal.raise_signal(signal.SIGTERM)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, RulesError
-from kille_training.config import (
+from kille_training.learning.settings import (
     LearnerSettings,
     MeasureSettings,
     TableSettings,

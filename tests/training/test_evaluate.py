@@ -6,7 +6,13 @@ import pytest
 from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.evaluate import estimate, payoff, payoff_table, rows_as_dicts, rows_from_dicts
+from kille_training.evaluation.duplicate import (
+    estimate,
+    payoff,
+    payoff_table,
+    rows_as_dicts,
+    rows_from_dicts,
+)
 
 DEAL = spec("byteskille").resolve(episode="deal")
 MATCH = spec("byteskille").resolve(episode="match")

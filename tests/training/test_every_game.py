@@ -8,7 +8,7 @@ import pytest
 
 import kille_env
 from kille_env.records import read_records, replay
-from kille_training import cli
+from kille_training.cli import main as cli
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "train"
 TINY = {
@@ -93,7 +93,7 @@ def test_evaluate(kille, game):
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 def test_train_and_report(kille, game, monkeypatch):
     pytest.importorskip("sb3_contrib")
-    monkeypatch.setattr("kille_training.report.MAP_DECISIONS", 2048)
+    monkeypatch.setattr("kille_training.reports.training.MAP_DECISIONS", 2048)
     words = [word for key, value in TINY.items() for word in ("--set", f"{key}={value}")]
     found = json.loads(kille("train", CONFIGS / f"{game}.yaml", *words, "--json"))
     assert found["run"] == f"runs/{game}"

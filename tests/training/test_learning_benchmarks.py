@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import kille_env
-from kille_env.core.deck import KILLE_CODES
+from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
-from kille_training.config import load_settings
-from kille_training.curves import Journal, Point, curve, learn
-from kille_training.learner import make_model
-from kille_training.solving.deals import build_deal
+from kille_training.learning.curves import Journal, Point, curve, learn
+from kille_training.learning.sb3 import make_model
+from kille_training.learning.settings import load_settings
+from kille_training.solving.byteskille.deals import build_deal
 
 ROOT = Path(__file__).parents[2]
 

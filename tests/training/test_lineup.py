@@ -5,7 +5,7 @@ import pytest
 
 from kille_env.errors import PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.lineup import LineUp, line_up, table_for
+from kille_training.cli.lineup import LineUp, line_up, table_for
 
 
 def test_what_is_no_distribution_is_refused_with_the_name_of_the_player():

@@ -6,7 +6,7 @@ import pytest
 
 from kille_agents.population import ROSTER, population
 from kille_env.registry import list_games
-from kille_training.cli import main
+from kille_training.cli.main import main
 
 
 def run(capfd, *words):

@@ -5,15 +5,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from kille_agents.threshold import ThresholdPolicy
-from kille_agents.uniform import UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
 from kille_env.errors import KilleError
+from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
-from kille_training.rating import collusion
-from kille_training.rating.observations import Observations
-from kille_training.solving.deals import build_deal
-from kille_training.solving.policies import strategies_of
-from kille_training.solving.values import expected_values
+from kille_training.evaluation import collusion
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.policies import strategies_of
+from kille_training.solving.trees.values import expected_values
+from kille_training.statistics.observations import Observations
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
 PACK = ("BL", "L2", "L6", "GO", "L9", "KI")

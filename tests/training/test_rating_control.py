@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from kille_agents.likeliest import Likeliest
-from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_array
-from kille_agents.uniform import UniformPolicy
-from kille_env.core.deck import KILLE_CODES
+from kille_agents.greedy import Likeliest
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import KilleError
+from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
-from kille_training.evaluate import Player, play_out
-from kille_training.rating import control
-from kille_training.rating.luck import DEALT as AT_THE_DEAL
-from kille_training.rating.luck import DRAWN, play_watched
-from kille_training.rating.observations import Observations
-from kille_training.solving.deals import build_deal, build_stage
-from kille_training.solving.policies import strategies_of
-from kille_training.solving.values import expected_values
+from kille_training.evaluation.duplicate import Player, play_out
+from kille_training.evaluation.luck import DEALT as AT_THE_DEAL
+from kille_training.evaluation.luck import DRAWN, play_watched
+from kille_training.solving.byteskille.deals import build_deal, build_stage
+from kille_training.solving.byteskille.policies import strategies_of
+from kille_training.solving.trees.values import expected_values
+from kille_training.statistics import control
+from kille_training.statistics.observations import Observations
 
 SEATS = 3
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})

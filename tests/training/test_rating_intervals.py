@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from kille_env.errors import KilleError
-from kille_training.evaluate import estimate
-from kille_training.rating import crosstable as tables
-from kille_training.rating import intervals
-from kille_training.rating.intervals import Sums
-from kille_training.rating.observations import Observations
+from kille_training.evaluation.duplicate import estimate
+from kille_training.statistics import crosstable as tables
+from kille_training.statistics import intervals
+from kille_training.statistics.intervals import Sums
+from kille_training.statistics.observations import Observations
 
 RUNS = 4000
 

@@ -9,10 +9,10 @@ import pytest
 from openskill.models import PlackettLuce
 
 from kille_env.errors import KilleError
-from kille_training.rating.ladder import climb, spread
-from kille_training.rating.plackett_luce import fit
-from kille_training.rating.prediction import gain, held_out, log_loss
-from kille_training.rating.rankings import rankings_of
+from kille_training.statistics.ladder import climb, spread
+from kille_training.statistics.plackett_luce import fit
+from kille_training.statistics.prediction import gain, held_out, log_loss
+from kille_training.statistics.rankings import rankings_of
 
 
 def simulated(strength, tables, seats, seed, each=1):

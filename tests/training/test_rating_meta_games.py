@@ -10,21 +10,21 @@ from open_spiel.python.egt import alpharank, heuristic_payoff_table, utils
 from scipy.optimize import linprog
 
 from kille_env.errors import KilleError
-from kille_training.rating import meta_game
-from kille_training.rating.alpha_rank import (
+from kille_training.statistics import meta_game
+from kille_training.statistics.alpha_rank import (
     infinite_alpha,
     many_populations,
     mixed_population,
     settle,
     single_population,
 )
-from kille_training.rating.lotteries import condorcet_winner, levels, maximal_lottery
-from kille_training.rating.nash_averaging import (
+from kille_training.statistics.lotteries import condorcet_winner, levels, maximal_lottery
+from kille_training.statistics.nash_averaging import (
     max_entropy_equilibrium,
     nash_average,
     stability,
 )
-from kille_training.rating.observations import Observations
+from kille_training.statistics.observations import Observations
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 TRANSITIVE = np.array([[0.0, -1, -1], [1, 0, -1], [1, 1, 0]])

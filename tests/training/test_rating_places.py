@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
-from kille_training.rating.observations import Observations
-from kille_training.rating.places import (
+from kille_training.statistics.observations import Observations
+from kille_training.statistics.places import (
     dominance,
     places,
     places_by_size,

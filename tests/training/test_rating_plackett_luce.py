@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from kille_env.errors import KilleError
-from kille_training.rating.observations import Observations, concatenate
-from kille_training.rating.plackett_luce import ELO, EXACT, _Problem, fit, log_likelihood
-from kille_training.rating.rankings import rankings, rankings_of
+from kille_training.statistics.observations import Observations, concatenate
+from kille_training.statistics.plackett_luce import ELO, EXACT, _Problem, fit, log_likelihood
+from kille_training.statistics.rankings import rankings, rankings_of
 
 
 def observed(members, scores, deal=None):

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
-from kille_training.evaluate import Player, play_out
-from kille_training.rating import sequential
-from kille_training.rating.sequential import Hypotheses, SequentialTest
+from kille_training.evaluation.duplicate import Player, play_out
+from kille_training.statistics import sequential
+from kille_training.statistics.sequential import Hypotheses, SequentialTest
 
 RUNS = 2000
 GAP = 0.015

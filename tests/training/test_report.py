@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kille_agents import ThresholdPolicy, UniformPolicy
-from kille_env.core.deck import GO, KI
+from kille_env.cards.pack import GO, KI
 from kille_env.registry import make_batch, spec
-from kille_training.heatmap import swap_map
+from kille_training.evaluation.swap_map import swap_map
 
 RULES = spec("byteskille").resolve(episode="deal")
 
@@ -64,7 +64,7 @@ def test_progress_adds_up():
 
 def test_pictures_are_the_same_twice():
     pytest.importorskip("matplotlib")
-    from kille_training.plots import learning_curve, swap_heat_map
+    from kille_training.reports.plots import learning_curve, swap_heat_map
 
     found = swap_map(ThresholdPolicy(3, RULES), 3, RULES, decisions=8192)
     rows = [

@@ -11,18 +11,23 @@ import pytest
 from kille_agents import load_policy
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
-from kille_training.cli import main
-from kille_training.solving import match_solver
-from kille_training.solving.cfr import CFR
-from kille_training.solving.deals import build_deal
-from kille_training.solving.match_policies import match_strategy_of
-from kille_training.solving.match_solver import solve_match
-from kille_training.solving.match_tell import MOST_TOLD, buying_text, states_text
-from kille_training.solving.matches import build_match, match_nash_conv
-from kille_training.solving.policies import nash_conv, table_of
-from kille_training.solving.solution import Folder, SolveSettings, _next_check, solve_deal
-from kille_training.solving.tell import strategy_text, swaps_of
-from kille_training.solving.values import uniform
+from kille_training.cli.main import main
+from kille_training.solving.byteskille import match_solver
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.match_policies import match_strategy_of
+from kille_training.solving.byteskille.match_solver import solve_match
+from kille_training.solving.byteskille.match_text import MOST_TOLD, buying_text, states_text
+from kille_training.solving.byteskille.matches import build_match, match_nash_conv
+from kille_training.solving.byteskille.policies import nash_conv, table_of
+from kille_training.solving.byteskille.solution import (
+    Folder,
+    SolveSettings,
+    _next_check,
+    solve_deal,
+)
+from kille_training.solving.byteskille.text import strategy_text, swaps_of
+from kille_training.solving.trees.cfr import CFR
+from kille_training.solving.trees.values import uniform
 
 pytestmark = pytest.mark.compiled
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.table import FORMAT, TablePolicy, load_table, save_table, write_table
-from kille_agents.threshold import ThresholdPolicy
-from kille_agents.uniform import UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_agents.tabular import FORMAT, TablePolicy, load_table, save_table, write_table
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
-from kille_training.solving.deals import Stage, build_deal, build_stage
-from kille_training.solving.policies import (
+from kille_env.policy import UniformPolicy
+from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
+from kille_training.solving.byteskille.policies import (
     Mixture,
     nash_conv,
     nash_conv_of,
@@ -23,8 +23,13 @@ from kille_training.solving.policies import (
     strategy_of,
     table_of,
 )
-from kille_training.solving.tree import CHANCE, TERMINAL
-from kille_training.solving.values import best_response, check_strategy, expected_values, uniform
+from kille_training.solving.trees.tree import CHANCE, TERMINAL
+from kille_training.solving.trees.values import (
+    best_response,
+    check_strategy,
+    expected_values,
+    uniform,
+)
 
 pytestmark = pytest.mark.compiled
 

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.base import sample_actions
-from kille_agents.match_table import (
+from kille_agents.match_tabular import (
     MatchTable,
     hand_columns,
     load_match_table,
     save_match_table,
     standing_columns,
 )
-from kille_agents.table import TableCard
+from kille_agents.tabular import TableCard
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
+from kille_env.policy import sample_actions
 from kille_env.registry import load_game
-from kille_training.solving.match_policies import match_strategy_of, match_table_of
-from kille_training.solving.match_solver import MatchProgress, MatchSolution, solve_match
-from kille_training.solving.matches import MatchStrategy, build_match, match_nash_conv
+from kille_training.solving.byteskille.match_policies import match_strategy_of, match_table_of
+from kille_training.solving.byteskille.match_solver import MatchProgress, MatchSolution, solve_match
+from kille_training.solving.byteskille.matches import MatchStrategy, build_match, match_nash_conv
 
 pytestmark = pytest.mark.compiled
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
-from kille_training.solving.build import Choice, Draw, Over
-from kille_training.solving.sampling import SampledCFR
-from kille_training.solving.values import expected_values, nash_conv
+from kille_training.solving.trees.build import Choice, Draw, Over
+from kille_training.solving.trees.sampling import SampledCFR
+from kille_training.solving.trees.values import expected_values, nash_conv
 from reference.small_games import kuhn, kuhn_rules
 
 

@@ -14,12 +14,12 @@ from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import TabularPolicy
 
 from kille_env.errors import KilleError, PolicyError
-from kille_training.solving.build import Choice, Draw, Over, flatten
-from kille_training.solving.cfr import CFR, CFR_PLAIN, CFR_PLUS, DISCOUNTED, VARIANTS, Variant
-from kille_training.solving.mccfr import MCCFR
-from kille_training.solving.sequences import sequence_form
-from kille_training.solving.solver import Solver, fingerprint, normalised
-from kille_training.solving.values import (
+from kille_training.solving.trees.build import Choice, Draw, Over, flatten
+from kille_training.solving.trees.cfr import CFR, CFR_PLAIN, CFR_PLUS, DISCOUNTED, VARIANTS, Variant
+from kille_training.solving.trees.mccfr import MCCFR
+from kille_training.solving.trees.sequences import sequence_form
+from kille_training.solving.trees.solver import Solver, fingerprint, normalised
+from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
     expected_values,

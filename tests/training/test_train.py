@@ -20,10 +20,10 @@ import torch
 from kille_agents import load_policy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.checkpoints import read_checkpoint
-from kille_training.learner import export, make_model
-from kille_training.runs import Run
-from kille_training.train import Training, interruptible, train
+from kille_training.learning.checkpoints import read_checkpoint
+from kille_training.learning.runs import Run
+from kille_training.learning.sb3 import export, make_model
+from kille_training.learning.training import Training, interruptible, train
 
 FILES = ("policy.safetensors", "policy.json")
 
@@ -121,7 +121,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path, tiny):
     killed.write_settings(settings)
     file.write_bytes(killed.config.read_bytes())
     code = (
-        "import sys; from kille_training.cli import main; "
+        "import sys; from kille_training.cli.main import main; "
         f"sys.exit(main(['train', {str(killed.folder)!r}]))"
     )
     process = subprocess.Popen(
@@ -232,7 +232,7 @@ def test_a_checkpoint_of_another_version_of_the_game_is_refused(tmp_path, tiny, 
     settings = tiny(learner={"decisions": 128})
     train(run, settings)
     newer = replace(spec("byteskille"), version=99)
-    monkeypatch.setattr("kille_training.train.spec", lambda name: newer)
+    monkeypatch.setattr("kille_training.learning.training.spec", lambda name: newer)
     with pytest.raises(ConfigError, match="its version of the game is 0, this is 99"):
         Training(run, settings, settings.table.resolve()).load(print)
 
@@ -241,7 +241,7 @@ def test_other_libraries_are_told_about(tmp_path, tiny, monkeypatch):
     run = Run(tmp_path / "run")
     settings = tiny(learner={"decisions": 128})
     train(run, settings)
-    monkeypatch.setattr("kille_training.train.versions", lambda: {"torch": "0.1"})
+    monkeypatch.setattr("kille_training.learning.training.versions", lambda: {"torch": "0.1"})
     said = []
     Training(run, settings, settings.table.resolve()).load(said.append)
     assert "not to the same bits" in said[0]

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from kille_agents.base import Policy
 from kille_agents.population.habits import Maker
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
+from kille_env.policy import Policy
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")

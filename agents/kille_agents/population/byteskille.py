@@ -11,7 +11,6 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from kille_agents.base import Policy
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
 from kille_agents.population.habits import (
     Habit,
@@ -22,10 +21,11 @@ from kille_agents.population.habits import (
     by_habit,
     noisy,
 )
-from kille_agents.table import SUFFIX, load_table
-from kille_agents.threshold import DEALT, TAKEN, ThresholdPolicy, threshold_array
-from kille_env.core.deck import KI
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.tabular import SUFFIX, load_table
+from kille_env.cards.pack import KI
 from kille_env.core.spec import Rules
+from kille_env.policy import Policy
 from kille_env.registry import spec
 
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15

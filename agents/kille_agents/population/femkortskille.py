@@ -6,17 +6,17 @@ hand, with a card, against somebody or nobody; and they play high cards too earl
 
 import numpy as np
 
-from kille_agents.femkortskille import (
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
+from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.trick_habits import play_cards
+from kille_agents.rules_of_thumb.femkortskille import (
     EACH_KNOCKER,
     KNOCK,
     FemkortskilleRuleOfThumb,
     worth_of,
 )
-from kille_agents.kille_hands import ranks
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
-from kille_agents.population.trick_habits import play_cards
-from kille_env.core.deck import GO
+from kille_agents.rules_of_thumb.kille_hands import ranks
+from kille_env.cards.pack import GO
 
 TIGHT, LOOSE = 2.5, -4.0  # ranks that they want more than the rule of thumb, or less
 FAIR_MEAN = 12.0  # mean rank of three cards: lilja 10

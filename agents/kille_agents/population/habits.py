@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kille_agents.base import Policy, check_shapes
-from kille_agents.uniform import UniformPolicy
 from kille_env.core.spec import GameSpec, Rules, width
+from kille_env.policy import Policy, UniformPolicy, check_shapes
 from kille_env.registry import spec
 
 

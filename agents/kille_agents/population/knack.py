@@ -6,15 +6,15 @@ with the right card, or because the others do; and some play high cards whatever
 
 import numpy as np
 
-from kille_agents.knack import (
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
+from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.rules_of_thumb.knack import (
     ABOVE_SIDE,
     KnackRuleOfThumb,
     bar_to_join,
     missing_above,
     tricks_in_hand,
 )
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
 from kille_env.games.knack.table import RANKS
 
 TIGHT, LOOSE = 0.5, -0.4  # tricks in hand that they want more than the rule of thumb, or less

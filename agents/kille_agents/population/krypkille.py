@@ -7,8 +7,6 @@ trust a low card whatever the tricks have shown, or who never say a word.
 
 import numpy as np
 
-from kille_agents.kille_hands import ranks
-from kille_agents.krypkille import EXCHANGED, KrypkilleRuleOfThumb, chance_of_lowest
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
 from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
 from kille_agents.population.trick_habits import (
@@ -20,8 +18,10 @@ from kille_agents.population.trick_habits import (
     lead_cards,
     lowest,
 )
-from kille_env.core.deck import KI, KILLE_PACK
-from kille_env.core.tricks import TYPES
+from kille_agents.rules_of_thumb.kille_hands import ranks
+from kille_agents.rules_of_thumb.krypkille import EXCHANGED, KrypkilleRuleOfThumb, chance_of_lowest
+from kille_env.cards.pack import KI, KILLE_PACK
+from kille_env.tricktaking.tricks import TYPES
 
 LILJA_6 = KILLE_PACK.codes.index("L6")
 BOLD, CAREFUL = 0.45, 0.9  # how likely the last card has to be the lowest

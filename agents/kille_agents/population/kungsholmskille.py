@@ -8,14 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kille_agents.kille_hands import ranks
-from kille_agents.kungsholmskille import (
-    KNOCK,
-    STAY,
-    KungsholmskilleRuleOfThumb,
-    chance_of_lowest,
-    strength_of,
-)
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
 from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
 from kille_agents.population.trick_habits import (
@@ -25,7 +17,15 @@ from kille_agents.population.trick_habits import (
     lowest,
     play_cards,
 )
-from kille_env.core.deck import KILLE_PACK
+from kille_agents.rules_of_thumb.kille_hands import ranks
+from kille_agents.rules_of_thumb.kungsholmskille import (
+    KNOCK,
+    STAY,
+    KungsholmskilleRuleOfThumb,
+    chance_of_lowest,
+    strength_of,
+)
+from kille_env.cards.pack import KILLE_PACK
 
 LILJA_6 = KILLE_PACK.codes.index("L6")
 TIGHT, LOOSE = 3.0, -3.0  # ranks of strength that they want more than the rule of thumb, or less

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kille_agents.kille_hands import ranks, worth_of_discards, worth_of_sets
 from kille_agents.population.habits import Habit, Seen
-from kille_env.core.tricks import HAND, SIZES, TYPES
+from kille_agents.rules_of_thumb.kille_hands import ranks, worth_of_discards, worth_of_sets
+from kille_env.tricktaking.tricks import HAND, SIZES, TYPES
 
 SKITKORT = 2  # the highest type of the three lowest, kransen
 LAST_PLAY = "play KI"

@@ -14,8 +14,12 @@ who sees what in `observe`, what else he could be sitting at in `worlds`, the wo
 who is done with a match in `retired`.
 """
 
-from kille_env.core.deck import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.byteskille.determinize import (
+    relabel,
+    resample,
+)
 from kille_env.games.byteskille.observe import (
     full_state,
     full_state_parts,
@@ -41,17 +45,13 @@ from kille_env.games.byteskille.table import (
     PHASES,
     TABLE,
 )
-from kille_env.games.byteskille.words import (
+from kille_env.games.byteskille.text import (
     MEANINGS,
     NOTES,
     RESULT_KEYS,
     describe,
     narrate,
     result,
-)
-from kille_env.games.byteskille.worlds import (
-    relabel,
-    resample,
 )
 
 __all__ = [

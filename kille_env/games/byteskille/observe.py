@@ -4,11 +4,11 @@ Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is h
 meaning stands in its layout below, from which the page of the game is made.
 """
 
-from kille_env.core.deck import KI
-from kille_env.core.features import binary, capped, digits, seat_set
+from kille_env.cards.features import binary, capped, digits, seat_set
+from kille_env.cards.pack import KI
+from kille_env.cards.seats import bit, has, relative
+from kille_env.cards.sets import in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import bit, has, relative
-from kille_env.core.sets import in_cards
 from kille_env.core.spec import Part, lay_out
 from kille_env.games.byteskille.settle import (
     price,

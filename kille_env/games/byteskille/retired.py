@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from kille_env.cards.sets import members
 from kille_env.core.game import OVER
-from kille_env.core.sets import members
 from kille_env.core.spec import Rules
 
 

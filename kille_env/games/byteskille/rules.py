@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kille_env.core.deck import (
+from kille_env.cards.pack import (
     GO,
     HU,
     KA,
@@ -12,6 +12,8 @@ from kille_env.core.deck import (
     draw,
     take_pack,
 )
+from kille_env.cards.seats import bit, everybody, has, next_seat
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import (
     new_deal,
     new_match,
@@ -20,8 +22,6 @@ from kille_env.core.jit import (
     index,
     kernel,
 )
-from kille_env.core.seats import bit, everybody, has, next_seat
-from kille_env.core.sets import card_bit
 from kille_env.core.spec import SINGLE_DEAL
 from kille_env.games.byteskille.settle import (
     buy_or_decline,

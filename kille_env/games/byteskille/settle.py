@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from kille_env.core.deck import (
+from kille_env.cards.pack import (
     GO,
     KI,
 )
+from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import (
     DEAL,
     OVER,
@@ -14,8 +16,6 @@ from kille_env.core.jit import (
     index,
     kernel,
 )
-from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
-from kille_env.core.sets import card_bit
 from kille_env.core.spec import SINGLE_DEAL
 from kille_env.games.byteskille.table import (
     AFTER_EACH,

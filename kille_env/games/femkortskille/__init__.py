@@ -5,12 +5,12 @@ documented default decides; the numbers D-F01 to D-F12 are explained on the game
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the worlds
 that a seat deems possible in `worlds`, the words in `words`; what other trick games share is in
-`kille_env.core.tricks`, `kille_env.core.hidden` and `kille_env.core.pots`.
+`kille_env.tricktaking.tricks`, `kille_env.tricktaking.hidden` and `kille_env.tricktaking.pots`.
 """
 
-from kille_env.core.deck import KILLE_PACK
-from kille_env.core.pots import settle
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.femkortskille.determinize import relabel, resample
 from kille_env.games.femkortskille.observe import (
     full_state,
     full_state_parts,
@@ -21,7 +21,7 @@ from kille_env.games.femkortskille.observe import (
 )
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, PHASES, TABLE, TRICKS
-from kille_env.games.femkortskille.words import (
+from kille_env.games.femkortskille.text import (
     MEANINGS,
     NOTES,
     RESULT_KEYS,
@@ -29,7 +29,7 @@ from kille_env.games.femkortskille.words import (
     narrate,
     result,
 )
-from kille_env.games.femkortskille.worlds import relabel, resample
+from kille_env.tricktaking.pots import settle
 
 __all__ = [
     "MEANINGS",

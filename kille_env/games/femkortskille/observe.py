@@ -6,12 +6,20 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.features import binary, capped, digits, one_seat
+from kille_env.cards.features import binary, capped, digits, one_seat
+from kille_env.cards.seats import count, has, relative
 from kille_env.core.jit import index, kernel
-from kille_env.core.pots import deals_left
-from kille_env.core.seats import count, has, relative
 from kille_env.core.spec import Part, lay_out, width
-from kille_env.core.tricks import (
+from kille_env.games.femkortskille.table import (
+    CHECKED,
+    DEALT,
+    DRAWN,
+    PLAYING,
+    SPEAKING,
+    TRICKS,
+)
+from kille_env.tricktaking.pots import deals_left
+from kille_env.tricktaking.tricks import (
     HAND,
     TYPES,
     seen,
@@ -20,14 +28,6 @@ from kille_env.core.tricks import (
     write_played,
     write_recalled,
     write_slots,
-)
-from kille_env.games.femkortskille.table import (
-    CHECKED,
-    DEALT,
-    DRAWN,
-    PLAYING,
-    SPEAKING,
-    TRICKS,
 )
 
 NUM_PHASES = 2

@@ -2,23 +2,11 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw
+from kille_env.cards.pack import draw
+from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
-from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
-from kille_env.core.seats import bit, count, everybody, has, next_seat, seat_left_of
-from kille_env.core.sets import card_bit
-from kille_env.core.tricks import (
-    card_of_type,
-    clear_tricks,
-    deal_hands,
-    heading,
-    lead_from,
-    lowest_of,
-    next_to_play,
-    play_card,
-    write_types,
-)
 from kille_env.games.femkortskille.table import (
     ALL_CHECKED,
     CHECK,
@@ -38,6 +26,18 @@ from kille_env.games.femkortskille.table import (
     SPEAKING,
     TRICKS,
     WALK_OVER,
+)
+from kille_env.tricktaking.pots import begin_pot, pay_into_pot, pay_out, settle
+from kille_env.tricktaking.tricks import (
+    card_of_type,
+    clear_tricks,
+    deal_hands,
+    heading,
+    lead_from,
+    lowest_of,
+    next_to_play,
+    play_card,
+    write_types,
 )
 
 # begin, deal

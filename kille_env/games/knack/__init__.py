@@ -10,6 +10,7 @@ worlds that a seat deems possible in `worlds`, and the words in `words`.
 """
 
 from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.knack.determinize import relabel, resample
 from kille_env.games.knack.observe import (
     full_state,
     full_state_parts,
@@ -28,7 +29,7 @@ from kille_env.games.knack.table import (
     TABLE,
     TRICKS,
 )
-from kille_env.games.knack.words import (
+from kille_env.games.knack.text import (
     MEANINGS,
     NOTES,
     RESULT_KEYS,
@@ -38,7 +39,6 @@ from kille_env.games.knack.words import (
     result,
     set_up,
 )
-from kille_env.games.knack.worlds import relabel, resample
 
 __all__ = [
     "MEANINGS",

@@ -6,10 +6,10 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.features import binary, capped, digits, one_seat, seat_set
+from kille_env.cards.features import binary, capped, digits, one_seat, seat_set
+from kille_env.cards.seats import has, relative
+from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import has, relative
-from kille_env.core.sets import card_bit, in_cards
 from kille_env.core.spec import Part, lay_out, width
 from kille_env.games.knack.rules import playable, strength_of
 from kille_env.games.knack.table import (

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw, take_pack
+from kille_env.cards.pack import draw, take_pack
+from kille_env.cards.seats import bit, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
-from kille_env.core.seats import bit, has, next_seat, seat_left_of
-from kille_env.core.sets import card_bit
 from kille_env.games.knack.table import (
     ACE,
     ALL_CARDS,

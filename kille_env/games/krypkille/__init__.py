@@ -9,12 +9,12 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
   same, with one answer.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.core.tricks`.
+in `words`; what other trick games share is in `kille_env.tricktaking.tricks`.
 """
 
-from kille_env.core.deck import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch
-from kille_env.core.tricks import HAND
+from kille_env.games.krypkille.determinize import relabel, resample
 from kille_env.games.krypkille.observe import (
     full_state,
     full_state_parts,
@@ -34,7 +34,7 @@ from kille_env.games.krypkille.table import (
     TABLE,
     TRICKS,
 )
-from kille_env.games.krypkille.words import (
+from kille_env.games.krypkille.text import (
     MEANINGS,
     NOTES,
     RESULT_KEYS,
@@ -45,7 +45,7 @@ from kille_env.games.krypkille.words import (
     result,
     set_up,
 )
-from kille_env.games.krypkille.worlds import relabel, resample
+from kille_env.tricktaking.tricks import HAND
 
 __all__ = [
     "MEANINGS",

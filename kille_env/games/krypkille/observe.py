@@ -6,13 +6,14 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.deck import KILLE_PACK
-from kille_env.core.features import digits, one_seat, seat_set
+from kille_env.cards.features import digits, one_seat, seat_set
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.seats import has, relative
+from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import has, relative
-from kille_env.core.sets import how_many
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, width
-from kille_env.core.tricks import (
+from kille_env.games.krypkille.table import DISCARDING, LEADING, TRICKS
+from kille_env.tricktaking.tricks import (
     HAND,
     TYPES,
     WHOLE_PACK,
@@ -25,7 +26,6 @@ from kille_env.core.tricks import (
     write_recalled,
     write_slots,
 )
-from kille_env.games.krypkille.table import DISCARDING, LEADING, TRICKS
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size

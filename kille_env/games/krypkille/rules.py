@@ -2,13 +2,28 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw_again, reshuffle, talon_left
+from kille_env.cards.pack import draw_again, reshuffle, talon_left
+from kille_env.cards.seats import bit, count, has, seat_left_of
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
-from kille_env.core.seats import bit, count, has, seat_left_of
-from kille_env.core.sets import card_bit
 from kille_env.core.spec import SINGLE_DEAL
-from kille_env.core.tricks import (
+from kille_env.games.krypkille.table import (
+    CAP,
+    DECLARE,
+    DENOMINATION,
+    DISCARD,
+    DISCARDING,
+    DISCARDS,
+    FIRST_WORTH,
+    GUESSING,
+    KILLE,
+    LEADING,
+    PASS,
+    PLAY,
+    TRICKS,
+)
+from kille_env.tricktaking.tricks import (
     HAND,
     TYPES,
     card_of_type,
@@ -24,21 +39,6 @@ from kille_env.core.tricks import (
     throw_away,
     write_discards,
     write_types,
-)
-from kille_env.games.krypkille.table import (
-    CAP,
-    DECLARE,
-    DENOMINATION,
-    DISCARD,
-    DISCARDING,
-    DISCARDS,
-    FIRST_WORTH,
-    GUESSING,
-    KILLE,
-    LEADING,
-    PASS,
-    PLAY,
-    TRICKS,
 )
 
 NUM_DISCARDS = len(DISCARDS)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kille_env.core.deck import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.game import table_dtype
-from kille_env.core.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
+from kille_env.tricktaking.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
 
 MAX_PLAYERS = 6
 TRICKS = 4

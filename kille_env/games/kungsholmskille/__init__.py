@@ -8,12 +8,12 @@ them:
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.core.tricks` and `kille_env.core.pots`.
+in `text`; what other trick games share is in `kille_env.tricktaking`.
 """
 
-from kille_env.core.deck import KILLE_PACK
-from kille_env.core.pots import settle
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.kungsholmskille.determinize import relabel, resample
 from kille_env.games.kungsholmskille.observe import (
     full_state,
     full_state_parts,
@@ -24,7 +24,7 @@ from kille_env.games.kungsholmskille.observe import (
 )
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.table import ACTIONS, ANTE, MAX_PLAYERS, PHASES, TABLE
-from kille_env.games.kungsholmskille.words import (
+from kille_env.games.kungsholmskille.text import (
     MEANINGS,
     NOTES,
     RESULT_KEYS,
@@ -35,7 +35,7 @@ from kille_env.games.kungsholmskille.words import (
     result,
     set_up,
 )
-from kille_env.games.kungsholmskille.worlds import relabel, resample
+from kille_env.tricktaking.pots import settle
 
 __all__ = [
     "MEANINGS",

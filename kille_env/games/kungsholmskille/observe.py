@@ -6,12 +6,20 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.core.features import binary, capped, digits, one_seat
+from kille_env.cards.features import binary, capped, digits, one_seat
+from kille_env.cards.seats import has, relative
 from kille_env.core.jit import index, kernel
-from kille_env.core.pots import deals_left
-from kille_env.core.seats import has, relative
 from kille_env.core.spec import Part, lay_out, width
-from kille_env.core.tricks import (
+from kille_env.games.kungsholmskille.table import (
+    BUD1,
+    CLAIMED,
+    MOST_DISCARDS,
+    PLAYING,
+    TRICKS,
+    YIELDED,
+)
+from kille_env.tricktaking.pots import deals_left
+from kille_env.tricktaking.tricks import (
     HAND,
     TYPES,
     open_card,
@@ -21,14 +29,6 @@ from kille_env.core.tricks import (
     write_played,
     write_recalled,
     write_slots,
-)
-from kille_env.games.kungsholmskille.table import (
-    BUD1,
-    CLAIMED,
-    MOST_DISCARDS,
-    PLAYING,
-    TRICKS,
-    YIELDED,
 )
 
 NUM_PHASES = 6

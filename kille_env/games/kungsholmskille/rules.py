@@ -2,29 +2,11 @@
 
 import numpy as np
 
-from kille_env.core.deck import draw
+from kille_env.cards.pack import draw
+from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit
 from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
-from kille_env.core.pots import begin_pot, pay_into_pot, pay_out, settle
-from kille_env.core.seats import bit, everybody, has, next_seat, seat_left_of
-from kille_env.core.sets import card_bit
-from kille_env.core.tricks import (
-    HAND,
-    TYPES,
-    card_of_type,
-    clear_discards,
-    clear_tricks,
-    deal_hands,
-    heading,
-    lead_from,
-    lowest_card,
-    lowest_of,
-    next_to_play,
-    play_card,
-    throw_away,
-    write_discards,
-    write_types,
-)
 from kille_env.games.kungsholmskille.table import (
     ANTE,
     BUD,
@@ -51,6 +33,24 @@ from kille_env.games.kungsholmskille.table import (
     TRICKS,
     WALK_OVER,
     YIELDED,
+)
+from kille_env.tricktaking.pots import begin_pot, pay_into_pot, pay_out, settle
+from kille_env.tricktaking.tricks import (
+    HAND,
+    TYPES,
+    card_of_type,
+    clear_discards,
+    clear_tricks,
+    deal_hands,
+    heading,
+    lead_from,
+    lowest_card,
+    lowest_of,
+    next_to_play,
+    play_card,
+    throw_away,
+    write_discards,
+    write_types,
 )
 
 NUM_DISCARDS = len(DISCARDS)

@@ -20,8 +20,8 @@ from kille_training.arena.settings import (
     TournamentSettings,
 )
 from kille_training.arena.tournament import Executor, Folder, Tournament, Watcher
-from kille_training.rating.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
-from kille_training.report import plural_of, unit_of
+from kille_training.reports.training import plural_of, unit_of
+from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 
 FIRST_DEALS = 1_000
 GROWTH = 1.25

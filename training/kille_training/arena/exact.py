@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kille_agents.base import Policy, Searcher
 from kille_agents.catalog import load_policy
-from kille_agents.likeliest import Likeliest
+from kille_agents.greedy import Likeliest
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
+from kille_env.policy import Policy, Searcher
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
-from kille_training.exact import why_not
-from kille_training.rating.control import exact_scores
-from kille_training.rating.observations import Observations
-from kille_training.solving.deals import build_deal
+from kille_training.evaluation.exact import why_not
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.statistics.control import exact_scores
+from kille_training.statistics.observations import Observations
 
 
 def exact_units(

@@ -6,7 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from kille_agents.base import (
+from kille_agents.catalog import load_policy
+from kille_env.core.batch import Batch
+from kille_env.core.determinization import History
+from kille_env.core.spec import Rules
+from kille_env.policy import (
     Policy,
     Searcher,
     best_actions,
@@ -15,10 +19,6 @@ from kille_agents.base import (
     history_for,
     pick_actions,
 )
-from kille_agents.catalog import load_policy
-from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
-from kille_env.core.worlds import History
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.lots import chances, deal_seeds, derive, table_keys

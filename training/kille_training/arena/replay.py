@@ -18,8 +18,8 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Executor, Watcher, check_same, units
 from kille_training.arena.units import Result, Stint, means
-from kille_training.rating.intervals import Intervals, sums_by_deal
-from kille_training.rating.intervals import means as means_by_deal
+from kille_training.statistics.intervals import Intervals, sums_by_deal
+from kille_training.statistics.intervals import means as means_by_deal
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
 from kille_training.arena.seating import check_orders
 from kille_training.arena.units import PLAYS, Entrant
-from kille_training.config import override, read_yaml, settings_from
+from kille_training.learning.settings import override, read_yaml, settings_from
 
 FORMATS = ("round_robin", "gauntlet", "swiss", "random")
 FILLS = ("distinct", "copies")

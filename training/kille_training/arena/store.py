@@ -20,7 +20,7 @@ import numpy as np
 
 from kille_env.errors import KilleError
 from kille_training.arena.units import PLAYS, Entrant, Outcome, Result, Stint, means
-from kille_training.rating.observations import Observations
+from kille_training.statistics.observations import Observations
 
 FILE, LOCK = "results.sqlite", "results.lock"
 APPLICATION = 0x4B494C4C

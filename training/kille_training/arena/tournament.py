@@ -18,11 +18,12 @@ import numpy as np
 import yaml
 
 from kille_agents.describe import describe_player
-from kille_agents.network import write_whole
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
+from kille_env.files import write_whole
 from kille_env.registry import spec
 from kille_training.arena.entrants import check_in, fingerprint
+from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
 from kille_training.arena.matchmaking import (
     Lineup,
     gauntlet,
@@ -34,10 +35,9 @@ from kille_training.arena.seating import ALL, same_tables
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
-from kille_training.arena.workers import HereExecutor, LocalExecutor
-from kille_training.config import plain
-from kille_training.rating.observations import Observations
-from kille_training.runs import versions
+from kille_training.learning.runs import versions
+from kille_training.learning.settings import plain
+from kille_training.statistics.observations import Observations
 
 
 class Executor(Protocol):
@@ -405,7 +405,7 @@ def executor_of(
         address: Of the Ray cluster; None begins one on this machine.
     """
     if settings.executor == "ray":
-        from kille_training.arena.ray_cluster import RayExecutor
+        from kille_training.arena.executors.ray_cluster import RayExecutor
 
         return RayExecutor(address, settings.workers or None, settings.time_limit)
     if settings.workers == 0:

@@ -1,0 +1,210 @@
+"""The player who has a whole match written down.
+
+What is observed is taken apart: how the match stands names a state, and what has been seen of the
+hand names a row of that state's hand. So a strategy of many states of the same few hands stays
+small. Like a table, it is one `.npz` file of plain arrays and a line of JSON, read without pickle.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from kille_agents.tabular import TableCard, card_of, read_arrays, row_keys, table_name, write_table
+from kille_env.core.spec import Rules, width
+from kille_env.errors import PolicyError
+from kille_env.games.byteskille.table import BUY, BUYIN, DECLINE, TURN
+from kille_env.policy import check_probabilities, check_shapes
+from kille_env.registry import spec
+
+FORMAT = "kille-match-table 1"
+
+STANDING = ("redeals_left", "buying", "pot", "price", "entries", "declined", "still_in")
+"""Parts of the observation that say how the match stands."""
+
+SHARED = ("in_hand", "dealer")
+"""Parts that it takes for either: who plays this hand, seen from where."""
+
+CAP = "deals_left"
+"""The part that counts down to the cap on hands; it counts only if the cap was solved for."""
+
+ARRAYS = (
+    "hand_rows",
+    "masks",
+    "hands",
+    "state_hands",
+    "standings",
+    "states",
+    "begins",
+    "played",
+    "buy_rows",
+    "buys",
+)
+
+
+class MatchTable:
+    """Looks up how the match stands and what it has seen; it knows nothing else."""
+
+    def __init__(
+        self, card: TableCard, capped: bool, arrays: Mapping[str, np.ndarray], name: str = "match"
+    ) -> None:
+        """Checks and sorts the table.
+
+        Args:
+            card: What it was made for.
+            capped: Whether the number of hands until the cap tells states apart.
+            arrays: By name:
+                hand_rows: [K, .] uint8, what can be seen of the hands, see `hand_columns`.
+                masks: [K, A] int8, what may be done there.
+                hands: [K] int32, the hand that each belongs to; those of a hand lie together.
+                state_hands: [S] int32, the hand that each state deals.
+                standings: [Q, .] uint8, how the match can stand, see `standing_columns`.
+                states: [Q] int32, the state that each means.
+                begins: [S] int64, where the probabilities of a state begin in `played`: for each
+                    row of its hand one for each legal action.
+                played: float64.
+                buy_rows: [B, .] uint8, how the match can stand when this seat may buy in.
+                buys: [B] float64, how likely it then does.
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: The arrays do not belong together or hold what is no probability.
+        """
+        self.card, self.capped, self.name = card, capped, name
+        self.arrays = {key: np.ascontiguousarray(arrays[key]) for key in ARRAYS}
+        a = self.arrays
+        layout = spec(card.game).observation(card.num_players)
+        self.width, self.actions = width(layout), len(spec(card.game).actions)
+        self._phase_buying = next(p.offset for p in layout if p.name == "phase") + BUYIN - TURN
+        self._hand_columns = hand_columns(card)
+        self._standing_columns = standing_columns(card, capped)
+        wide = (len(self._hand_columns), len(self._standing_columns), len(self._standing_columns))
+        rows = ("hand_rows", "standings", "buy_rows")
+        lists = ("hands", "state_hands", "states", "begins", "played", "buys")
+        fits = (
+            all(a[key].dtype == np.uint8 and a[key].ndim == 2 for key in rows)
+            and wide == tuple(a[key].shape[1] for key in rows)
+            and all(a[key].ndim == 1 for key in lists)
+            and a["masks"].shape == (len(a["hand_rows"]), self.actions)
+            and len(a["hands"]) == len(a["hand_rows"])
+            and len(a["states"]) == len(a["standings"]) > 0
+            and len(a["state_hands"]) == len(a["begins"])
+            and len(a["buys"]) == len(a["buy_rows"])
+        )
+        if not fits:
+            raise PolicyError(f"the arrays of the match table {name} do not belong together")
+        # Where the probabilities of each row begin, counted from the first row of its hand.
+        sizes = a["masks"].sum(axis=1, dtype=np.int64)
+        ends = np.cumsum(sizes)
+        hand_begins = np.searchsorted(a["hands"], np.arange(a["hands"].max(initial=0) + 1))
+        self._offset = ends - sizes - (ends - sizes)[hand_begins[a["hands"]]]
+        starts = a["begins"][a["states"]]
+        if not ((starts >= 0) & (starts < len(a["played"]))).all() or not all(
+            ((a[key] >= 0.0) & (a[key] <= 1.0)).all() for key in ("played", "buys")
+        ):
+            raise PolicyError(f"the match table {name} holds what is no probability")
+        self._hand_index = _Index(_of_hands(a["hand_rows"], a["hands"]), name)
+        self._standing_index = _Index(a["standings"], name)
+        self._buy_index = _Index(a["buy_rows"], name)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns what the table says, [N, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: An observation is none of this match, or the table plays what is not legal.
+        """
+        check_shapes(self.name, observation, mask, self.width, self.actions)
+        a, chances = self.arrays, np.zeros(mask.shape)
+        buying = observation[:, self._phase_buying] != 0
+        stands = observation[:, self._standing_columns]
+        bought = a["buys"][self._buy_index.find(stands[buying])]
+        chances[buying, BUY], chances[buying, DECLINE] = bought, 1.0 - bought
+
+        playing = np.flatnonzero(~buying)
+        states = a["states"][self._standing_index.find(stands[playing])]
+        seen = observation[playing][:, self._hand_columns]
+        rows = self._hand_index.find(_of_hands(seen, a["state_hands"][states]))
+        legal = a["masks"][rows] != 0
+        # The probabilities of a row stand side by side, one for each legal action.
+        first = a["begins"][states] + self._offset[rows]
+        number = first[:, None] + np.cumsum(legal, axis=1) - 1
+        inside = np.clip(number, 0, len(a["played"]) - 1)
+        chances[playing] = np.where(legal, a["played"][inside], 0.0)
+        check_probabilities(self.name, chances, mask)
+        return chances
+
+
+class _Index:
+    """Finds rows of bytes."""
+
+    def __init__(self, rows: np.ndarray, name: str) -> None:
+        keys = row_keys(rows)
+        self.order, self.name = np.argsort(keys), name
+        self.keys = keys[self.order]
+        if (self.keys[1:] == self.keys[:-1]).any():
+            raise PolicyError(f"the match table {name} has a row twice")
+
+    def find(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the number of each row."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64)
+        keys = row_keys(rows)
+        places, unknown = np.searchsorted(self.keys, keys), np.ones(len(keys), dtype=np.bool_)
+        if len(self.keys):
+            places = np.minimum(places, len(self.keys) - 1)
+            unknown = self.keys[places] != keys
+        if unknown.any():
+            raise PolicyError(
+                f"{int(unknown.sum())} of {len(keys)} decisions cannot occur in the match that "
+                f"{self.name} was made for; it plays one pot of its rules from the beginning"
+            )
+        return self.order[places]
+
+
+def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    """Rows with the number of their hand before them: two hands can show the same."""
+    numbers = np.ascontiguousarray(hands, dtype=np.int32).view(np.uint8).reshape(-1, 4)
+    return np.column_stack([numbers, rows])
+
+
+def standing_columns(card: TableCard, capped: bool) -> np.ndarray:
+    """Returns which entries of an observation say how the match stands."""
+    return _columns(card, (*STANDING, *SHARED, *((CAP,) if capped else ())), True)
+
+
+def hand_columns(card: TableCard) -> np.ndarray:
+    """Returns which entries of an observation say what has been seen of the hand."""
+    return _columns(card, (*STANDING, CAP), False)
+
+
+def _columns(card: TableCard, names: tuple[str, ...], named: bool) -> np.ndarray:
+    """Returns the entries of the parts with these names, or of all others."""
+    parts = spec(card.game).observation(card.num_players)
+    chosen = [np.arange(p.offset, p.offset + p.size) for p in parts if (p.name in names) == named]
+    return np.concatenate(chosen)
+
+
+def save_match_table(policy: MatchTable, path: Path) -> Path:
+    """Writes a match table, whole or not at all; returns its path, which ends in `.npz`."""
+    about = {"format": FORMAT, "capped": policy.capped, **asdict(policy.card)}
+    return write_table(path, about, policy.arrays)
+
+
+def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> MatchTable:
+    """Reads a match table and checks that it is for this game, these seats and these rules.
+
+    Raises:
+        PolicyError: It cannot be read, or is for something else; the message names every
+            difference.
+    """
+    about, arrays = read_arrays(path, FORMAT, ARRAYS)
+    card, name = card_of(about, path), table_name(path)
+    if wrong := card.differences(game, num_players, rules):
+        raise PolicyError(f"the match table in {path} does not fit: {'; '.join(wrong)}")
+    try:
+        return MatchTable(card, about.get("capped") is True, arrays, name)
+    except (IndexError, ValueError) as error:
+        raise PolicyError(
+            f"the arrays of the match table {name} do not belong together: {error}"
+        ) from None

@@ -1,0 +1,1 @@
+"""A rule-of-thumb player for each game."""

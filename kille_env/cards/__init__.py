@@ -1,0 +1,1 @@
+"""The pack, sets of cards and seats, arranging a deck, writing features."""

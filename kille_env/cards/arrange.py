@@ -1,0 +1,81 @@
+"""Other arrangements of a table's cards: what games need for `resample` and `relabel`, as kernels.
+
+`cards` says of every card which one lies in its place in the other arrangement.
+"""
+
+import numpy as np
+
+from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.core.jit import index, kernel
+from kille_env.core.rng import below
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def whole_pack(cards):
+    """The set of all cards."""
+    return (_ONE << np.uint64(cards.shape[0])) - _ONE
+
+
+@kernel
+def card_from(table, cards):
+    """Draws a card of a set, each equally likely; the set is not empty."""
+    rest = np.uint64(cards)
+    for _ in range(below(table, how_many(rest))):
+        rest &= rest - _ONE
+    return how_many((rest & ~(rest - _ONE)) - _ONE)
+
+
+@kernel
+def deal_places(table, places, free, may_come, cards):
+    """Puts random cards into some places, all ways of doing so equally likely.
+
+    Args:
+        table: The table with the generator.
+        places: The cards whose places are dealt to, a set.
+        free: The cards that lie nowhere yet, a set.
+        may_come: The cards that may lie there, a set; enough of them are free.
+        cards: Where it is written.
+
+    Returns:
+        The cards that are still free.
+    """
+    for place in range(cards.shape[0]):
+        if in_cards(places, place):
+            card = card_from(table, free & may_come)
+            free &= ~card_bit(card)
+            cards[index(place)] = card
+    return free
+
+
+@kernel
+def relabel_cards(field, cards):
+    """Puts the new cards into a list of cards; -1 stays."""
+    for place in range(field.shape[0]):
+        if field[index(place)] >= 0:
+            field[index(place)] = cards[index(field[index(place)])]
+
+
+@kernel
+def relabel_set(field, cards):
+    """Returns the set of the new cards of a set."""
+    relabelled = np.uint64(0)
+    for card in range(cards.shape[0]):
+        if in_cards(field, card):
+            relabelled |= card_bit(cards[index(card)])
+    return relabelled
+
+
+@kernel
+def relabel_places(field, cards):
+    """Moves the entries of a list with one for each card to the places of the new cards."""
+    moved = np.uint64(0)
+    for first in range(cards.shape[0]):
+        card, carried = index(first), field[index(first)]
+        while not in_cards(moved, card):
+            moved |= card_bit(card)
+            card = index(cards[card])
+            here = field[card]
+            field[card] = carried
+            carried = here

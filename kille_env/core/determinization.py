@@ -1,0 +1,241 @@
+"""What a seat to act knows: determinizations can be drawn from it, the tables cannot be seen.
+
+A searcher is given a `Determinizer` instead of the tables, so it cannot look at what is hidden, not
+even by mistake.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.game import OVER
+from kille_env.core.rng import GOLDEN
+from kille_env.errors import KilleError
+
+
+def cards_then(
+    early: np.ndarray, pack: np.ndarray, other_pack: np.ndarray, cards: np.ndarray
+) -> np.ndarray:
+    """Returns which card lay, in a world, where each card lay earlier in the deal.
+
+    Where a player has got cards later, nobody else can tell which of his cards those were, so a
+    world can have another one for a card that lies open now: before it was drawn cards lay as the
+    world's pack has them.
+
+    Args:
+        early: [R] bool, fewer cards had been drawn then than now.
+        pack: [R, pack] the table's pack as it is now.
+        other_pack: [R, pack] the world's.
+        cards: [R, pack] the card that lies in the world where card c lies now.
+
+    Returns:
+        [R, pack] int8.
+    """
+    by_pack = np.empty_like(cards)
+    np.put_along_axis(by_pack, pack.astype(np.int64), other_pack, axis=1)
+    return np.where(early[:, None], by_pack, cards)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the other seats saw and did earlier in the deal, if a world is the true one.
+
+    Attributes:
+        world: [X] index of the world that a row belongs to.
+        seat: [X] who acted.
+        observation: [X, F] uint8, what he saw in that world.
+        mask: [X, A] int8, what he could do.
+        action: [X] what he did.
+    """
+
+    world: np.ndarray
+    seat: np.ndarray
+    observation: np.ndarray
+    mask: np.ndarray
+    action: np.ndarray
+
+
+class History:
+    """What has been decided so far in the deals that are being played at the tables of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        """Begins with nothing.
+
+        Args:
+            batch: The tables; tell every action with `note` before it is played there.
+        """
+        self._batch = batch
+        self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        module = batch.game.module
+        self._secret = np.array(getattr(module, "SECRET_PHASES", ()), dtype=np.int64)
+        self._covered = np.array(getattr(module, "SECRET_ACTIONS", ()), dtype=np.int64)
+
+    def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
+        """Keeps the tables at which somebody is about to act, and forgets deals that are past.
+
+        Left out is what would tell what is hidden: decisions that nobody else can know of, actions
+        that name a card which nobody else sees, and those that name places of a hand, where other
+        cards lie in another world.
+
+        Args:
+            actions: [N], as `Batch.step` takes them.
+            which: [N] bool, the tables that are stepped; None is all of them.
+        """
+        batch, tables = self._batch, self._batch.tables
+        self._steps = [step for step in self._steps if self._going_on(step).any()]
+        known = (batch.seat >= 0) & ~np.isin(tables["phase"], self._secret)
+        known &= ~np.isin(actions, self._covered)
+        rows = np.flatnonzero(known if which is None else known & which)
+        if hasattr(batch.game.module, "action_text"):
+            texts = batch.spec.actions
+            plain = [
+                batch.game.action_text(tables[row], int(actions[row])) == texts[actions[row]]
+                for row in rows
+            ]
+            rows = rows[np.array(plain, dtype=bool)]
+        if len(rows):
+            self._steps.append((rows, tables[rows].copy(), np.asarray(actions)[rows].copy()))
+
+    def forget(self, which: np.ndarray) -> None:
+        """Forgets the chosen tables, [N] bool: for matches that are begun again from a seed."""
+        kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
+        self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]
+
+    def mark(self) -> Any:
+        """Returns what `return_to` needs to forget what is noted from now on."""
+        return list(self._steps)
+
+    def return_to(self, mark: Any) -> None:
+        """Forgets what was noted since `mark`, for actions that are taken back."""
+        self._steps = list(mark)
+
+    def decisions(
+        self, rows: np.ndarray, seats: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns what others than `seats` have decided in the deals at `rows`.
+
+        Args:
+            rows: [M] tables.
+            seats: [M] the seats whose own decisions are left out.
+
+        Returns:
+            [L] indices into `rows`, [L] tables as they stood, [L] actions; the earliest first.
+        """
+        found = []
+        for step in self._steps:
+            at, tables, actions = step
+            live = np.flatnonzero(self._going_on(step))
+            place = np.full(self._batch.num_tables, -1)
+            place[at[live]] = live
+            entry = place[rows]
+            which = np.flatnonzero(entry >= 0)
+            which = which[tables["seat"][entry[which]] != seats[which]]
+            found.append((which, tables[entry[which]], actions[entry[which]]))
+        if not found:
+            return np.zeros(0, np.int64), self._batch.tables[:0].copy(), np.zeros(0, np.int64)
+        which, tables, actions = zip(*found, strict=True)
+        return np.concatenate(which), np.concatenate(tables), np.concatenate(actions)
+
+    def _going_on(self, step: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+        """Whether the deals of a step are still being played, [n] bool."""
+        rows, then, _ = step
+        now = self._batch.tables[rows]
+        same = (now["matches"] == then["matches"]) & (now["deals"] == then["deals"])
+        return same & (now["match_key"] == then["match_key"]) & (now["phase"] > OVER)
+
+
+class Determinizer:
+    """M decisions at tables of one batch, each as the seat to act knows it.
+
+    Attributes:
+        observation: [M, F] uint8, what the seats to act see.
+        mask: [M, A] int8, what they may do.
+        seats: [M] who is to act.
+        keys: [M] uint64, one a decision: what is random in his thinking follows from it, so that it
+            does not depend on the other tables.
+        game: Name of the game.
+        num_players: P seats.
+        rules: The rules.
+    """
+
+    def __init__(self, batch: Batch, rows: Any, keys: Any, history: History | None = None) -> None:
+        """Takes decisions of a batch.
+
+        Args:
+            batch: The tables; copied when worlds are drawn, never changed.
+            rows: [M] tables at which somebody is to act.
+            keys: [M] uint64.
+            history: What has been decided at these tables in the deals so far, for `past`.
+        """
+        self._batch, self._rows, self._history = batch, np.asarray(rows), history
+        self.observation, self.mask = batch.observation[self._rows], batch.mask[self._rows]
+        self.seats = batch.seat[self._rows].astype(np.int64)
+        self.keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        self.game, self.num_players, self.rules = batch.spec.name, batch.num_players, batch.rules
+
+    def __len__(self) -> int:
+        """M, the number of decisions."""
+        return len(self._rows)
+
+    def take(self, decisions: Any) -> "Determinizer":
+        """Returns some of the decisions, in the order named.
+
+        Args:
+            decisions: [m] indices.
+        """
+        return Determinizer(self._batch, self._rows[decisions], self.keys[decisions], self._history)
+
+    def draw(self, number: int, first: int = 0) -> Batch:
+        """Draws worlds, each equally likely among those that agree with what the seat knows.
+
+        Args:
+            number: K, worlds a decision.
+            first: How many worlds to pass over: worlds 10 to 14 of a decision are the same ones
+                whether they are drawn in one go with others or alone.
+
+        Returns:
+            [M * K] tables that do not restart, the K worlds of a decision beside each other.
+        """
+        return self._draw(number, first)[0]
+
+    def draw_with_past(self, number: int) -> tuple[Batch, Past]:
+        """Draws the same worlds, and tells what the others' decisions would have been in them.
+
+        Args:
+            number: K, worlds a decision.
+
+        Raises:
+            KilleError: Nobody has kept a history of these tables.
+        """
+        if self._history is None:
+            raise KilleError("no history is kept of these tables; give the Determinizer one")
+        batch, cards = self._draw(number, 0)
+        decision, tables, actions = self._history.decisions(self._rows, self.seats)
+        world = (decision[:, None] * number + np.arange(number)).ravel()
+        then = np.empty(len(world), dtype=tables.dtype)
+        np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
+        seats = then["seat"].astype(np.int8)
+        game, rules = batch.game, batch.rules.record
+        here = np.repeat(self._rows[decision], number)
+        now, theirs = self._batch.tables, batch.tables
+        early = then["drawn"] < now["drawn"][here]
+        packs = now["deck"][here], theirs["deck"][world]
+        game.relabel(then, rules, cards_then(early, *packs, cards[world]))
+        observation = np.zeros((len(world), batch.observation.shape[1]), dtype=np.uint8)
+        mask = np.zeros((len(world), batch.mask.shape[1]), dtype=np.int8)
+        game.observe(then, rules, seats, observation)
+        game.mask(then, rules, seats, mask)
+        return batch, Past(
+            world, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
+        )
+
+    def _draw(self, number: int, first: int) -> tuple[Batch, np.ndarray]:
+        """Draws worlds; also returns where the cards went, which would tell where they lie."""
+        batch = self._batch.take(np.repeat(self._rows, number))
+        batch.restart = False
+        steps = np.tile(np.arange(first + 1, first + number + 1, dtype=np.uint64), len(self))
+        with np.errstate(over="ignore"):
+            keys = np.repeat(self.keys, number) + steps * GOLDEN
+        return batch, batch.resample(np.repeat(self.seats, number), keys)

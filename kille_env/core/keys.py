@@ -1,0 +1,50 @@
+"""Random numbers by key, for whole arrays.
+
+A key is a 64-bit word that names a random stream: of a deal, a seat, a decision. Keys are derived
+from keys, and a number is read off a key, so nothing depends on what else is played, on the order
+of playing or on the number of processes. The words are those of `kille_env.core.rng`.
+"""
+
+import numpy as np
+
+from kille_env.core.rng import GOLDEN
+
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+def mix(words: np.ndarray) -> np.ndarray:
+    """Returns 64-bit words scrambled, uint64 of the same shape; a bijection."""
+    words = np.asarray(words, dtype=np.uint64)
+    words = (words ^ (words >> _S30)) * _M1
+    words = (words ^ (words >> _S27)) * _M2
+    return words ^ (words >> _S31)
+
+
+def derive(keys: np.ndarray | np.uint64, numbers: np.ndarray | int) -> np.ndarray:
+    """Returns the keys of streams below keys, uint64; keys and numbers are broadcast."""
+    with np.errstate(over="ignore"):  # 64-bit words wrap around, which is the point
+        steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN
+        return mix(mix(keys) + steps)
+
+
+def uniforms(keys: np.ndarray) -> np.ndarray:
+    """Returns a random number from 0 to below 1 for each key, float64 of the same shape."""
+    return (mix(keys) >> _S11) * 2.0**-53
+
+
+def deal_seeds(seed: int, num_players: int, deals: np.ndarray) -> np.ndarray:
+    """Returns the seeds of numbered deals.
+
+    Everything that measures players takes its deals from here, so deal 17 of seed 3 has the same
+    cards in an evaluation, a comparison and a tournament.
+
+    Args:
+        seed: The seed that was asked for, from 0 to 2**64 - 1.
+        num_players: P, seats of the tables.
+        deals: Numbers of the deals, any shape.
+
+    Returns:
+        uint64 of that shape, for `Batch.reset(seed=...)`.
+    """
+    return derive(derive(np.uint64(seed), num_players), deals)

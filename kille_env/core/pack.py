@@ -1,0 +1,87 @@
+"""What a pack of cards is: whole numbers with codes and names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_env.errors import CardError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A kind of pack.
+
+    Attributes:
+        codes: The code of each card type, in rank order.
+        copies: How many equal cards there are of each type.
+        names: The name of each card type for people.
+    """
+
+    codes: tuple[str, ...]
+    copies: int
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of cards."""
+        return len(self.codes) * self.copies
+
+    def code(self, card: int) -> str:
+        """Returns the code of a card, "L5" for 14 or 15 of the Kille pack."""
+        return self.codes[int(card) // self.copies]
+
+    def name(self, card: int) -> str:
+        """Returns the name of a card for people."""
+        return self.names[int(card) // self.copies]
+
+    def parse(self, code: str) -> int:
+        """Returns the type of a card code.
+
+        Raises:
+            CardError: The code is unknown.
+        """
+        if code in self.codes:
+            return self.codes.index(code)
+        raise CardError(f"{code!r} is not a card. {did_you_mean(code, self.codes)}")
+
+    def stack(self, codes: Sequence[str], redrawn: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.
+
+        The first of two equal codes is copy 0. The cards that are not named follow in rank order;
+        whoever draws past the named ones draws at random among them (see `draw`).
+
+        Args:
+            codes: The cards in the order in which they leave the pack.
+            redrawn: How many cards may be drawn once more, after a reshuffle.
+
+        Returns:
+            The pack, int8 [C], and copy 0 of each card beyond it, int8 [redrawn], -1 behind them.
+
+        Raises:
+            CardError: A code is unknown or stands there too often, or the list is too long.
+        """
+        if len(codes) > self.size + redrawn:
+            more = f" and {redrawn} after reshuffles" if redrawn else ""
+            raise CardError(
+                f"the deck has {len(codes)} cards; expected at most {self.size} of the pack{more}"
+            )
+        again = np.full(redrawn, -1, dtype=np.int8)
+        for position, code in enumerate(codes[self.size :]):
+            again[position] = self.parse(code) * self.copies
+        used: dict[int, int] = {}
+        cards = []
+        for position, code in enumerate(codes[: self.size]):
+            kind = self.parse(code)
+            copy = used.get(kind, 0)
+            if copy == self.copies:
+                times = "once" if self.copies == 1 else f"{self.copies} times"
+                raise CardError(
+                    f"card {position} of the deck is one {code} too many: "
+                    f"a pack holds every card {times}"
+                )
+            used[kind] = copy + 1
+            cards.append(kind * self.copies + copy)
+        named = set(cards)
+        cards += [card for card in range(self.size) if card not in named]
+        return np.array(cards, dtype=np.int8), again

@@ -1,0 +1,113 @@
+"""Other worlds of Byteskille: what a seat cannot tell from the hand as it is, as kernels.
+
+A seat knows the cards that lie open and those that it has held, for it can follow them. Of the
+others the events say what they are not, since a card shows itself when something happens to it:
+
+- A card that was asked for and given, or taken from the talon, is no matador and no kille.
+- A card that its holder gave for another, or laid aside for one from the talon, is no kille. It may
+  be a matador: nobody had asked for it.
+- With two players by the English article's rules no kille is dealt, and no gok without a showdown.
+
+Nothing else follows. Whoever stood, asked, or did not call may have held any card, for all of that
+is free. Each bound contains the one before, so places with few choices are dealt first and every
+arrangement is equally likely: how many cards the later places find does not depend on the choice.
+"""
+
+import numpy as np
+
+from kille_env.cards.arrange import deal_places, relabel_cards, relabel_places, relabel_set
+from kille_env.cards.pack import GO, KI, VH
+from kille_env.cards.seats import has
+from kille_env.cards.sets import card_bit, in_cards
+from kille_env.core.jit import index, kernel
+from kille_env.games.byteskille.table import (
+    EV_EXCHANGE,
+    EV_TALON_TAKEN,
+    GOK,
+    HIGH,
+    TURN,
+    UNDONE,
+    WIKI,
+    card_type,
+    is_shown,
+)
+
+NO_MATADORS, NO_GOKS, NO_KILLES = (np.uint64((1 << 2 * kind) - 1) for kind in (VH, GO, KI))
+
+
+@kernel
+def resample(table, rules, seat, cards):
+    """Draws an arrangement of the cards that a seat cannot tell from this one.
+
+    Whether somebody else is or was asked on this turn if he calls with his gok is hidden as well:
+    in the world drawn such questions are over.
+    """
+    if table["phase"] == GOK and table["seat"] != seat:
+        table["phase"] = TURN
+        table["seat"] = table["order"][index(table["turn"])]
+    if table["phase"] != GOK:
+        table["gok_offset"] = 0
+    hidden = np.uint64(0)
+    for position in range(cards.shape[0]):
+        card = index(table["deck"][index(position)])
+        seen = is_shown(table, card) | has(table["known_by"][card], seat)
+        if position >= table["drawn"] or not seen:
+            hidden |= card_bit(card)
+    given, offered = np.uint64(0), np.uint64(0)
+    for number in range(table["num_events"]):
+        event = table["events"][index(number)]
+        if event[0] == EV_EXCHANGE or event[0] == EV_TALON_TAKEN:
+            offered |= card_bit(event[3])
+            given |= card_bit(event[4])
+    dealt = np.uint64(0)
+    if table["num_players_dealt"] == 2 and rules["two_player"] == WIKI:
+        for position in range(2):
+            dealt |= card_bit(table["dealt"][index(table["order"][position])])
+    places = hidden & given
+    free = deal_places(table, places, hidden, NO_MATADORS, cards)
+    places = hidden & dealt & ~given
+    free = deal_places(table, places, free, NO_GOKS, cards)
+    places = hidden & offered & ~given & ~dealt
+    free = deal_places(table, places, free, NO_KILLES, cards)
+    places = hidden & ~offered & ~given & ~dealt
+    deal_places(table, places, free, free, cards)
+
+
+@kernel
+def relabel(table, rules, cards):
+    """Puts `cards[c]` everywhere in the table where card c is."""
+    relabel_cards(table["hand"], cards)
+    relabel_cards(table["dealt"], cards)
+    relabel_cards(table["laid_aside"][: table["num_laid_aside"]], cards)
+    relabel_cards(table["deck"], cards)
+    relabel_places(table["known_by"], cards)
+    for position in range(table["drawn"], cards.shape[0]):
+        table["known_by"][index(table["deck"][index(position)])] = (
+            0  # who held it in an earlier hand
+        )
+    shown = table["shown"]
+    table["high"] = _relabel_ranks(table["high"], shown, rules, cards)
+    for number in range(table["num_events"]):
+        event = table["events"][index(number)]
+        relabel_cards(event[3:5], cards)
+        if event[0] == EV_EXCHANGE or event[0] == EV_TALON_TAKEN:
+            ranks = _relabel_ranks(event[5], shown, rules, cards)
+            event[5] = (event[5] & UNDONE) | ranks
+    table["shown"] = relabel_set(shown, cards)
+    goks = 0
+    for position in range(table["num_players_dealt"]):
+        goks += card_type(table["hand"][index(table["order"][index(position)])]) == GO
+    table["goks"] = goks
+
+
+@kernel
+def _relabel_ranks(ranks, shown, rules, cards):
+    """Returns the ranks of the killes: an open one keeps its own, a dark one ranks as dealt."""
+    relabelled = np.int64(3 if rules["dealt_kille"] == HIGH else 0)
+    for copy in range(2):
+        kille = 2 * KI + copy
+        if in_cards(shown, kille):
+            flag = np.int64(1) << (np.int64(cards[index(kille)]) & 1)
+            high = (np.int64(ranks) >> copy) & 1 != 0
+            relabelled = (relabelled | flag) if high else (relabelled & ~flag)
+    return relabelled

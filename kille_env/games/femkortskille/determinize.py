@@ -1,0 +1,28 @@
+"""Other worlds of Femkortskille: what a seat cannot tell from the deal as it is, as kernels.
+
+A seat has seen the cards that it has held and those that were played. Of the others it knows what
+`kille_env.tricktaking.hidden` derives from the tricks: who did not head a trick could not, and with
+`follow: lowest` had no card below the one that he played. Words are free: they tell nothing for
+certain. Which of his cards a knocker was dealt, and which he got for knocking, nobody else knows.
+"""
+
+import numpy as np
+
+from kille_env.core.jit import index, kernel
+from kille_env.games.femkortskille.table import LOWEST
+from kille_env.tricktaking.hidden import deal_hidden, relabel_tricks, share_draws
+from kille_env.tricktaking.tricks import WHOLE_PACK, seen
+
+
+@kernel
+def resample(table, rules, seat, cards):
+    """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
+    unseen = WHOLE_PACK & ~seen(table, index(seat))
+    deal_hidden(table, np.int64(seat), unseen, False, rules["follow"] == LOWEST, cards)
+    share_draws(table, np.int64(seat))
+
+
+@kernel
+def relabel(table, rules, cards):
+    """Puts `cards[c]` everywhere in the table where card c is."""
+    relabel_tricks(table, cards)

@@ -1,0 +1,190 @@
+"""Femkortskille in words: results for records, the table as a seat sees it, what happened."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.seats import seat_or_none
+from kille_env.core.game import DEAL, OVER
+from kille_env.core.spec import Rules
+from kille_env.core.text import columns, labels, listed, units
+from kille_env.games.femkortskille.table import (
+    ALL_CHECKED,
+    CHECKED,
+    FOLDED,
+    KNOCKED,
+    PLAYED,
+    PLAYING,
+    SILENT,
+    SPEAKING,
+)
+from kille_env.tricktaking.pots import tell_last
+from kille_env.tricktaking.tricks import CARD_NOTES, codes_of, names_of, tell_trick
+
+MEANINGS = {
+    "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
+    "check": "wait: when somebody has knocked you are asked once more",
+    "fold": "throw the cards in",
+    "play": "play this card to the trick",
+}
+NOTES = (
+    "Whoever wins the fifth trick wins the pot; the tricks before it are worth nothing.",
+    "Whoever can not head a trick plays any card, unless other rules were chosen.",
+    *CARD_NOTES,
+)
+RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
+_KINDS = (None, "played", "walk_over", "all_checked")
+_WORDS = {FOLDED: "folded", KNOCKED: "knocked", CHECKED: "checked"}
+
+
+def result(table: Any, rules: Rules) -> dict[str, Any]:
+    """Returns the record notation's result of the deal that has just ended."""
+    seats = range(int(table["num_players"]))
+    return {
+        "kind": _KINDS[int(table["end"])],
+        "winner": seat_or_none(table["winner"]),
+        "tricks": [int(seat) for seat in table["won"][: int(table["trick"])]],
+        "pot": int(table["shown_pot"]),
+        "chips": [int(table["chips"][seat]) for seat in seats],
+        "next_dealer": int(table["next_dealer"]),
+    }
+
+
+# The table as a seat sees it
+
+
+def describe(
+    table: Any,
+    rules: Rules,
+    seat: int | None,
+    names: Sequence[str] | None = None,
+    history: bool = True,
+) -> str:
+    """Returns the table in words as a seat sees it, or with every card.
+
+    Args:
+        table: The table.
+        rules: Its rules.
+        seat: Who looks; None sees everything.
+        names: What to call the seats; None is "seat 0" and on.
+        history: Whether to tell the tricks that are over as well.
+    """
+    who = labels(names, int(table["num_players"]))
+    if seat is not None and names is None:
+        who[seat] += " (you)"
+    lines = [
+        f"Femkortskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}, "
+        f"pot {units(int(table['pot']))}"
+    ]
+    lines += columns([_row(table, who, other, seat) for other in range(len(who))])
+    told = int(table["trick"]) if history else 0
+    lines += [tell_trick(table, who, number) for number in range(told)]
+    if table["phase"] == PLAYING and table["highest"] >= 0:
+        lines.append(tell_trick(table, who, int(table["trick"])))
+    return "\n".join([*lines, _to_decide(table, who)])
+
+
+def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
+    """One seat: its name, its cards, what it said."""
+    cards = codes_of(table["hand"][seat])
+    shown = " ".join(cards if viewer in (None, seat) else "?" * len(cards))
+    if viewer in (None, seat) and table["drawn_cards"][seat]:
+        dealt, got = (" ".join(codes_of(table[f][seat])) for f in ("dealt", "drawn_cards"))
+        shown += f" (dealt {dealt}, then {got})"
+    said = [_WORDS[int(table[f][seat])] for f in ("said1", "said2") if table[f][seat] != SILENT]
+    return (who[seat], shown.strip(), ", ".join(said))
+
+
+def _to_decide(table: Any, who: list[str]) -> str:
+    phase = int(table["phase"])
+    if phase == OVER:
+        return "The match is over."
+    if phase == DEAL:
+        return "Cards are to be dealt."
+    seat = who[int(table["seat"])]
+    if phase == SPEAKING:
+        return f"{seat} knocks{' or' if table['knockers'] else ', checks or'} folds."
+    number = int(table["trick"]) + 1
+    return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
+
+
+# What has happened
+
+
+def narrate(
+    before: Any,
+    after: Any,
+    rules: Rules,
+    names: Sequence[str] | None = None,
+    seat: int | None = None,
+) -> list[str]:
+    """Tells what happened between two tables.
+
+    Args:
+        before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
+        after: The same table after it.
+        rules: Their rules.
+        names: What to call the seats; None is "seat 0" and on.
+        seat: To whom it is told, as far as he may know it; None is told everything.
+
+    Returns:
+        Lines; lines that belong to the one above begin with two blanks.
+    """
+    who = labels(names, int(after["num_players"]))
+    if after["deals"] != before["deals"]:
+        return _tell_deal(after, rules, who, seat)
+    lines = [_tell_action(before, after, who)]
+    if before["phase"] == SPEAKING and after["phase"] == PLAYING:
+        lines += _tell_drawing(after, who, seat)
+    if after["trick"] != before["trick"]:
+        lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
+    if after["phase"] <= OVER:
+        lines += _tell_end(after, who)
+    return lines
+
+
+def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+    lines = [
+        f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals.",
+        f"Everybody pays {units(rules.number('ante'))}; the pot is {units(int(after['pot']))}.",
+    ]
+    if seat is None:
+        rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
+        return lines + columns(rows)
+    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
+
+
+def _tell_action(before: Any, after: Any, who: list[str]) -> str:
+    """The decision that lies between two tables."""
+    actor = int(before["seat"])
+    if before["phase"] == PLAYING:
+        card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
+        return f"{who[actor]} {'leads' if before['highest'] < 0 else 'plays'} {card}."
+    word = int(after["said1" if before["said1"][actor] == SILENT else "said2"][actor])
+    return f"{who[actor]} {({FOLDED: 'folds', KNOCKED: 'knocks', CHECKED: 'checks'})[word]}."
+
+
+def _tell_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
+    got = [(who[s], names_of(after["drawn_cards"][s])) for s in range(len(who))]
+    knockers = [s for s in range(len(who)) if after["drawn_cards"][s]]
+    lines = [f"{listed([who[s] for s in knockers])} get two more cards each."]
+    if seat is None:
+        return lines + columns([got[s] for s in knockers])
+    return [*lines, f"{who[seat]} gets {got[seat][1]}."] if seat in knockers else lines
+
+
+def _tell_end(after: Any, who: list[str]) -> list[str]:
+    pot, winner = units(int(after["shown_pot"])), int(after["winner"])
+    if after["end"] == ALL_CHECKED:
+        lines = [f"Nobody has knocked: the pot of {pot} stays."]
+    elif after["end"] == PLAYED:
+        losers = [who[s] for s in range(len(who)) if KNOCKED in _said(after, s) and s != winner]
+        pay = "pays as much again" if len(losers) == 1 else "pay as much again each"
+        lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
+    else:
+        lines = [f"{who[winner]} wins the pot of {pot} without play."]
+    return lines + (tell_last(after, who) if after["phase"] == OVER else [])
+
+
+def _said(table: Any, seat: int) -> tuple[int, int]:
+    return int(table["said1"][seat]), int(table["said2"][seat])

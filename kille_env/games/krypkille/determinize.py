@@ -1,0 +1,366 @@
+"""Other worlds of Krypkille: what a seat cannot tell from the deal as it is, as kernels.
+
+A seat has seen the cards that it has held and those that were played. Followers have no choice, so
+from every card of theirs everybody can tell which others they do not have. What was discarded is
+hidden, but for one's own discards.
+
+Where discards have been shuffled in again, more is hidden than where cards lie. A seat whose
+discards were among them knows that each of these is still in the new talon, or was drawn from it,
+no more: not by whom, and not which of two equal cards it is that somebody has played. And nobody
+can tell who had discarded what others drew. All ways in which the cards can have come to where they
+lie are equally likely.
+"""
+
+import numpy as np
+
+from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
+from kille_env.cards.seats import bit, count, has, seat_left_of
+from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.core.jit import index, kernel
+from kille_env.core.rng import below
+from kille_env.tricktaking.hidden import (
+    NOTHING,
+    by_seat,
+    cannot_hold,
+    deal_hidden,
+    hidden_hand,
+    most_of,
+    nth_card,
+    one_of_seat,
+    plan_hands,
+    relabel_discards,
+    relabel_tricks,
+    share_draws,
+    some_cards,
+    try_hands,
+)
+from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK, lowest_card, without_lowest
+
+_FINE = 1 << 32  # in how many steps chances are drawn
+
+
+@kernel
+def resample(table, rules, seat, cards):
+    """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
+    viewer, mine = np.int64(seat), np.uint64(0)
+    discarded = np.uint64(table["discarded"][index(seat)])
+    if discarded & np.uint64(table["shuffled_in"]) != 0:
+        mine = discarded
+        _deal_after_shuffle(table, viewer, mine, cards)
+    else:
+        unseen = WHOLE_PACK & ~_open_to(table, viewer) & ~discarded
+        deal_hidden(table, viewer, unseen, True, True, cards)
+    if table["again_end"] == 0:
+        share_draws(table, viewer)
+    else:
+        _share_after_shuffle(table, viewer, _places_of(mine, cards))
+
+
+@kernel
+def relabel(table, rules, cards):
+    """Puts `cards[c]` everywhere in the table where card c is."""
+    relabel_tricks(table, cards)
+    relabel_discards(table, cards)
+    table["shuffled_in"] = relabel_set(table["shuffled_in"], cards)
+    relabel_cards(table["again"][: table["again_end"]], cards)
+
+
+@kernel
+def _open_to(table, viewer):
+    """The cards that a seat sees where they lie: its hand, and what was played."""
+    return np.uint64(table["hand"][index(viewer)] | table["face_up"])
+
+
+@kernel
+def _places_of(some, cards):
+    """The places where cards of a set lie in a world."""
+    places = NOTHING
+    for place in range(cards.shape[0]):
+        places |= card_bit(place) if in_cards(some, cards[index(place)]) else NOTHING
+    return places
+
+
+@kernel
+def _held_by(table, seat):
+    """The cards that a seat has had in hand since its exchange."""
+    held = np.uint64(table["hand"][index(seat)])
+    for trick in range(table["played"].shape[0]):
+        card = np.int64(table["played"][trick, index(seat)])
+        held |= card_bit(card) if card >= 0 else NOTHING
+    return held
+
+
+@kernel
+def _undrawn_again(table):
+    """The cards that were shuffled in again and that nobody has drawn."""
+    cards, size = NOTHING, table["deck"].shape[0]
+    for place in range(np.int64(table["drawn"]) - size, np.int64(table["again_end"])):
+        cards |= card_bit(np.int64(table["again"][index(place)]))
+    return cards
+
+
+# Who has drawn from what: the numbers of discards tell it to everybody
+
+
+@kernel
+def _sources(table):
+    """Returns how many cards each seat has drawn from the pack and from either new talon.
+
+    A word each, four bits a seat; the fourth says which new talon, 1 or 2, each one's discards have
+    become, 0 none. There are no more than two.
+    """
+    from_pack, from_first, from_second, talon_of = NOTHING, NOTHING, NOTHING, NOTHING
+    players, talons, waiting = np.uint32(table["in_play"]), 0, np.uint32(0)
+    left = table["deck"].shape[0] - HAND * count(players)
+    seat = np.int64(table["dealer"])
+    for _ in range(count(players)):
+        seat = np.int64(seat_left_of(table, seat, players))
+        for _ in range(max(0, np.int64(table["exchanged"][index(seat)]))):
+            if left == 0:
+                talons += 1
+                for other in range(np.int64(table["num_players"])):
+                    if has(waiting, other):
+                        talon_of |= one_of_seat(other) * np.uint64(talons)
+                        left += np.int64(table["exchanged"][index(other)])
+                waiting = np.uint32(0)
+            left -= 1
+            one = one_of_seat(seat)
+            from_pack += one if talons == 0 else NOTHING
+            from_first += one if talons == 1 else NOTHING
+            from_second += one if talons == 2 else NOTHING
+        waiting |= bit(seat) if table["exchanged"][index(seat)] > 0 else np.uint32(0)
+    return from_pack, from_first, from_second, talon_of
+
+
+# Where the cards lie, if the viewer's own discards are among them
+
+
+@kernel
+def _deal_after_shuffle(table, viewer, mine, cards):
+    """Deals the cards that a seat does not see, its own discards `mine` among them."""
+    _, from_first, from_second, talon_of = _sources(table)
+    first = by_seat(talon_of, viewer) == 1
+    drawn = from_first if first else from_second
+    # The first new talon is used up where there is a second one.
+    last = first == (from_second == 0)
+    undrawn = _undrawn_again(table) if last else NOTHING
+    hidden = WHOLE_PACK & ~_open_to(table, viewer)
+    unclear, taken = _read_open_cards(table, viewer, mine)
+    order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn, True, True)
+    done, places, free = False, hidden, NOTHING
+    while not done:
+        done, places, free = _try_own(
+            table, viewer, mine, hidden, undrawn, drawn, taken, most, cards
+        )
+        if done:
+            done, free = try_hands(table, viewer, places, free, order, most, True, True, cards)
+    elsewhere = _not_in_hands(table, viewer, places)
+    deal_places(table, elsewhere, free, free, cards)
+
+
+@kernel
+def _not_in_hands(table, viewer, places):
+    """Those of some places that are in nobody's hand."""
+    for seat in range(np.int64(table["num_players"])):
+        places &= ~hidden_hand(table, viewer, seat)
+    return places
+
+
+@kernel
+def _read_open_cards(table, viewer, mine):
+    """Returns cards that may be open or hidden, and by seat how many of `mine` it surely played.
+
+    An open card is surely one of these if the viewer has discarded or held the other copy, too. If
+    not, it may be either copy.
+    """
+    known, played = mine | _held_by(table, viewer), np.uint64(table["face_up"])
+    unclear, taken, rest = NOTHING, NOTHING, mine
+    while rest != 0:
+        card = lowest_card(rest)
+        rest = without_lowest(rest)
+        if not in_cards(known, card ^ 1):
+            unclear |= card_bit(card ^ 1)
+        elif in_cards(played, card):
+            taken += one_of_seat(_holder_of(table, card))
+    return unclear, taken
+
+
+@kernel
+def _holder_of(table, card):
+    """Who has a card in hand or has played it, -1 nobody."""
+    holder = np.int64(-1)
+    for seat in range(np.int64(table["num_players"])):
+        holder = np.int64(seat) if in_cards(_held_by(table, seat), card) else holder
+    return holder
+
+
+@kernel
+def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
+    """Draws where a seat's own discards are; fails as often as makes all worlds equally likely.
+
+    Each of them may come to every place at which a card of the new talon can be; the chances of a
+    place are in proportion to the ways in which, at most, the rest can then be dealt. With every
+    one that has found its place the sum of these gets smaller, so the draw fails in that
+    proportion.
+
+    Returns:
+        Whether it has succeeded, the places that are left, and the cards that are free.
+    """
+    known, played = mine | _held_by(table, viewer), np.uint64(table["face_up"])
+    places, free, before, rest = hidden, hidden & ~mine, taken, mine
+    while rest != 0:
+        card = lowest_card(rest)
+        rest = without_lowest(rest)
+        twin, sure = card ^ 1, in_cards(known, card ^ 1)
+        if sure and in_cards(played, card):
+            continue
+        copies = NOTHING if sure else played & (card_bit(card) | card_bit(twin))
+        most_ways, _ = _ways(
+            table, viewer, card, copies, hidden, undrawn, drawn, before, most, np.inf
+        )
+        lot = most_ways * (below(table, _FINE) / _FINE)
+        _, place = _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot)
+        if place < 0:
+            return False, places, free
+        if in_cards(undrawn, place):
+            place = card_from(table, undrawn & places)
+        else:
+            taken += one_of_seat(_holder_of(table, place))
+        places &= ~card_bit(place)
+        cards[index(place)] = card
+        if copies != 0:
+            open_twin = copies & ~card_bit(place)
+            free |= card_bit(twin)
+            if open_twin != 0:
+                free &= ~card_bit(twin)
+                cards[index(lowest_card(open_twin))] = twin
+    return True, places, free
+
+
+@kernel
+def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot):
+    """Adds up the chances of the places where a card of the new talon can be.
+
+    Args:
+        table: The table.
+        viewer: Whose discard the card is.
+        card: The card.
+        copies: The open cards that may be it.
+        places: The hidden places that are left.
+        undrawn: Those in the talon.
+        drawn: By seat, how many cards it has drawn from that talon.
+        taken: By seat, how many of these have been found.
+        most: From `plan_hands`.
+        lot: A number from 0.
+
+    Returns:
+        The sum, and the place at which the sum exceeds the lot, -1 nowhere.
+    """
+    total, place = 0.0, np.int64(-1)
+    both_open = copies & (copies - np.uint64(copies != 0)) != 0
+    for seat in range(np.int64(table["num_players"])):
+        found = by_seat(taken, seat)
+        chance = (by_seat(drawn, seat) - found) / (HAND - found) if found < HAND else 0.0
+        if seat == viewer or chance <= 0.0:
+            continue
+        rest = copies & _held_by(table, seat)
+        while rest != 0:
+            total += chance
+            place = lowest_card(rest) if place < 0 and lot < total else place
+            rest = without_lowest(rest)
+        here = np.uint64(table["hand"][index(seat)]) & places
+        barred = in_cards(cannot_hold(table, seat, True, True), card)
+        if here != 0 and not barred and not both_open:
+            number = how_many(here)
+            total += chance * number / (most_of(most, seat) - number + 1)
+            place = lowest_card(here) if place < 0 and lot < total else place
+    left = undrawn & places
+    if left != 0 and not both_open:
+        total += how_many(left) / how_many(_not_in_hands(table, viewer, places))
+        place = lowest_card(left) if place < 0 and lot < total else place
+    return total, place
+
+
+# How they came there, which nobody else can tell
+
+
+@kernel
+def _share_after_shuffle(table, viewer, mine):
+    """Draws from where everybody has got his cards, and whose discards had become the new talons.
+
+    Args:
+        table: The table.
+        viewer: Who knows what he was dealt, discarded and drew.
+        mine: The places where his discards are, if they were shuffled in, a set.
+    """
+    from_pack, from_first, from_second, talon_of = _sources(table)
+    in_first = by_seat(talon_of, viewer) == 1
+    players = np.uint32(table["in_play"])
+    first, second = NOTHING, NOTHING
+    position, seat = HAND * count(players), np.int64(table["dealer"])
+    for _ in range(count(players)):
+        seat = np.int64(seat_left_of(table, seat, players))
+        if table["exchanged"][index(seat)] == NOT_YET:
+            break
+        held = np.uint64(table["drawn_cards"][index(seat)])
+        if seat != viewer:
+            held = _held_by(table, seat)
+        own_first, own_second = (mine, NOTHING) if in_first else (NOTHING, mine)
+        one = _some_with(table, held & ~own_second, own_first, by_seat(from_first, seat))
+        other = _some_with(table, held & ~one, own_second, by_seat(from_second, seat))
+        pack = some_cards(table, held & ~one & ~other, by_seat(from_pack, seat))
+        table["drawn_cards"][index(seat)] = one | other | pack
+        first |= one
+        second |= other
+        position = _lay(table, pack, position)
+        position = _lay(table, one, position)
+        position = _lay(table, other, position)
+    rest = _undrawn_again(table)
+    first |= rest if from_second == 0 else NOTHING
+    second |= rest if from_second != 0 else NOTHING
+    table["shuffled_in"] = first | second
+    _share_discards(table, viewer, mine, first, second, talon_of)
+
+
+@kernel
+def _some_with(table, cards, surely, number):
+    """Draws so many cards of a set, those of another set that are in it among them."""
+    sure = np.uint64(cards & surely)
+    return sure | some_cards(table, cards & ~sure, number - how_many(sure))
+
+
+@kernel
+def _lay(table, cards, position):
+    """Writes cards as the ones that were drawn from a position on; returns the next one."""
+    size, rest = table["deck"].shape[0], np.uint64(cards)
+    while rest != 0:
+        if position < size:
+            table["deck"][index(position)] = lowest_card(rest)
+        else:
+            table["again"][index(position - size)] = lowest_card(rest)
+        rest = without_lowest(rest)
+        position += 1
+    return position
+
+
+@kernel
+def _share_discards(table, viewer, mine, first, second, talon_of):
+    """Draws who had discarded the cards of the new talons, and so what everybody was dealt."""
+    first &= ~mine
+    second &= ~mine
+    players = np.uint32(table["in_play"])
+    number, seat = count(players), np.int64(table["dealer"])
+    for place in range(number):
+        seat = np.int64(seat_left_of(table, seat, players))
+        thrown, talon = np.uint64(table["discarded"][index(seat)]), by_seat(talon_of, seat)
+        if talon != 0:
+            rest = first if talon == 1 else second
+            thrown = mine if seat == viewer else some_cards(table, rest, how_many(thrown))
+            first &= ~thrown
+            second &= ~thrown
+            table["discarded"][index(seat)] = thrown
+        kept = _held_by(table, seat) & ~np.uint64(table["drawn_cards"][index(seat)])
+        table["dealt"][index(seat)] = kept | thrown
+        for turn in range(HAND):
+            card = nth_card(table["dealt"][index(seat)], turn)
+            table["deck"][index(place + turn * number)] = card

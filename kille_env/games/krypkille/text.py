@@ -1,0 +1,272 @@
+"""Krypkille in words: results for records, the table as a seat sees it, what happened."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.seats import seat_or_none
+from kille_env.cards.sets import members
+from kille_env.core.game import DEAL, OVER
+from kille_env.core.spec import Rules
+from kille_env.core.starts import amounts, check_keys
+from kille_env.core.text import columns, counted, labels, listed
+from kille_env.errors import RulesError
+from kille_env.games.krypkille.table import (
+    ACTIONS,
+    DISCARD,
+    DISCARDING,
+    LEADING,
+    PLAY,
+    TRICKS,
+)
+from kille_env.tricktaking.tricks import (
+    CARD_NOTES,
+    HAND,
+    codes_of,
+    discard_text,
+    is_discard,
+    names_of,
+    tell_hand,
+    tell_trick,
+)
+
+MEANINGS = {
+    "discard": "exchange these cards; alone: keep all",
+    "play": "lead this card; the others follow by themselves",
+    "declare": "say that your last card is the lowest: if it is not, you score most",
+    "pass": "do not say so; if nobody does, it is the lowest card that scores",
+}
+NOTES = (
+    "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
+    "Four tricks are played, and the last cards are scored. Whoever can not head a trick plays "
+    "his lowest card, and whoever can does so with the lowest that does.",
+    *CARD_NOTES,
+)
+RESULT_KEYS = (
+    "tricks",
+    "played",
+    "declarer",
+    "last",
+    "points",
+    "scores",
+    "out",
+    "next_dealer",
+    "winner",
+)
+
+
+def result(table: Any, rules: Rules) -> dict[str, Any]:
+    """Returns the record notation's result of the deal that has just ended."""
+    seats = range(int(table["num_players"]))
+    played = members(table["in_play"])
+    return {
+        "tricks": table["won"].tolist(),
+        "played": [[_code(trick[seat]) for seat in seats] for trick in table["played"]],
+        "declarer": seat_or_none(table["declarer"]),
+        "last": [codes_of(table["hand"][s])[0] if s in played else None for s in seats],
+        "points": [int(table["points"][s]) if s in played else None for s in seats],
+        "scores": [int(table["scores"][s]) for s in seats],
+        "out": _out(table, rules),
+        "next_dealer": seat_or_none(table["next_dealer"]),
+        "winner": members(table["winners"]),
+    }
+
+
+def _code(card: Any) -> str | None:
+    return KILLE_PACK.code(card) if card >= 0 else None
+
+
+def _out(table: Any, rules: Rules) -> list[int]:
+    limit = rules.number("limit")
+    return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]
+
+
+# Texts of actions, and how a match starts
+
+
+def action_text(table: Any, action: int) -> str:
+    """Returns the text of an action of the seat to act; discards name their cards."""
+    if DISCARD <= action < PLAY:
+        return discard_text(int(table["hand"][int(table["seat"])]), action - DISCARD)
+    return ACTIONS[action]
+
+
+def knows_action(text: Any) -> bool:
+    """Returns whether a text can be an action's."""
+    fixed = (*ACTIONS[:DISCARD], *ACTIONS[PLAY:])
+    return text in fixed or is_discard(text, HAND)
+
+
+def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
+    """Puts a match that has just begun where it stands: `{"scores": [12, 49, 0, 30]}`.
+
+    Raises:
+        RulesError: An unknown key; scores that are no whole numbers from 0, one a seat; or fewer
+            than two seats that are in.
+    """
+    check_keys(start, ("scores",))
+    scores = amounts(start, "scores", int(table["num_players"]))
+    if scores is None:
+        return
+    limit = rules.number("limit")
+    if sum(score < limit for score in scores) < 2:
+        raise RulesError(
+            f"'scores' of the start is {scores!r}; expected at least two below the limit of {limit}"
+        )
+    table["scores"][: len(scores)] = scores
+
+
+# The table as a seat sees it
+
+
+def describe(
+    table: Any,
+    rules: Rules,
+    seat: int | None,
+    names: Sequence[str] | None = None,
+    history: bool = True,
+) -> str:
+    """Returns the table in words as a seat sees it, or with every card.
+
+    Args:
+        table: The table.
+        rules: Its rules.
+        seat: Who looks; None sees everything.
+        names: What to call the seats; None is "seat 0" and on.
+        history: Whether to tell the tricks that are over and the seat's own discards as well.
+    """
+    who = labels(names, int(table["num_players"]))
+    if seat is not None and names is None:
+        who[seat] += " (you)"
+    out = _out(table, rules)
+    lines = [f"Krypkille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}"]
+    lines += columns(
+        [_row(table, who, other, seat, other in out, history) for other in range(len(who))]
+    )
+    told = int(table["trick"]) if history else 0
+    lines += [tell_trick(table, who, number) for number in range(told)]
+    return "\n".join([*lines, _to_decide(table, rules, who)])
+
+
+def _row(
+    table: Any, who: list[str], seat: int, viewer: int | None, out: bool, history: bool
+) -> tuple[str, str, str, str]:
+    """One seat: its name, its points, its cards, what it did."""
+    points = counted(int(table["scores"][seat]), "point", "points")
+    deeds = ["is out"] if out else []
+    if table["exchanged"][seat] >= 0:
+        deeds.append(f"discarded {int(table['exchanged'][seat])}")
+    if seat in members(table["passed"]):
+        deeds.append("passed")
+    if table["declarer"] == seat:
+        deeds.append("declared")
+    return (who[seat], points, tell_hand(table, seat, viewer, history), ", ".join(deeds))
+
+
+def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
+    phase = int(table["phase"])
+    if phase == OVER:
+        return "The match is over."
+    if phase == DEAL:
+        return "Cards are to be dealt."
+    seat = who[int(table["seat"])]
+    if phase == DISCARDING:
+        most = rules.number("max_discards")
+        return f"{seat} may discard up to {counted(most, 'card', 'cards')}."
+    if phase == LEADING:
+        return f"{seat} leads to trick {int(table['trick']) + 1}."
+    return f"{seat} declares or passes."
+
+
+# What has happened
+
+
+def narrate(
+    before: Any,
+    after: Any,
+    rules: Rules,
+    names: Sequence[str] | None = None,
+    seat: int | None = None,
+) -> list[str]:
+    """Tells what happened between two tables.
+
+    Args:
+        before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
+        after: The same table after it.
+        rules: Their rules.
+        names: What to call the seats; None is "seat 0" and on.
+        seat: To whom it is told, as far as he may know it; None is told everything.
+
+    Returns:
+        Lines; lines that belong to the one above begin with two blanks.
+    """
+    who = labels(names, int(after["num_players"]))
+    if after["deals"] != before["deals"]:
+        return _tell_deal(after, rules, who, seat)
+    lines = _tell_action(before, after, who, seat)
+    if after["trick"] == TRICKS > before["trick"]:
+        lines.append(f"{who[int(after['seat'])]} begins the guessing.")
+    if after["phase"] <= OVER:
+        lines += _tell_end(before, after, rules, who)
+    return lines
+
+
+def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+    lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
+    out = _out(after, rules)
+    if seat is None:
+        players = [s for s in range(len(who)) if s not in out]
+        return lines + columns([(who[s], names_of(after["dealt"][s])) for s in players])
+    if seat in out:
+        return lines
+    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
+
+
+def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
+    """The decision that lies between two tables, as a seat has seen it."""
+    actor, phase = int(before["seat"]), int(before["phase"])
+    name = who[actor]
+    if phase == DISCARDING:
+        number = int(after["exchanged"][actor])
+        if number == 0:
+            return [f"{name} keeps all cards."]
+        told = f"{name} discards {counted(number, 'card', 'cards')}"
+        if after["shuffled_in"] != before["shuffled_in"]:
+            told += "; the talon runs out, and the others' discards are shuffled for a new one"
+        if seat not in (None, actor):
+            return [f"{told}."]
+        got = names_of(after["drawn_cards"][actor])
+        return [f"{told}: {names_of(after['discarded'][actor])} for {got}."]
+    if phase == LEADING:
+        return [tell_trick(after, who, int(before["trick"]))]
+    if after["declarer"] == actor:
+        return [f"{name} declares with {names_of(after['hand'][actor])}."]
+    return [f"{name} passes."]
+
+
+def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
+    """The last cards and the score sheet; then who is out, and who has won."""
+    seats = members(after["in_play"])
+    lines = ["The last cards are shown."]
+    lines += columns(
+        [
+            (who[s], names_of(after["hand"][s]), f"+{int(after['points'][s])}", _total(after, s))
+            for s in seats
+        ]
+    )
+    out = [who[s] for s in _out(after, rules) if s in seats]
+    if rules["episode"] == "match" and out:
+        lines.append(f"{listed(out)} {'is' if len(out) == 1 else 'are'} out.")
+    if after["phase"] != OVER or rules["episode"] == "deal":
+        return lines
+    winners = [who[s] for s in members(after["winners"])]
+    if winners:
+        lines.append(f"{listed(winners)} {'wins' if len(winners) == 1 else 'share'} the match.")
+    else:
+        deals = counted(int(after["deals"]), "deal", "deals")
+        lines.append(f"The match is cut off after {deals}: those who are in share it.")
+    return lines
+
+
+def _total(table: Any, seat: int) -> str:
+    return f"now {int(table['scores'][seat])}"

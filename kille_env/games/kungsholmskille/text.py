@@ -1,0 +1,287 @@
+"""Kungsholmskille in words: results for records, the table as a seat sees it, what happened."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.seats import seat_or_none
+from kille_env.core.game import DEAL, OVER
+from kille_env.core.spec import Rules
+from kille_env.core.starts import amount, amounts, check_keys
+from kille_env.core.text import columns, counted, labels, listed, units
+from kille_env.games.kungsholmskille.table import (
+    ACTIONS,
+    BUD1,
+    BUD2,
+    BUD_ROUND,
+    CLAIMED,
+    DISCARD,
+    EXCHANGE,
+    FOLDING,
+    MOST_DISCARDS,
+    PLAY,
+    PLAYING,
+    SHOWN,
+    YIELDED,
+)
+from kille_env.tricktaking.pots import tell_last
+from kille_env.tricktaking.tricks import (
+    CARD_NOTES,
+    codes_of,
+    discard_text,
+    is_discard,
+    names_of,
+    tell_hand,
+    tell_trick,
+)
+
+MEANINGS = {
+    "bud": "rather have new cards; at the showing: keep the last card hidden",
+    "knock": "ask for play",
+    "stay": "play on",
+    "fold": "throw the cards in",
+    "discard": "exchange these cards; alone: keep all",
+    "play": "play this card to the trick",
+    "show": "turn the last card up: the lowest wins, and the wrong one pays",
+}
+NOTES = (
+    "Four tricks are played, and the lowest of the last cards wins the pot, if somebody shows.",
+    "Whoever can not head a trick plays his lowest card.",
+    *CARD_NOTES,
+)
+RESULT_KEYS = (
+    "kind",
+    "shower",
+    "winner",
+    "pot",
+    "tricks",
+    "last",
+    "owed",
+    "chips",
+    "next_dealer",
+)
+_KINDS = (None, "showing", "bud_round", "walk_over")
+
+
+def result(table: Any, rules: Rules) -> dict[str, Any]:
+    """Returns the record notation's result of the deal that has just ended."""
+    seats = range(int(table["num_players"]))
+    return {
+        "kind": _KINDS[int(table["end"])],
+        "shower": seat_or_none(table["shower"]),
+        "winner": seat_or_none(table["winner"]),
+        "pot": int(table["shown_pot"]),
+        "tricks": [int(seat) for seat in table["won"][: int(table["trick"])]],
+        "last": [_last_card(table, seat) for seat in seats],
+        "owed": [int(table["owed"][seat]) for seat in seats],
+        "chips": [int(table["chips"][seat]) for seat in seats],
+        "next_dealer": int(table["next_dealer"]),
+    }
+
+
+def _last_card(table: Any, seat: int) -> str | None:
+    """The last card of a seat that has turned it up."""
+    shown = codes_of(int(table["hand"][seat]) & int(table["face_up"]))
+    return shown[0] if shown else None
+
+
+# Texts of actions, and how a match starts
+
+
+def action_text(table: Any, action: int) -> str:
+    """Returns the text of an action of the seat to act; discards name their cards."""
+    if DISCARD <= action < PLAY:
+        return discard_text(int(table["hand"][int(table["seat"])]), action - DISCARD)
+    return ACTIONS[action]
+
+
+def knows_action(text: Any) -> bool:
+    """Returns whether a text can be an action's."""
+    fixed = (*ACTIONS[:DISCARD], *ACTIONS[PLAY:])
+    return text in fixed or is_discard(text, MOST_DISCARDS)
+
+
+def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
+    """Puts a match that has just begun where it stands: `{"pot": 6, "owed": [2, 2, 2]}`.
+
+    Raises:
+        RulesError: An unknown key, or amounts that are no whole numbers from 0, one a seat.
+    """
+    num_players = int(table["num_players"])
+    check_keys(start, ("pot", "owed"))
+    pot, owed = amount(start, "pot"), amounts(start, "owed", num_players)
+    if pot is not None:
+        table["pot"] = pot
+    if owed is not None:
+        table["owed"][:num_players] = owed
+
+
+# The table as a seat sees it
+
+
+def describe(
+    table: Any,
+    rules: Rules,
+    seat: int | None,
+    names: Sequence[str] | None = None,
+    history: bool = True,
+) -> str:
+    """Returns the table in words as a seat sees it, or with every card.
+
+    Args:
+        table: The table.
+        rules: Its rules.
+        seat: Who looks; None sees everything.
+        names: What to call the seats; None is "seat 0" and on.
+        history: Whether to tell the tricks that are over and the seat's own discards as well.
+    """
+    who = labels(names, int(table["num_players"]))
+    if seat is not None and names is None:
+        who[seat] += " (you)"
+    lines = [
+        f"Kungsholmskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}, "
+        f"pot {units(int(table['pot']))}"
+    ]
+    lines += columns([_row(table, who, other, seat, history) for other in range(len(who))])
+    told = int(table["trick"]) if history else 0
+    lines += [tell_trick(table, who, number) for number in range(told)]
+    if table["phase"] == PLAYING and table["highest"] >= 0:
+        lines.append(tell_trick(table, who, int(table["trick"])))
+    return "\n".join([*lines, _to_decide(table, who)])
+
+
+def _row(
+    table: Any, who: list[str], seat: int, viewer: int | None, history: bool
+) -> tuple[str, str, str]:
+    """One seat: its name, its cards, what it said and did."""
+    return (who[seat], tell_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
+
+
+def _deeds(table: Any, seat: int) -> list[str]:
+    words = {YIELDED: "bud", CLAIMED: "knocked"}
+    told = [words[int(said)] for said in (table["said1"][seat],) if said]
+    told += [{YIELDED: "folded", CLAIMED: "stayed"}[int(s)] for s in (table["stayed"][seat],) if s]
+    if table["exchanged"][seat] >= 0:
+        told.append(f"exchanged {int(table['exchanged'][seat])}")
+    told += [words[int(said)] for said in (table["said2"][seat],) if said]
+    told += [{YIELDED: "bud", CLAIMED: "showed"}[int(s)] for s in (table["showed"][seat],) if s]
+    return told
+
+
+def _to_decide(table: Any, who: list[str]) -> str:
+    phase = int(table["phase"])
+    if phase == OVER:
+        return "The match is over."
+    if phase == DEAL:
+        return "Cards are to be dealt."
+    seat = who[int(table["seat"])]
+    if phase in (BUD1, BUD2):
+        return f"{seat} says bud or knocks."
+    if phase == FOLDING:
+        return f"{seat} stays or folds: {who[int(table['knocker'])]} has knocked."
+    if phase == EXCHANGE:
+        return f"{seat} may exchange up to {MOST_DISCARDS} cards."
+    if phase == PLAYING:
+        number = int(table["trick"]) + 1
+        return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
+    return f"{seat} says bud or shows the last card."
+
+
+# What has happened
+
+
+def narrate(
+    before: Any,
+    after: Any,
+    rules: Rules,
+    names: Sequence[str] | None = None,
+    seat: int | None = None,
+) -> list[str]:
+    """Tells what happened between two tables.
+
+    Args:
+        before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
+        after: The same table after it.
+        rules: Their rules.
+        names: What to call the seats; None is "seat 0" and on.
+        seat: To whom it is told, as far as he may know it; None is told everything.
+
+    Returns:
+        Lines; lines that belong to the one above begin with two blanks.
+    """
+    who = labels(names, int(after["num_players"]))
+    if after["deals"] != before["deals"]:
+        return _tell_deal(before, after, who, seat)
+    lines = [_tell_action(before, after, who, seat)]
+    if after["trick"] != before["trick"]:
+        lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
+    if after["phase"] <= OVER:
+        lines += _tell_end(before, after, rules, who)
+    return lines
+
+
+def _tell_deal(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
+    lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
+    paid = [int(before["owed"][s]) for s in range(len(who))]
+    if any(paid):
+        told = _amounts(who, paid, "Everybody pays", "pays")
+        lines.append(f"{told}; the pot is {units(int(after['pot']))}.")
+    if seat is None:
+        rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
+        return lines + columns(rows)
+    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
+
+
+def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> str:
+    """The decision that lies between two tables, as a seat has seen it."""
+    actor, phase = int(before["seat"]), int(before["phase"])
+    name = who[actor]
+    if phase == EXCHANGE:
+        number = int(after["exchanged"][actor])
+        if number == 0:
+            return f"{name} keeps all cards."
+        told = f"{name} exchanges {counted(number, 'card', 'cards')}"
+        if seat not in (None, actor):
+            return f"{told}."
+        got = names_of(after["drawn_cards"][actor])
+        return f"{told}: {names_of(after['discarded'][actor])} for {got}."
+    if phase == PLAYING:
+        card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
+        return f"{name} {'leads' if before['highest'] < 0 else 'plays'} {card}."
+    if phase == FOLDING:
+        return f"{name} {'stays' if after['stayed'][actor] == CLAIMED else 'folds'}."
+    field = {BUD1: "said1", BUD2: "said2"}.get(phase, "showed")
+    if after[field][actor] == YIELDED:
+        return f"{name}: “Bud!”"
+    return f"{name} {'shows the last card' if field == 'showed' else 'knocks'}."
+
+
+def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
+    seats, pot = range(len(who)), units(int(after["shown_pot"]))
+    lines = []
+    if after["end"] == BUD_ROUND:
+        lines.append(f"All have said bud: the deal is broken off, the pot of {pot} stays.")
+    elif after["end"] == SHOWN:
+        rows = [(who[s], names_of(after["hand"][s])) for s in seats if _last_card(after, s)]
+        lines += ["The last cards are turned up.", *columns(rows)]
+        winner, shower = int(after["winner"]), int(after["shower"])
+        if winner == shower:
+            lines.append(f"{who[winner]} has the lowest card and wins the pot of {pot}.")
+        else:
+            lines.append(f"{who[winner]} wins the pot of {pot}; {who[shower]} pays as much again.")
+    else:
+        lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
+    if after["phase"] == OVER:
+        return lines + tell_last(after, who)
+    owed = [int(after["owed"][s]) for s in seats]
+    if any(owed):
+        told = _amounts(who, owed, "everybody owes", "owes")
+        lines.append(f"For the next deal {told}.")
+    return lines
+
+
+def _amounts(who: list[str], amounts: list[int], all_alike: str, verb: str) -> str:
+    """Says who pays or owes how much; `all_alike` begins the sentence if all amounts are equal."""
+    if len(set(amounts)) == 1:
+        return f"{all_alike} {units(amounts[0])}"
+    return listed([f"{who[s]} {verb} {units(n)}" for s, n in enumerate(amounts) if n])

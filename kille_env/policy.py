@@ -1,0 +1,262 @@
+"""What a policy is, and how an action is drawn from what it returns.
+
+A policy maps observations to probabilities of actions. A searcher is a policy that looks ahead: it
+is given a `Determinizer` instead of observations.
+"""
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.determinization import Determinizer, History
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+
+SUM_TOLERANCE = 1e-6
+CATALOG = "kille_agents.catalog"
+"""Where policies other than "uniform" are looked up by name; imported when one is asked for."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Probabilities of actions for a batch of decisions, each seen from the seat to act.
+
+    Attributes:
+        name: What tables and reports call it.
+    """
+
+    name: str
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns how likely each action is.
+
+        Args:
+            observation: [N, F] uint8, as `Batch.observation`.
+            mask: [N, A] int8, 1 for each legal action; every row has one.
+
+        Returns:
+            [N, A] float64; every row sums to 1 and is 0 where the mask is 0.
+
+        Raises:
+            PolicyError: The arrays do not have the shape that the policy was made for.
+        """
+        ...
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """A policy that looks ahead: it is given what the seat to act knows.
+
+    A searcher that weighs determinizations by what the other seats have done has an attribute
+    `remembers` that is true, and is given the history of the deal as well.
+
+    Attributes:
+        name: What tables and reports call it.
+    """
+
+    name: str
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        """Returns how likely each action is, as `Policy.probabilities` does.
+
+        Args:
+            determinizer: M decisions.
+
+        Returns:
+            [M, A] float64; depends on nothing but each decision and its key.
+        """
+        ...
+
+
+Player = Policy | Searcher
+PlayerLike = Player | str | Path
+
+
+class UniformPolicy:
+    """Plays every legal action with the same probability."""
+
+    name = "uniform"
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns equal shares for the legal actions, [N, A] float64."""
+        legal = (mask != 0).astype(np.float64)
+        counts = legal.sum(axis=1, keepdims=True)
+        if len(legal) and counts.min() == 0:
+            raise PolicyError(
+                f"row {int(counts.argmin())} of the mask has no legal action; "
+                "ask only the seat to act"
+            )
+        return legal / counts
+
+
+def resolve(player: PlayerLike, game: str, num_players: int, rules: Rules) -> Player:
+    """Returns a player for a table.
+
+    Args:
+        player: "uniform"; a name or path that `kille_agents.load_policy` knows; or a policy.
+        game: The game to be played.
+        num_players: P, seats of the table.
+        rules: Its rules.
+
+    Raises:
+        PolicyError: There is no such player, or it was made for another table.
+    """
+    if isinstance(player, str) and player == "uniform":
+        return UniformPolicy()
+    if not isinstance(player, (str, Path)):
+        if callable(getattr(player, "probabilities", None)) or searches(player):
+            return player
+        raise PolicyError(
+            f"a player is a name or an object with probabilities(observation, mask), got {player!r}"
+        )
+    try:
+        catalog = importlib.import_module(CATALOG)
+    except ModuleNotFoundError as error:
+        if error.name not in (CATALOG, CATALOG.partition(".")[0]):
+            raise
+        raise PolicyError(
+            f"the player {str(player)!r} is looked up in {CATALOG}, which is not installed; "
+            'without it there is "uniform", or pass an object with probabilities(observation, mask)'
+        ) from error
+    return cast(Player, catalog.load_policy(player, game, num_players, rules))
+
+
+def searches(player: Any) -> bool:
+    """Returns whether a player looks ahead."""
+    return callable(getattr(player, "search", None))
+
+
+def name_of(player: Any) -> str:
+    """Returns what errors call a player, which an adapter also takes without a name."""
+    return str(getattr(player, "name", type(player).__name__))
+
+
+def history_for(players: Iterable[Player], batch: Batch) -> History | None:
+    """Returns a history of tables if one of their players remembers the deal, else None."""
+    wanted = any(getattr(player, "remembers", False) for player in players)
+    return History(batch) if wanted else None
+
+
+def decide(
+    player: Player,
+    batch: Batch,
+    rows: np.ndarray,
+    keys: np.ndarray,
+    history: History | None = None,
+) -> np.ndarray:
+    """Asks a player what it does at some tables of a batch.
+
+    Args:
+        player: The player.
+        batch: The tables.
+        rows: [M] tables at which it is to act.
+        keys: [M] uint64, one per decision: what is random in a search follows from it.
+        history: What has been decided in the deals, for a searcher that remembers.
+
+    Returns:
+        [M, A] probabilities, checked.
+
+    Raises:
+        PolicyError: The player returned what is no distribution over the legal actions.
+    """
+    mask = batch.mask[rows]
+    if searches(player):
+        searcher = cast(Searcher, player)
+        probabilities = searcher.search(Determinizer(batch, rows, keys, history))
+    else:
+        probabilities = cast(Policy, player).probabilities(batch.observation[rows], mask)
+    check_probabilities(name_of(player), probabilities, mask)
+    return probabilities
+
+
+def check_shapes(
+    name: str, observation: np.ndarray, mask: np.ndarray, width: int, actions: int
+) -> None:
+    """Refuses a batch that a policy was not made for.
+
+    Args:
+        name: The policy's name, for the message.
+        observation: [N, F].
+        mask: [N, A].
+        width: F that the policy reads.
+        actions: A that the policy knows.
+
+    Raises:
+        PolicyError: The message names both shapes.
+    """
+    expected = ((len(observation), width), (len(observation), actions))
+    if observation.shape != expected[0] or mask.shape != expected[1]:
+        raise PolicyError(
+            f"policy {name!r} reads observations {expected[0]} and masks {expected[1]}, "
+            f"got {observation.shape} and {mask.shape}; it was made for another table"
+        )
+
+
+def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) -> None:
+    """Refuses what is no distribution over the legal actions.
+
+    Args:
+        name: The policy's name, for the message.
+        probabilities: What it returned, to be [N, A].
+        mask: [N, A] int8.
+
+    Raises:
+        PolicyError: Wrong shape, a value that is no number or negative, a row that does not sum to
+            1, or an illegal action with a probability. The message names the first such row.
+    """
+    if probabilities.shape != mask.shape:
+        raise PolicyError(
+            f"policy {name!r} returned probabilities of shape {probabilities.shape}, "
+            f"expected {mask.shape}"
+        )
+    negative = ~(probabilities >= 0)  # NaN is not >= 0 either
+    wrong = {
+        "a value that is no probability": negative.any(axis=1),
+        "an illegal action": ((probabilities > 0) & (mask == 0)).any(axis=1),
+        "a sum other than 1": ~(np.abs(probabilities.sum(axis=1) - 1.0) <= SUM_TOLERANCE),
+    }
+    for what, rows in wrong.items():
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise PolicyError(
+                f"policy {name!r} returned {what} in row {row}: {probabilities[row].tolist()} "
+                f"for the mask {mask[row].tolist()}"
+            )
+
+
+def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Returns the action of each decision that a random number falls on.
+
+    Args:
+        probabilities: [N, A].
+        chances: [N], each from 0 to below 1.
+
+    Returns:
+        [N] int64; never an action of probability 0.
+    """
+    cumulative = np.cumsum(probabilities, axis=1, dtype=np.float64)
+    drawn = chances * cumulative[:, -1]
+    actions = (cumulative <= drawn[:, None]).sum(axis=1)
+    beyond = actions == probabilities.shape[1]  # the product was rounded up to the whole sum
+    if beyond.any():
+        actions[beyond] = probabilities[beyond].argmax(axis=1)
+    return actions
+
+
+def sample_actions(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draws an action for each decision, [N] int64; never an action of probability 0.
+
+    Args:
+        probabilities: [N, A].
+        rng: Where the N random numbers come from.
+    """
+    return pick_actions(probabilities, rng.random(len(probabilities)))
+
+
+def best_actions(probabilities: np.ndarray) -> np.ndarray:
+    """Returns the most likely action of each decision, [N] int64; the first of equals."""
+    return probabilities.argmax(axis=1)

@@ -1,0 +1,298 @@
+"""Checks of `Batch.resample`: a world drawn is one that could be, and its seat sees no difference.
+
+`Hand` is a hand as it was played, and `Hand.possible` says of other arrangements of its cards
+whether a seat would have seen the same. It knows no game and does not draw: it plays every step
+again with the game's kernels. So a game's tests can hold its `resample` against it.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.determinization import cards_then
+from kille_env.core.game import OVER
+from kille_env.core.pack import Pack
+from kille_env.core.spec import Rules
+from kille_env.registry import load_game
+
+OWN_DRAWS = ("dealt", "drawn_cards")
+"""Which of his cards a player was dealt and which he got later, in games where only he knows."""
+
+PUBLIC_FIELDS = ("reward", "matches", "deals", "num_players", "dealer", "drawn", "truncated")
+
+
+def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
+    """Draws worlds at random moments of random hands, for whoever sits there.
+
+    The cards of a world are those of the pack, and it could have come about: its cards are dealt by
+    a pack in that order, and decisions lead there that the seat cannot tell from those that were
+    made. It shows the seat the same, in numbers and words. The same key gives the same world,
+    whatever is on the other tables. It can be played to its end.
+    """
+    rng = np.random.default_rng(seed)
+    drawn: list[tuple[Batch, int]] = []
+    for hand in hands(name, players, rules, seed, longest=decisions):
+        seat = int(rng.integers(players))
+        before = hand.states[-1]
+        _check_secret_phases(hand.states)
+        world = before.clone()
+        cards = world.resample(seat, [len(drawn)])
+        _check_world(before, world, seat, cards)
+        # Cards that were shuffled in again come to their places in more than one way.
+        once = "again_end" not in (before.spec.table.names or ()) or not before.tables["again_end"]
+        if once and not hand.possible(seat, cards, world)[0]:
+            codes = [world.spec.pack.code(card) for card in world.drawn_cards()]
+            raise AssertionError(
+                f"seat {seat} is given a world that can not be, or that it can tell from the hand "
+                f"as it was: {' '.join(codes)} instead of "
+                f"{' '.join(world.spec.pack.code(card) for card in before.drawn_cards())}, "
+                f"{len(hand.actions)} decisions after the deal by seat {before.tables['dealer'][0]}"
+            )
+        drawn.append((before, seat))
+        if len(drawn) > decisions // 50:
+            break
+    _check_keys(drawn, rng)
+
+
+def _check_secret_phases(states: Sequence[Batch]) -> None:
+    """Checks that the phases are named in which somebody acts while it is another's turn."""
+    secret = getattr(states[0].game.module, "SECRET_PHASES", ())
+    for state in states:
+        phase = int(state.tables["phase"][0])
+        masks = [state.legal_actions(seat).any() for seat in range(state.num_players)]
+        if sum(masks) > 1 and phase not in secret:
+            name = state.spec.phases[phase]
+            raise AssertionError(f"phase {name!r} hides who is to act, but is no SECRET_PHASES")
+
+
+def _check_world(before: Batch, world: Batch, seat: int, cards: np.ndarray) -> None:
+    pack = before.spec.pack
+    if not (np.sort(cards[0]) == np.arange(pack.size)).all():
+        raise AssertionError(f"the cards of a world are no permutation: {cards[0].tolist()}")
+    talon = slice(int(before.tables["drawn"][0]), None)
+    if not (cards[0][before.tables["deck"][0, talon]] == world.tables["deck"][0, talon]).all():
+        raise AssertionError("the talon of a world is not that of the table with its new cards")
+    for field in PUBLIC_FIELDS:
+        if not np.array_equal(before.tables[field], world.tables[field]):
+            raise AssertionError(f"a world differs in {field!r}, which is public")
+    for view in ("observe", "legal_actions", "information_state"):
+        if not np.array_equal(getattr(before, view)(seat), getattr(world, view)(seat)):
+            raise AssertionError(f"{view} shows seat {seat} another world than it was in")
+    if before.describe(0, seat) != world.describe(0, seat):
+        raise AssertionError(f"describe tells seat {seat} of another world than it was in")
+    if before.seat[0] == seat != world.seat[0]:
+        raise AssertionError(f"seat {seat} is to act, but not in a world that is drawn for it")
+
+
+def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
+    """Draws all side by side, twice, and some in another order; plays them to their ends."""
+    tables = join([batch for batch, _ in drawn])
+    seats = np.array([seat for _, seat in drawn])
+    keys = rng.integers(2**63, size=len(drawn), dtype=np.uint64)
+    order = rng.permutation(len(drawn))[: len(drawn) // 2 + 1]
+    worlds, again, shuffled = tables.clone(), tables.clone(), tables.take(order)
+    for batch, rows in ((worlds, slice(None)), (again, slice(None)), (shuffled, order)):
+        batch.resample(seats[rows], keys[rows])
+    if not np.array_equal(worlds.tables, again.tables):
+        raise AssertionError("the same key gives another world")
+    if not np.array_equal(worlds.tables[order], shuffled.tables):
+        raise AssertionError("a world depends on the other tables")
+    hand = worlds.tables["deals"].copy()
+    for _ in range(2 * worlds.spec.max_decisions(worlds.rules, worlds.num_players)):
+        going_on = ~worlds.over & (worlds.tables["deals"] == hand)
+        if not going_on.any():
+            return
+        mask = np.maximum(worlds.mask, worlds.over[:, None])
+        worlds.step(_any_legal(mask, rng))
+    raise AssertionError("a world does not come to an end")
+
+
+# A hand and its worlds
+
+
+class Hand:
+    """A hand so far at one table.
+
+    Attributes:
+        start: The table when the cards were to be dealt.
+        states: The table before each decision, the last as it stands now; each a batch of one.
+        actions: The decisions, one less.
+    """
+
+    def __init__(self, start: Batch, now: Batch) -> None:
+        """Begins with a hand that has just been dealt; both batches are copied."""
+        self.start, self.states, self.actions = start.clone(), [now.clone()], list[int]()
+
+    def add(self, action: int, now: Batch) -> None:
+        """Goes on by a decision, which led to `now`."""
+        self.actions.append(action)
+        self.states.append(now.clone())
+
+    def until(self, decisions: int) -> "Hand":
+        """Returns the hand as it stood after some decisions."""
+        earlier = Hand(self.start, self.states[0])
+        earlier.actions = self.actions[:decisions]
+        earlier.states = self.states[: decisions + 1]
+        return earlier
+
+    def possible(self, seat: int, cards: np.ndarray, worlds: Batch | None = None) -> np.ndarray:
+        """Says which arrangements of the cards a seat could not tell from this hand.
+
+        A pack must deal them. Then at each decision one that is legal with the cards that lie there
+        instead must lead to what came of it, and the seat must always have seen the same. What
+        others decided in secret (`SECRET_PHASES`) can be something else.
+
+        Args:
+            seat: The seat.
+            cards: [K, pack] the card that lies there where card c lies.
+            worlds: [K] tables to which it must lead; None is this table with those cards.
+
+        Returns:
+            [K] bool.
+        """
+        last, pack = self.states[-1], self.start.spec.pack
+        kept = [
+            k for k, state in enumerate(self.states[:-1]) if not asked_in_secret(state, seat)[0]
+        ]
+        kept.append(len(self.states) - 1)
+        number, length = len(cards), len(kept)
+        # For each arrangement all that was, with its cards.
+        was = join([self.states[k] for k in kept]).take(np.tile(np.arange(length), number))
+        other = was.clone()
+        ends = np.arange(1, number + 1) * length - 1
+        end_of, moved = np.repeat(ends, length), np.repeat(cards, length, axis=0)
+        early = was.tables["drawn"] < last.tables["drawn"]
+        if worlds is not None:
+            packs = was.tables["deck"][end_of], np.repeat(worlds.tables["deck"], length, axis=0)
+            moved = cards_then(early, *packs, moved)
+        other.game.relabel(other._tables, other._rules, moved)
+        if worlds is not None:
+            other._tables[ends] = worlds.tables
+            for field in set(OWN_DRAWS) & set(other.spec.table.names or ()):
+                other._tables[field][~early] = other.tables[field][end_of][~early]
+        other._tables["stacked"] = other.tables["drawn"][end_of]
+        for field in {"deck", "again"} & set(other.spec.table.names or ()):
+            other._tables[field] = other.tables[field][end_of]
+        other._show()
+        seen = (_views(was, [seat]) == _views(other, [seat])).all(axis=1)
+        # Where others are asked in secret at the end, only what the seat sees is to be reached.
+        by_all = np.ones(was.num_tables, dtype=np.bool_)
+        if worlds is None:
+            by_all[ends] = not asked_in_secret(last, seat)[0]
+        rows = np.arange(was.num_tables)
+        begins = rows % length == 0
+        reached = np.zeros(was.num_tables, dtype=np.bool_)
+        dealt = self.start.take(np.zeros(number, dtype=np.int64))
+        dealt.deal([[pack.code(card) for card in other.drawn_cards(end)] for end in ends.tolist()])
+        reached[begins] = _reach(dealt, other.take(rows[begins]), by_all[begins], seat)
+        if length > 1:
+            made = np.tile([self.actions[k] for k in kept[:-1]], number)
+            target, rest = other.take(rows[~begins]), by_all[~begins]
+            reached[~begins] = _lead(other.take(rows[~begins] - 1), made, target, rest, seat)
+        return (seen & reached).reshape(number, length).all(axis=1)
+
+
+def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000) -> Iterator[Hand]:
+    """Plays random hands; yields each of them as it stood before some decision.
+
+    Args:
+        name: The game.
+        players: Seats.
+        rules: The rules.
+        seed: Seed of the cards, the decisions and the moments.
+        longest: Most decisions before that.
+    """
+    rng = np.random.default_rng(seed)
+    batch = Batch(load_game(name), 1, players, rules, seed=seed, restart=False)
+    for number in count():
+        if number == 0 or batch.over[0]:
+            batch.reset(deal=False)
+        start = batch.clone()
+        batch.deal(_pack(batch.spec.pack, rng))
+        if batch.tables["phase"][0] <= OVER:
+            continue
+        hand = Hand(start, batch)
+        while batch.tables["phase"][0] > OVER:
+            action = _any_legal(batch.mask, rng)
+            batch.apply(action)
+            if batch.tables["phase"][0] > OVER:
+                hand.add(int(action[0]), batch)
+        yield hand.until(int(rng.integers(min(len(hand.actions), longest) + 1)))
+
+
+def _pack(pack: Pack, rng: np.random.Generator) -> list[str]:
+    """Returns a whole pack; often with few kinds of cards on top, so that rare things happen."""
+    codes = rng.permutation(list(pack.codes) * pack.copies).tolist()
+    if rng.random() < 0.5:
+        eager = set(rng.choice(pack.codes, len(pack.codes) // 3, replace=False))
+        codes.sort(key=lambda code: code not in eager and rng.random() < 0.8)
+    return codes
+
+
+def join(batches: Sequence[Batch]) -> Batch:
+    """Returns one batch of the first tables of batches of the same game."""
+    joined = batches[0].take(np.zeros(len(batches), dtype=np.int64))
+    for row, batch in enumerate(batches):
+        joined._tables[row] = batch.tables[0]
+    joined._show()
+    return joined
+
+
+def asked_in_secret(batch: Batch, seat: int) -> np.ndarray:
+    """[N] bool: whether another seat acts, and `seat` cannot know it."""
+    secret = getattr(batch.game.module, "SECRET_PHASES", ())
+    return np.isin(batch.tables["phase"], secret) & (batch.seat != seat)
+
+
+def _any_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return (mask * (1.0 - rng.random(mask.shape))).argmax(axis=1)
+
+
+def _views(batch: Batch, seats: Sequence[int]) -> np.ndarray:
+    """All that seats see of tables, [N, W]."""
+    views = [
+        look(seat)
+        for seat in seats
+        for look in (batch.information_state, batch.observe, batch.legal_actions)
+    ]
+    return np.concatenate([view.view(np.uint8) for view in views], axis=1)
+
+
+def _same(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.ndarray:
+    """[N] bool: tables that look the same to a seat and, where `by_all`, to everybody."""
+    same = (_views(batch, [seat]) == _views(target, [seat])).all(axis=1)
+    everybody = range(batch.num_players)
+    alike = (_views(batch, everybody) == _views(target, everybody)).all(axis=1)
+    alike &= (batch.full_state(seat) == target.full_state(seat)).all(axis=1)
+    alike &= batch.seat == target.seat
+    for field in PUBLIC_FIELDS:
+        equal = batch.tables[field] == target.tables[field]
+        alike &= equal.reshape(len(alike), -1).all(axis=1)
+    return same & (alike | ~by_all)
+
+
+def _reach(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.ndarray:
+    """[N] bool: tables that look like others now, or once what is asked in secret is answered."""
+    reached = _same(batch, target, by_all, seat)
+    secret = np.flatnonzero(~reached & asked_in_secret(batch, seat))
+    if len(secret):
+        reached[secret] = _lead(batch.take(secret), None, target.take(secret), by_all[secret], seat)
+    return reached
+
+
+def _lead(
+    batch: Batch, made: np.ndarray | None, target: Batch, by_all: np.ndarray, seat: int
+) -> np.ndarray:
+    """[N] bool: tables at which a decision leads to others; `made` is tried first."""
+    reached = np.zeros(batch.num_tables, dtype=np.bool_)
+    every = [np.full(batch.num_tables, action) for action in range(batch.spec.num_actions)]
+    for actions in every if made is None else [made, *every]:
+        legal = batch.mask[np.arange(batch.num_tables), actions] != 0
+        rows = np.flatnonzero(~reached & legal)
+        if len(rows):
+            after = batch.take(rows)
+            after.apply(actions[rows])
+            reached[rows] = _reach(after, target.take(rows), by_all[rows], seat)
+    return reached

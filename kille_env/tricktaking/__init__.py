@@ -1,0 +1,1 @@
+"""What the trick-taking games share."""

@@ -1,0 +1,334 @@
+"""Determinizer of the trick games: what somebody cannot hold, and the hidden cards dealt anew.
+
+What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
+hands that were thrown in, the talon. From the tricks everybody can tell what a player can not have
+in hand: who did not head a trick could not, who had to play his lowest card that does has none in
+between, and who had to creep with his lowest card has none below it. That was so of the hand of
+that moment, and so it is of what is left of it.
+
+Nobody else can tell either which of a player's cards he was dealt, and which he got later.
+"""
+
+import numpy as np
+
+from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
+from kille_env.cards.seats import seat_left_of
+from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.core.jit import index, kernel
+from kille_env.core.rng import below
+from kille_env.tricktaking.tricks import (
+    NO_RANK,
+    cards_below,
+    lowest_card,
+    without_lowest,
+)
+
+NOTHING = np.uint64(0)
+_FOUR, _FOUR_BITS = np.uint64(4), np.uint64(15)
+_SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
+
+
+@kernel
+def cannot_hold(table, seat, heads_lowest, creeps_lowest):
+    """The cards that everybody knows a seat not to have in hand, from what it has played.
+
+    Args:
+        table: The table.
+        seat: Whose hand.
+        heads_lowest: Whether who can head a trick has to do it with the lowest card that does.
+        creeps_lowest: Whether who can not has to play his lowest card.
+    """
+    barred, in_play = NOTHING, np.uint32(table["in_play"])
+    for trick in range(table["played"].shape[0]):
+        rank = np.int64(table["played"][trick, index(seat)]) >> 1
+        other = np.int64(table["lead"][trick])
+        if rank < 0 or other == seat:
+            continue
+        highest = np.int64(NO_RANK)
+        while other != seat:
+            highest = max(highest, np.int64(table["played"][trick, index(other)]) >> 1)
+            other = np.int64(seat_left_of(table, other, in_play))
+        lower, under = cards_below(rank), cards_below(highest)
+        if rank < highest:
+            barred |= ~under | (lower if creeps_lowest else NOTHING)
+        elif heads_lowest:
+            barred |= lower & ~under
+    return barred
+
+
+# Small numbers by seat, four bits each in a word
+
+
+@kernel
+def by_seat(word, seat):
+    """The number of a seat."""
+    return np.int64((np.uint64(word) >> (_FOUR * np.uint64(seat))) & _FOUR_BITS)
+
+
+@kernel
+def one_of_seat(seat):
+    """A one for a seat, to be added."""
+    return np.uint64(1) << (_FOUR * np.uint64(seat))
+
+
+# Hands
+
+
+@kernel
+def hidden_hand(table, viewer, seat):
+    """The hand of a seat, unless it is the viewer's own."""
+    return np.uint64(table["hand"][index(seat)]) if seat != viewer else NOTHING
+
+
+@kernel
+def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
+    """Returns in which order to deal the hidden hands, and how many cards each can choose from.
+
+    A hand that comes later finds at most as many as are written here: what the ones before it can
+    not find elsewhere, they take from it. Hands are dealt by the highest card that they can hold,
+    or from the other end by the lowest one: as it makes for fewer ways to deal cards of which some
+    are none.
+
+    Args:
+        table: The table.
+        viewer: Who looks.
+        free: The cards that may be in hidden hands, a set.
+        spare: By seat, four bits each: how many places of its hand may be filled otherwise.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+
+    Returns:
+        The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
+        six bits each, the number of cards.
+    """
+    lowest, highest = NOTHING, NOTHING
+    for place in range(np.int64(table["num_players"])):
+        seat = np.uint64(place)
+        may = free & ~cannot_hold(table, place, heads_lowest, creeps_lowest)
+        if (hidden_hand(table, viewer, place) != 0) & (may != 0):
+            lowest |= np.uint64(lowest_card(may)) << (_SIX * seat)
+            highest |= np.uint64(highest_card(may)) << (_SIX * seat)
+    best, order, most = np.inf, NOTHING, NOTHING
+    for direction in range(2):
+        given = table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest
+        one_order, one_most, ways = _plan(*given, direction == 0)
+        if ways < best:
+            best, order, most = ways, one_order, one_most
+    return order, most
+
+
+@kernel
+def _plan(table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest, upward):
+    """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
+
+    Args:
+        table: The table.
+        viewer: Who looks.
+        free: The cards that may be in hidden hands, a set.
+        spare: As in `plan_hands`.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        lowest: By seat, six bits each, the lowest card that it can hold.
+        highest: By seat, six bits each, the highest one.
+        upward: Whether hands go by the highest card that they can hold; else by the lowest one.
+    """
+    num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
+    last, reach, ways = np.int64(-1), NOTHING, 1.0
+    for place in range(num_players):
+        following = np.int64(1) << 30
+        for seat in range(num_players):
+            low, high = most_of(lowest, seat), most_of(highest, seat)
+            rank = (high << 6 | (63 - low)) if upward else ((63 - low) << 6 | high)
+            none = hidden_hand(table, viewer, seat) == 0
+            rank = (rank << 4 | seat) + (np.int64(none) << 20)
+            following = rank if (rank > last) & (rank < following) else following
+        last = following
+        seat = last & 15
+        order |= one_of_seat(place) * np.uint64(seat)
+        hand = how_many(hidden_hand(table, viewer, seat))
+        may = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        # The hands before it that can hold nothing beyond some card find room elsewhere only as far
+        # as there are such cards; the rest of them must lie here.
+        taken = np.int64(0)
+        for before in range(place):
+            end = most_of(lowest if upward else highest, by_seat(order, before))
+            held = np.int64(0)
+            for other_place in range(place):
+                other = by_seat(order, other_place)
+                within = most_of(lowest, other) >= end if upward else most_of(highest, other) <= end
+                needed = how_many(hidden_hand(table, viewer, other)) - by_seat(spare, other)
+                held += max(needed, 0) if within else 0
+            side = _cards_from(end) if upward else ~_cards_from(end + 1)
+            taken = max(taken, held - how_many(reach & side & ~may))
+        number = max(how_many(may) - taken, hand)
+        most |= np.uint64(number) << (_SIX * np.uint64(seat))
+        for card in range(hand):
+            ways *= number - card
+        reach |= may if hand > 0 else NOTHING
+    return order, most, ways
+
+
+@kernel
+def _cards_from(card):
+    """All cards from one on."""
+    return ~(card_bit(card) - np.uint64(1))
+
+
+@kernel
+def most_of(most, seat):
+    """How many cards a hand can choose from, as `plan_hands` has written it."""
+    return np.int64((most >> (_SIX * np.uint64(seat))) & _SIX_BITS)
+
+
+@kernel
+def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_lowest, cards):
+    """Deals the hidden hands, or fails; of all ways to deal them, none succeeds more often.
+
+    Each card is drawn as if the hand had as many to choose from as it can have at most; where it
+    has fewer, the draw fails in that proportion.
+
+    Args:
+        table: The table with the generator.
+        viewer: Who looks.
+        places: The cards whose places are to be dealt to, if they are in hidden hands; a set.
+        free: The cards that lie nowhere yet, a set.
+        order: From `plan_hands`.
+        most: Likewise.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        cards: Where it is written.
+
+    Returns:
+        Whether it has succeeded, and the cards that are still free.
+    """
+    for place in range(np.int64(table["num_players"])):
+        seat = by_seat(order, place)
+        here = hidden_hand(table, viewer, seat) & places
+        choice = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        at_most, number = most_of(most, seat), how_many(choice)
+        while here != 0:
+            skipped = below(table, at_most)
+            if skipped >= number:
+                return False, free
+            card = nth_card(choice, skipped)
+            choice &= ~card_bit(card)
+            free &= ~card_bit(card)
+            cards[index(lowest_card(here))] = card
+            here = without_lowest(here)
+            at_most -= 1
+            number -= 1
+    return True, free
+
+
+@kernel
+def highest_card(cards):
+    """The highest card of a set that is not empty."""
+    rest = np.uint64(cards)
+    for shift in (1, 2, 4, 8, 16, 32):
+        rest |= rest >> np.uint64(shift)
+    return how_many(rest) - 1
+
+
+@kernel
+def nth_card(cards, number):
+    """A card of a set, counted from its lowest, which is number 0."""
+    rest = np.uint64(cards)
+    for _ in range(number):
+        rest = without_lowest(rest)
+    return lowest_card(rest)
+
+
+@kernel
+def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
+    """Deals the cards that a seat has not seen anew to the places where they are now.
+
+    All arrangements in which nobody holds what he cannot are equally likely.
+
+    Args:
+        table: The table with the generator.
+        viewer: Who looks.
+        unseen: The cards that he has not seen, a set: all other hands, and what nobody holds.
+        heads_lowest: As in `cannot_hold`.
+        creeps_lowest: Likewise.
+        cards: Where it is written which card lies where card c lies now.
+    """
+    order, most = plan_hands(table, viewer, unseen, NOTHING, heads_lowest, creeps_lowest)
+    done, free = False, NOTHING
+    while not done:
+        done, free = try_hands(
+            table, viewer, unseen, unseen, order, most, heads_lowest, creeps_lowest, cards
+        )
+    elsewhere = np.uint64(unseen)
+    for seat in range(np.int64(table["num_players"])):
+        elsewhere &= ~hidden_hand(table, viewer, seat)
+    deal_places(table, elsewhere, free, free, cards)
+
+
+# What nobody else can tell of a player's own cards
+
+
+@kernel
+def some_cards(table, cards, number):
+    """Draws so many cards of a set, every choice of them equally likely."""
+    rest = np.uint64(cards)
+    for _ in range(number):
+        rest &= ~card_bit(card_from(table, rest))
+    return np.uint64(cards) & ~rest
+
+
+@kernel
+def share_draws(table, viewer):
+    """Draws which cards others were dealt of those that they have held, and which they got later.
+
+    The pack is put into that order too. Nothing else on the table tells the difference: not for a
+    table where cards are drawn once more.
+    """
+    for seat in range(np.int64(table["num_players"])):
+        dealt = np.uint64(table["dealt"][index(seat)])
+        drawn = np.uint64(table["drawn_cards"][index(seat)])
+        if seat != viewer and drawn != 0:
+            kept = np.uint64(table["hand"][index(seat)] | table["face_up"]) & (dealt | drawn)
+            later = some_cards(table, kept, how_many(drawn))
+            _exchange_places(table, dealt & later, drawn & ~later)
+            table["drawn_cards"][index(seat)] = later
+            table["dealt"][index(seat)] = (dealt | drawn) & ~later
+
+
+@kernel
+def _exchange_places(table, some, others):
+    """Exchanges two sets of equally many cards in the order of the pack."""
+    first, second = some, others
+    for position in range(np.int64(table["drawn"])):
+        card = np.int64(table["deck"][index(position)])
+        if in_cards(some, card):
+            table["deck"][index(position)] = lowest_card(second)
+            second = without_lowest(second)
+        elif in_cards(others, card):
+            table["deck"][index(position)] = lowest_card(first)
+            first = without_lowest(first)
+
+
+# Relabelling
+
+
+@kernel
+def relabel_tricks(table, cards):
+    """Puts `cards[c]` where card c is, in the fields that all trick games have.
+
+    What everybody can see is of types, so open cards must keep theirs.
+    """
+    for seat in range(np.int64(table["num_players"])):
+        table["hand"][index(seat)] = relabel_set(table["hand"][index(seat)], cards)
+        table["dealt"][index(seat)] = relabel_set(table["dealt"][index(seat)], cards)
+        table["drawn_cards"][index(seat)] = relabel_set(table["drawn_cards"][index(seat)], cards)
+    table["face_up"] = relabel_set(table["face_up"], cards)
+    for trick in range(table["played"].shape[0]):
+        relabel_cards(table["played"][trick], cards)
+    relabel_cards(table["deck"], cards)
+
+
+@kernel
+def relabel_discards(table, cards):
+    """Puts `cards[c]` where card c is among the discards."""
+    for seat in range(np.int64(table["num_players"])):
+        table["discarded"][index(seat)] = relabel_set(table["discarded"][index(seat)], cards)

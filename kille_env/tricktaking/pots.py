@@ -1,0 +1,121 @@
+"""The pot of Kungsholmskille and Femkortskille: paid into, won, carried on, shared at the end.
+
+A match ends when a pot is won, or after a number of deals (switch `deals`; a single deal is a match
+of one); then everybody takes an equal share of what is left. So it does at the cap (`max_deals`).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kille_env.cards.seats import next_seat
+from kille_env.core.game import DEAL, OVER
+from kille_env.core.jit import kernel
+from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.text import counted, signed, units
+
+
+def pot_fields(max_players: int) -> list[tuple]:
+    """Returns the fields of a table with a pot.
+
+    Args:
+        max_players: Most seats.
+    """
+    return [
+        ("pot", np.int64),
+        ("shown_pot", np.int64),  # the pot that a deal has decided about, or carries on
+        ("left_on_table", np.int64),  # what a split could not divide
+        ("chips", np.int64, (max_players,)),  # by seat: what he has won or lost in this deal
+        ("next_dealer", np.int8),
+        ("winner", np.int8),  # who won the pot
+    ]
+
+
+@kernel
+def begin_pot(table):
+    """Begins a match: the pot is empty, and the first dealer is known."""
+    table["next_dealer"] = table["dealer"]
+    table["pot"] = 0
+    table["shown_pot"] = 0
+    table["left_on_table"] = 0
+
+
+@kernel
+def pay_into_pot(table, seat, amount):
+    """A seat puts money into the pot."""
+    pay_out(table, seat, -amount)
+    table["pot"] += amount
+
+
+@kernel
+def pay_out(table, seat, amount):
+    """A seat gets money, or (less than 0) gives it."""
+    table["reward"][seat] += amount
+    table["chips"][seat] += amount
+
+
+@kernel
+def settle(table, rules):
+    """Pays a pot that is won, moves the deal on, and ends the match if it is at its end."""
+    table["shown_pot"] = table["pot"]
+    won = table["winner"] >= 0
+    if won:
+        pay_out(table, np.int64(table["winner"]), table["pot"])
+        table["pot"] = 0
+    table["next_dealer"] = next_seat(table, table["dealer"])
+    table["seat"] = -1
+    table["phase"] = DEAL
+    deals = _deals_in_match(rules)
+    if won & (deals < 0) or table["deals"] == deals:
+        _end_match(table, False)
+    elif table["deals"] >= rules["max_deals"]:
+        _end_match(table, True)
+
+
+@kernel
+def _deals_in_match(rules):
+    """How many deals a match has, -1 where it ends when a pot is won."""
+    return 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
+
+
+@kernel
+def _end_match(table, truncated):
+    """Shares what is left in the pot in whole units."""
+    if table["pot"] > 0:
+        num_players = np.int64(table["num_players"])
+        share = np.int64(table["pot"]) // num_players
+        for seat in range(num_players):
+            table["reward"][seat] += share
+        table["left_on_table"] = table["pot"] - share * num_players
+        table["pot"] = 0
+    table["phase"] = OVER
+    table["truncated"] = truncated
+
+
+@kernel
+def deals_left(table, rules):
+    """Deals until the match ends or is cut off."""
+    last, deals = rules["max_deals"], _deals_in_match(rules)
+    return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])
+
+
+def tell_last(table: Any, who: list[str]) -> list[str]:
+    """Tells how a match has ended.
+
+    Args:
+        table: A table whose match is over.
+        who: What to call the seats.
+
+    Returns:
+        Lines.
+    """
+    lines = []
+    if table["truncated"]:
+        lines.append(f"The match is cut off after {counted(int(table['deals']), 'deal', 'deals')}.")
+    if table["winner"] < 0 and table["shown_pot"]:
+        share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
+        rest = int(table["left_on_table"])
+        over = f"; {units(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
+        lines.append(f"Everybody takes {units(share)} of the pot{over}.")
+    told = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
+    return [*lines, f"This deal, before any sharing: {told}."]

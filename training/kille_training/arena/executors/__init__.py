@@ -1,0 +1,1 @@
+"""Where work units are played: here, in processes, on a Ray cluster."""

@@ -1,0 +1,377 @@
+"""Plays units in processes of their own, which are watched: nobody can stop a tournament.
+
+A child plays one unit at a time and says, in memory that it shares with this process, who is
+thinking. If he thinks for too long, or the child dies meanwhile, the child is replaced and he has
+failed. Children have one thread for arithmetic, so that what networks say does not depend on the
+number of cores. What players print goes to a log file. Children are in sessions of their own, so
+Ctrl-C reaches only this process; and they end when it does, however it does.
+"""
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from kille_env.errors import KilleError
+from kille_training.arena.executors.watch import Crash, Watch
+from kille_training.arena.play import Bench, play_unit
+from kille_training.arena.units import Failure, Outcome, Unit
+
+LOADING_LIMIT = 300.0
+"""Seconds that the loading of a player may take, or the time limit if that is more: what he imports
+may have to be read or compiled for the first time."""
+TICK = 0.25
+"""Seconds between two looks at who is thinking, at most."""
+TRIES = 2
+"""How often a unit is tried whose child dies while nobody is thinking."""
+SETTING = {
+    name: "1"
+    for name in (
+        "PYTHONUNBUFFERED",  # or what a player has printed is lost when he is ended
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    )
+}
+
+
+class WorkerError(KilleError):
+    """Playing went wrong, and no player is to blame."""
+
+
+class HereExecutor:
+    """Plays units in this process, one after the other, and waits for players as long as it takes.
+
+    For looking into things: a player who hangs or crashes takes this process with him.
+    """
+
+    def __init__(self) -> None:
+        """Knows no players yet."""
+        self._bench = Bench()
+
+    def __enter__(self) -> "HereExecutor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets the players."""
+        self._bench = Bench()
+
+    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
+        """Plays units, which are taken as they are needed, and gives what comes of them."""
+        for unit in units:
+            with redirect_stdout(sys.stderr):  # what players print is none of our output
+                outcome = play_unit(unit, self._bench)
+            yield outcome
+
+
+class LocalExecutor:
+    """Plays units in processes on this machine."""
+
+    def __init__(
+        self,
+        workers: int,
+        time_limit: float | None = None,
+        *,
+        log: Path | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """Starts nothing yet; processes are started with the first units.
+
+        Args:
+            workers: Processes.
+            time_limit: Seconds that a player may take for a batch of decisions; None is for ever.
+                Loading him has a longer limit, see `LOADING_LIMIT`.
+            log: File to which what players print is added; None throws it away.
+            folder: Where relative paths of players begin; None is the current folder.
+        """
+        if workers < 1:
+            raise WorkerError(f"{workers} processes play nothing; expected 1 or more")
+        if time_limit is not None and not time_limit > 0:
+            raise WorkerError(f"a time limit of {time_limit} s is none; expected more than 0")
+        self._time_limit, self._log, self._folder = time_limit, log, folder
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._keepers = [_Keeper(self, number) for number in range(workers)]
+        self._closed = False
+
+    def __enter__(self) -> "LocalExecutor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the processes, whatever they are doing."""
+        if self._closed:
+            return
+        self._closed = True
+        for _ in self._keepers:
+            self._jobs.put(None)
+        for keeper in self._keepers:
+            keeper.end()
+        for keeper in self._keepers:
+            if keeper.is_alive():
+                keeper.join()
+
+    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
+        """Plays units, which are taken as processes become free.
+
+        Yields:
+            What comes of them, in the order in which they end.
+
+        Raises:
+            WorkerError: Playing went wrong, and no player is to blame.
+        """
+        if self._closed:
+            raise WorkerError("the processes have been ended; make another LocalExecutor")
+        done: queue.SimpleQueue[Outcome | WorkerError] = queue.SimpleQueue()
+        waiting, left = iter(units), len(self._keepers)
+        under_way = 0
+        while True:
+            for unit in some(waiting, left - under_way):
+                self._jobs.put((unit, done))
+                under_way += 1
+            if under_way == 0:
+                return
+            self._start(under_way)
+            outcome = done.get()
+            under_way -= 1
+            if isinstance(outcome, WorkerError):
+                raise outcome
+            for unit in some(waiting, 1):  # a process plays on while this outcome is looked at
+                self._jobs.put((unit, done))
+                under_way += 1
+            yield outcome
+
+    def _start(self, number: int) -> None:
+        for keeper in self._keepers[:number]:
+            if keeper.ident is None:
+                keeper.start()
+
+
+_Job = tuple[Unit, "queue.SimpleQueue[Outcome | WorkerError]"]
+
+
+def some(waiting: Iterator[Unit], most: int) -> Iterator[Unit]:
+    """Gives at most so many, and takes not one more."""
+    for _, unit in zip(range(most), waiting, strict=False):
+        yield unit
+
+
+class _Keeper(threading.Thread):
+    """Has a child play units, and puts another in its place when it has to be ended.
+
+    A thread of this process for each child: Linux ends a child when the thread that started it
+    ends.
+    """
+
+    def __init__(self, executor: LocalExecutor, number: int) -> None:
+        super().__init__(name=f"kille arena {number}", daemon=True)
+        self._jobs, self._limit = executor._jobs, executor._time_limit
+        self._log, self._folder = executor._log, executor._folder
+        self._child: _Child | None = None
+        self._ended = False
+        self._change = threading.Lock()  # of the two above
+
+    def run(self) -> None:
+        """Plays units until there are no more."""
+        while not self._ended:
+            job = self._jobs.get()
+            if job is None:
+                break
+            unit, done = job
+            try:
+                done.put(self._play(unit))
+            except WorkerError as error:
+                done.put(error)
+            except Exception as error:  # or nobody would ever hear of it
+                done.put(WorkerError(f"{type(error).__name__}: {error}"))
+        self.end()
+
+    def end(self) -> None:
+        """Ends the child, whatever it is doing, and starts no other."""
+        with self._change:
+            self._ended = True
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+    def _play(self, unit: Unit) -> Outcome:
+        start, died = time.monotonic(), ""
+        for _ in range(TRIES):
+            answer = self._ask(self._ready(), unit)
+            if isinstance(answer, Outcome):
+                return answer
+            with self._change:
+                self._drop()
+            if isinstance(answer, Failure):
+                return Outcome(unit, failure=answer, seconds=time.monotonic() - start)
+            if isinstance(answer, Crash):
+                raise WorkerError(f"a unit could not be played:\n{answer.text}")
+            died = answer
+        raise WorkerError(
+            f"a process died {TRIES} times while it played {unit.game} for {unit.num_players}, "
+            f"and no player was thinking ({died}); {self._where_to_look()}"
+        )
+
+    def _where_to_look(self) -> str:
+        if self._log is None:
+            return "is there enough memory?"
+        return f"is there enough memory? {self._log} may say more"
+
+    def _ready(self) -> "_Child":
+        with self._change:
+            if self._ended:
+                raise WorkerError("the processes have been ended")
+            if self._child is None:
+                self._child = _Child(self._log, self._folder)
+            return self._child
+
+    def _ask(self, child: "_Child", unit: Unit) -> "Outcome | Failure | Crash | str":
+        """Returns what comes of a unit, who has failed, what went wrong, or how the child died."""
+        if not child.send(unit):
+            return child.death()
+        tick = None if self._limit is None else min(TICK, self._limit / 4)
+        seen, since = -1, time.monotonic()
+        while True:
+            try:
+                answer = child.inbox.get(timeout=tick)
+            except queue.Empty:
+                answer = None
+            if isinstance(answer, (Outcome, Crash)):
+                return answer
+            count, about = child.watch.read()
+            if isinstance(answer, _Dead):
+                if about is None:
+                    return child.death()
+                what = f"his process died ({child.death()}): he was asked {_task(about.decisions)}"
+                return Failure(about.entrant, what, about.lineup, about.deal)
+            now = time.monotonic()
+            if count != seen:
+                seen, since = count, now
+            elif about is not None and self._limit is not None:
+                limit = self._limit if about.decisions else max(LOADING_LIMIT, self._limit)
+                if now - since > limit:
+                    what = f"took longer than {limit:g} s {_task(about.decisions)}"
+                    return Failure(about.entrant, what, about.lineup, about.deal)
+
+
+def _task(decisions: int) -> str:
+    if not decisions:
+        return "to be loaded"
+    return f"for a batch of {decisions:,} decision{'s' if decisions > 1 else ''}"
+
+
+class _Dead:
+    """Comes instead of an answer when a child says nothing more."""
+
+
+class _Child:
+    """A process that plays units.
+
+    Attributes:
+        watch: Who is thinking.
+        inbox: What it says.
+    """
+
+    def __init__(self, log: Path | None, folder: Path | None) -> None:
+        handle, path = tempfile.mkstemp(prefix="kille-arena-")
+        os.close(handle)
+        self._path = Path(path)  # the child removes it when it shares the memory
+        self.watch = Watch(self._path, create=True)
+        self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+        with Path(os.devnull if log is None else log).open("ab") as errors:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "kille_training.arena.executors.child",
+                    path,
+                    str(os.getpid()),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=folder,
+                env={**os.environ, **SETTING, "PYTHONPATH": _import_path()},
+                start_new_session=True,
+            )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, unit: Unit) -> bool:
+        """Hands over a unit; returns whether there is anybody to take it."""
+        try:
+            pickle.dump(unit, self._stdin)
+            self._stdin.flush()
+        except OSError:
+            return False
+        return True
+
+    def death(self) -> str:
+        """Says how it ended."""
+        try:
+            code = self._process.wait(TICK)
+        except subprocess.TimeoutExpired:
+            return "it closed its files"
+        try:
+            return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+
+    def end(self) -> None:
+        """Ends it and whatever players have started in it."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):  # it has ended already
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        with suppress(OSError):  # there is nobody to take what is left
+            self._stdin.close()
+        self._reader.join(TICK)
+        if not self._reader.is_alive():  # or somebody whom a player has started still holds it
+            self._stdout.close()
+        self.watch.close()
+        self._path.unlink(missing_ok=True)
+
+    @property
+    def _stdin(self) -> IO[Any]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> IO[Any]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self.inbox.put(pickle.load(self._stdout))
+        except (EOFError, OSError, pickle.UnpicklingError, ValueError):
+            self.inbox.put(_Dead())
+
+
+def _import_path() -> str:
+    """What this process imports from, for a child."""
+    return os.pathsep.join(dict.fromkeys(str(Path(each).absolute()) for each in sys.path))

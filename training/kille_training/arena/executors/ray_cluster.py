@@ -1,0 +1,224 @@
+"""Plays units on a Ray cluster, each in a watched process as on one machine.
+
+A unit is a task of one CPU, and whichever node is free plays it. When a node dies, its tasks are
+played again elsewhere; what came of a task comes once. What a unit brings depends on nothing but
+the unit, so it does not matter which machine has played it.
+
+Every node needs the same kille-env, and the files of the entrants under the names that the
+tournament has for them: in a folder that all nodes share, or sent along by Ray as `working_dir`.
+docs/arena_scale.md says how.
+"""
+
+import logging
+import os
+import socket
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import kille_env
+from kille_env.core.jit import source_digest
+from kille_training.arena.executors.processes import LocalExecutor, WorkerError, some
+from kille_training.arena.units import Outcome, Unit
+
+AHEAD = 2
+"""Units that are handed out for each CPU: one to be played, and one to go on with at once."""
+ANSWER = 5.0
+"""Seconds in which the head of a cluster has to answer."""
+PATIENCE = 1.0
+"""Seconds between two looks at how many CPUs there are."""
+
+
+class RayExecutor:
+    """Plays units on the CPUs of a Ray cluster."""
+
+    def __init__(
+        self,
+        address: str | None = None,
+        workers: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        """Joins the cluster, or begins one.
+
+        Args:
+            address: Of its head, HOST:PORT; "auto" is the cluster that this machine belongs to,
+                None begins one on this machine. A process that belongs to a cluster stays there.
+            workers: Units that are handed out at a time, at most; None is as many as keep all CPUs
+                busy, those of nodes that join later as well.
+            time_limit: Seconds that a player may take for a batch of decisions; None is for ever.
+
+        Raises:
+            WorkerError: Ray is not installed, or there is no such cluster.
+        """
+        self._ray = _import_ray()
+        self._joined = not self._ray.is_initialized()
+        if self._joined:
+            self._join(address, workers)
+        begun = self._joined and address is None  # and it has no other CPUs than those
+        self._workers = None if begun else workers
+        # Infinitely often: a node's death is no fault of the unit. A player who takes his process
+        # with him fails inside of the task, which then ends well.
+        self._task = self._ray.remote(
+            num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD"
+        )(_play)  # fmt: skip
+        self._terms = _Terms(
+            uuid.uuid4().hex, time_limit, str(Path.cwd()), tuple(sys.path), _version()
+        )
+
+    def __enter__(self) -> "RayExecutor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the cluster; ends it if this process has begun it."""
+        if self._joined and self._ray.is_initialized():
+            self._ray.shutdown()
+
+    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
+        """Plays units, which are taken as CPUs become free.
+
+        Yields:
+            What comes of them, in the order in which they end.
+
+        Raises:
+            WorkerError: Playing went wrong, and no player is to blame.
+        """
+        ray, waiting = self._ray, iter(units)
+        under_way: dict[Any, Unit] = {}
+        room, looked = self._room(), time.monotonic()
+        try:
+            while True:
+                for unit in some(waiting, room - len(under_way)):
+                    under_way[self._task.remote(unit, self._terms)] = unit
+                if not under_way:
+                    return
+                done, _ = ray.wait(list(under_way), num_returns=1, timeout=PATIENCE)
+                for task in done:
+                    unit = under_way.pop(task)
+                    outcome = self._outcome(task)
+                    for another in [unit] if outcome is None else some(waiting, 1):
+                        under_way[self._task.remote(another, self._terms)] = another
+                    if outcome is not None:
+                        yield outcome
+                if time.monotonic() - looked > PATIENCE:
+                    room, looked = self._room(), time.monotonic()
+        finally:
+            for task in under_way:
+                ray.cancel(task, force=True)
+
+    def _room(self) -> int:
+        """Returns how many units are to be under way."""
+        if self._workers is not None:
+            return self._workers
+        return max(1, AHEAD * int(self._ray.cluster_resources().get("CPU", 0)))
+
+    def _outcome(self, task: Any) -> Outcome | None:
+        """Returns what came of a task, None if it was lost on the way."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(task)
+        except errors.ObjectLostError:
+            return None
+        except errors.RayTaskError as error:
+            raise WorkerError(f"a node could not play a unit: {error.cause}") from error
+        except errors.RayError as error:
+            raise WorkerError(f"the Ray cluster could not play a unit: {error}") from error
+
+    def _join(self, address: str | None, workers: int | None) -> None:
+        options: dict[str, Any] = {"address": address} if address else {
+            "address": "local", "num_cpus": workers, "include_dashboard": False
+        }  # fmt: skip
+        if address:
+            _check_there(address)
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody unasked
+        try:
+            with warnings.catch_warnings():
+                # What Ray will do otherwise some day with processors that nobody here asks for.
+                warnings.simplefilter("ignore", FutureWarning)
+                self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise WorkerError(
+                f"the Ray cluster {address or 'on this machine'} can not be joined: {error}"
+            ) from error
+
+
+def _check_there(address: str) -> None:
+    """Refuses an address at which nobody answers: Ray itself would try for minutes."""
+    host, found, port = address.removeprefix("ray://").rpartition(":")
+    if not found or not port.isdecimal():
+        return  # a word that Ray knows, or tells about
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise WorkerError(
+            f"nobody answers at {host}:{port} ({error}); is the head of the Ray cluster there? "
+            "`ray start --head` prints its address"
+        ) from error
+
+
+@cache
+def _version() -> str:
+    """Returns what has to be the same on all nodes: the games, to the letter."""
+    return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise WorkerError(
+            "a Ray cluster needs ray, which is not installed: pip install 'kille-env[ray]'"
+        ) from error
+    return ray
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What is the same for all units of a tournament.
+
+    Attributes:
+        token: Tells it from others.
+        time_limit: Seconds for a batch of decisions.
+        folder: The folder that it was started in: the nodes' as well if they share it. Otherwise
+            they use the one that Ray has made for the job.
+        path: Where modules are imported from there.
+        version: What has to be the same on all nodes.
+    """
+
+    token: str
+    time_limit: float | None
+    folder: str
+    path: tuple[str, ...]
+    version: str
+
+
+_executors: dict[str, LocalExecutor] = {}
+"""The process that plays for this worker of Ray, by the tournament that it plays for."""
+
+
+def _play(unit: Unit, terms: _Terms) -> Outcome:
+    """Plays a unit on a node, in a process that is kept for the next one."""
+    if terms.version != _version():
+        raise WorkerError(
+            f"it has kille-env {_version()}, the tournament {terms.version}; "
+            "install the same one everywhere"
+        )
+    if terms.token not in _executors:
+        for other in list(_executors):
+            _executors.pop(other).close()
+        there = [each for each in terms.path if each not in sys.path and Path(each).is_dir()]
+        sys.path.extend(there)  # last, so that nothing there hides what this node has
+        folder = Path(terms.folder)
+        _executors[terms.token] = LocalExecutor(
+            1, terms.time_limit, folder=folder if folder.is_dir() else None
+        )
+    (outcome,) = _executors[terms.token].run([unit])
+    return outcome

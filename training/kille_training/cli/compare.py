@@ -1,0 +1,74 @@
+"""`kille compare`: is one player better than another by so much?"""
+
+import re
+from pathlib import Path
+
+import click
+
+from kille_training.cli import console
+
+
+@click.command(epilog="Example: kille compare rule_of_thumb byteskille/tipsy --by 0.01 --players 3")
+@click.argument("better")
+@click.argument("worse")
+@click.option("--by", default=0.005, show_default=True, help="Units a deal to be told from --low.")
+@click.option("--low", default=0.0, show_default=True, help="Units a deal that are not enough.")
+@click.option("--alpha", default=0.05, show_default=True, help='Chance of a wrong "more than LOW".')
+@click.option("--beta", default=0.05, show_default=True, help='Chance of a wrong "less than BY".')
+@click.option("--most", default=0, help="Deals after which it ends undecided; 0 is never.")
+@click.option("--bounds", nargs=2, type=float, default=None, help="Bounds of a deal's score.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the deals.")
+@click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
+@console.out_option
+@click.option("--name", help="Folder below --out; the default tells who is compared.")
+@console.table_options
+@console.rules_option
+@console.trust_option
+@console.json_option
+def compare(
+    better: str,
+    worse: str,
+    by: float,
+    low: float,
+    alpha: float,
+    beta: float,
+    most: int,
+    bounds: tuple[float, float] | None,
+    seed: int,
+    workers: int,
+    time_limit: float,
+    out: Path,
+    name: str | None,
+    game: str | None,
+    players: int | None,
+    episode: str | None,
+    rules: dict,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Play until it is known whether BETTER earns more than --low, or less than --by, units a deal.
+
+    He sits among copies of WORSE, and every deal is played from all positions. The errors hold
+    however often one looks; interrupted, the same command goes on.
+    """
+    from kille_training.arena.compare import bounds_of, compare_settings
+    from kille_training.arena.tournament import Folder
+    from kille_training.cli.jobs import compare_players
+    from kille_training.cli.lineup import table_for
+    from kille_training.statistics.sequential import Hypotheses
+
+    for other in (worse, better):
+        table, seats, resolved = table_for(other, game, players, episode, rules)
+    switches = {key: value for key, value in resolved.as_dict().items() if key != "episode"}
+    words = (table, f"{seats}-seats", better, "against", worse)
+    folder = Folder(out / (name or re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")))
+    settings = compare_settings(
+        folder.path.name, better, worse,
+        game=table, num_players=seats, rules=switches, episode=str(resolved["episode"]),
+        seed=seed, workers=workers, time_limit=time_limit,
+    )  # fmt: skip
+    least, greatest = bounds or bounds_of(resolved, seats)
+    hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most)
+    found = compare_players(folder, settings, hypotheses, trust=trust)
+    console.report({"run": str(folder.path), **found.as_dict()}, found.sentences(), as_json)

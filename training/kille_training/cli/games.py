@@ -1,0 +1,82 @@
+"""`kille games`: what there is."""
+
+import json
+from typing import Any
+
+import click
+
+from kille_env.core.spec import EPISODES, GameSpec, Switch
+from kille_env.core.text import columns
+from kille_env.errors import UnknownGameError, did_you_mean
+from kille_env.registry import list_games, spec
+from kille_training.cli.console import json_option, report
+
+
+@click.command(epilog="Example: kille games byteskille")
+@click.argument("game", required=False)
+@json_option
+def games(game: str | None, as_json: bool) -> None:
+    """Lists the games: seats, actions, and every rule switch with its values and defaults."""
+    if game is not None and game not in list_games():
+        raise UnknownGameError(f"there is no game {game!r}. {did_you_mean(game, list_games())}")
+    specs = [spec(name) for name in ((game,) if game else list_games())]
+    shown = [line for one in specs for line in _for_people(one)]
+    report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
+
+
+def _for_programs(one: GameSpec) -> dict[str, Any]:
+    return {
+        "title": one.title,
+        "version": one.version,
+        "players": {
+            "min": one.min_players,
+            "max": one.max_players,
+            "default": one.default_players,
+        },
+        "actions": list(one.actions),
+        "presets": list(one.presets),
+        "episodes": list(EPISODES),
+        "switches": {
+            switch.name: {
+                "meaning": switch.meaning,
+                "values": list(switch.values) or None,
+                "possible": switch.possible(),
+                "defaults": {preset: switch.value_for(preset) for preset in one.presets},
+                "decision": switch.decision,
+            }
+            for switch in one.switches
+        },
+    }
+
+
+def _for_people(one: GameSpec) -> list[str]:
+    """Facts and switches; a switch has a line of values and a line that says what it decides."""
+    heads = [("switch", *one.presets, "possible")]
+    rows = [
+        (s.name, *(_word(s.value_for(preset)) for preset in one.presets), _values(s))
+        for s in one.switches
+    ]
+    head, *lines = columns([*heads, *rows])
+    told = [(line, f"      {s.meaning}") for line, s in zip(lines, one.switches, strict=True)]
+    return [
+        f"{one.title} ({one.name})",
+        f"  players   {one.min_players} to {one.max_players}, {one.default_players} by default",
+        f"  actions   {', '.join(one.actions)}",
+        f"  presets   {', '.join(one.presets)}",
+        f"  episodes  {', '.join(EPISODES)}",
+        "",
+        "Rule switches, their values in each preset, and what is possible:",
+        "",
+        head,
+        *(line for pair in told for line in pair),
+        "",
+    ]
+
+
+def _values(switch: Switch) -> str:
+    return ", ".join(map(_word, switch.values)) if switch.values else switch.possible()
+
+
+def _word(value: Any) -> str:
+    """A value as it is written on the command line."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,331 @@
+"""The long jobs that the commands are made of, with their progress on standard error."""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kille_agents import load_policy
+from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError
+from kille_env.files import write_whole
+from kille_training.cli.progress import Watch
+from kille_training.evaluation.duplicate import (
+    PLAYS,
+    Row,
+    payoff_table,
+    rows_as_dicts,
+    rows_from_dicts,
+)
+from kille_training.evaluation.exact import ExactRow, exact_as_dicts, exact_rows, why_not
+from kille_training.learning.runs import Run
+from kille_training.learning.settings import TrainSettings, plain
+from kille_training.reports.training import MAP_DECISIONS, measure_of, unit_of, write_report
+from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
+
+if TYPE_CHECKING:
+    from kille_training.arena.compare import Comparison
+    from kille_training.arena.replay import Cell
+    from kille_training.arena.settings import TournamentSettings
+    from kille_training.arena.tournament import Folder as TournamentFolder
+    from kille_training.reports.standings import Played
+    from kille_training.statistics.sequential import Hypotheses
+
+
+def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
+    """Trains to the end of a run.
+
+    Args:
+        run: Its folder.
+        settings: Settings of a new run, None to go on with the one that lies there.
+        go_on: Whether to go on with a run of the same settings that lies there, rather than refuse.
+
+    Raises:
+        ConfigError: A run lies there (without `go_on`), or one of other settings.
+        PolicyError: A player to measure against does not exist or does not fit the table.
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    from kille_training.learning.training import progress_of, train
+
+    if go_on and settings is not None and run.config.exists():
+        check_same(run, settings)
+        settings = None
+    resolved = settings or run.settings()
+    table = resolved.table
+    for name in resolved.measure.against:  # says now, not after a while, that there is none
+        load_policy(name, table.game, table.num_players, table.resolve())
+    total = resolved.learner.total
+    watch = Watch(measure=measure_of(table.game, table.episode))
+    try:
+        with watch.job("training", total, progress_of(run)):
+            train(run, settings, watch, warn=lambda text: click.echo(f"kille: {text}", err=True))
+    except KeyboardInterrupt:
+        command = "kille demo (with the same options)" if go_on else f"kille train {run.folder}"
+        if run.config.is_file():
+            click.echo(f"\nInterrupted. Nothing is lost; go on with: {command}", err=True)
+        else:
+            click.echo("\nInterrupted before the run began; nothing was written.", err=True)
+        raise
+
+
+def check_same(run: Run, settings: TrainSettings) -> None:
+    """Refuses to go on with a run of other settings.
+
+    Raises:
+        ConfigError: The message names every key that differs.
+    """
+    theirs, mine = (
+        dict(_leaves(plain(replace(each, made_with={})))) for each in (run.settings(), settings)
+    )
+    wrong = [
+        f"{key} is {theirs.get(key)!r}, not {mine.get(key)!r}"
+        for key in sorted(theirs.keys() | mine.keys())
+        if theirs.get(key) != mine.get(key)
+    ]
+    if wrong:
+        raise ConfigError(
+            f"{run.folder} holds a run of other settings ({'; '.join(wrong)}); "
+            "remove it, or choose another place with --out"
+        )
+
+
+def _leaves(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Gives settings by their dotted keys."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def measure_run(run: Run) -> list[Row]:
+    """Measures the agent of a finished run, once: later calls read what was found.
+
+    Raises:
+        ConfigError: The run is not finished.
+    """
+    settings = run.settings()
+    evaluation = run.read_evaluation()
+    if evaluation is not None:
+        return rows_from_dicts(evaluation["rows"])
+    # Only here, for it needs torch, and showing what was found does not.
+    from kille_training.learning.training import progress_of
+
+    done, total = progress_of(run), settings.learner.total
+    if done < total:
+        raise ConfigError(
+            f"{run.folder} has had {done:,} of {total:,} decisions; go on with it first: "
+            f"kille train {run.folder}"
+        )
+    table, measure = settings.table, settings.measure
+    rules = table.resolve()
+    rows = measure_policy(
+        str(run.folder), measure.against, table.game, table.num_players, rules,
+        deals=measure.final_deals, seed=measure.seed, plays=PLAYS, trust=False,
+    )  # fmt: skip
+    exact = None
+    if not why_not(table.game, table.num_players, rules):
+        exact = exact_as_dicts(
+            measure_exactly(
+                str(run.folder), table.game, table.num_players, rules, plays=PLAYS, trust=False
+            )
+        )
+    content = {
+        "game": table.game,
+        "num_players": table.num_players,
+        "rules": rules.as_dict(),
+        "deals": measure.final_deals,
+        "seed": measure.seed,
+        "rows": rows_as_dicts(rows),
+        "exact": exact,
+    }
+    write_whole(run.evaluation, (json.dumps(content, indent=1) + "\n").encode())
+    return rows
+
+
+def measure_policy(
+    policy: str,
+    against: Sequence[str],
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    deals: int,
+    seed: int,
+    plays: Sequence[str],
+    trust: bool,
+) -> list[Row]:
+    """Measures a player against others, all by name or path; see `evaluate.payoff_table`."""
+    focal, *baselines = (
+        load_policy(name, game, num_players, rules, trust=trust) for name in (policy, *against)
+    )
+    watch = Watch()
+    with watch.job("measuring", deals * len(against) * len(plays)):
+        return payoff_table(
+            focal, baselines, game, num_players, rules,
+            deals=deals, seed=seed, plays=plays, progress=watch.advance,
+        )  # fmt: skip
+
+
+def measure_exactly(
+    policy: str,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    plays: Sequence[str],
+    trust: bool,
+) -> list[ExactRow]:
+    """Measures how far a policy is from an equilibrium; see `exact.exact_rows`."""
+    player = load_policy(policy, game, num_players, rules, trust=trust)
+    watch = Watch()
+    with watch.job("measuring exactly", len(plays)):
+        return exact_rows(player, game, num_players, rules, plays, watch.advance)
+
+
+def report_run(run: Run) -> Path:
+    """Writes a run's report and returns where it lies."""
+    watch = Watch()
+    with watch.job("reporting", MAP_DECISIONS):
+        write_report(run, watch.advance)
+    return run.report
+
+
+def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) -> Solved:
+    """Solves a deal or a match into a folder; see `solve_deal` and `solve_match_folder`.
+
+    Raises:
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    watch = Watch()
+    try:
+        if settings.rules["episode"] == "match":
+            from kille_training.solving.byteskille.match_solution import solve_match_folder
+
+            return solve_match_folder(
+                folder, settings, memory_limit=memory_limit, progress=watch.solved_states
+            )
+        return solve_deal(folder, settings, memory_limit=memory_limit, progress=watch.iterated)
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. Nothing is lost; go on with: kille solve (with the same options)",
+            err=True,
+        )
+        raise
+
+
+def play_tournament(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    *,
+    address: str | None,
+    readmit: Sequence[str],
+    trust: bool,
+) -> "Played":
+    """Plays what is missing of a tournament; see `arena.tournament`.
+
+    Args:
+        folder: Where it lies, or is to lie.
+        settings: What is to be played.
+        address: Of the Ray cluster, for the executor "ray".
+        readmit: Names of entrants who are out and may go on.
+        trust: Whether model files that can run code may be loaded.
+
+    Returns:
+        The standings.
+
+    Raises:
+        KilleError: It cannot be played; the message says why.
+        KeyboardInterrupt: It was interrupted; how to go on has been said.
+    """
+    from kille_training.arena.tournament import Tournament, executor_of
+    from kille_training.cli.live import LiveStandings
+    from kille_training.reports.standings import Played
+
+    tournament = Tournament(folder, settings, trust=trust)
+    try:
+        tournament.store.forget_failures(readmit)
+        measure = f"units a {unit_of(settings.table.episode)}"
+        with (
+            executor_of(settings, folder, address) as executor,
+            LiveStandings(tournament.store, measure) as watcher,
+        ):
+            tournament.play(executor, watcher)
+        return Played.of(tournament.store, measure)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\nInterrupted. Nothing that was played is lost; go on with: kille tournament "
+            f"{shlex.quote(str(folder.path))}",
+            err=True,
+        )
+        raise
+    finally:
+        tournament.close()
+
+
+def play_again(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    row: str,
+    column: str,
+    *,
+    address: str | None,
+    trust: bool,
+) -> list["Cell"]:
+    """Plays a cell of a tournament's crosstable again; see `arena.replay.replay_cells`."""
+    from kille_training.arena.replay import replay_cells
+    from kille_training.arena.store import Store
+    from kille_training.arena.tournament import executor_of
+    from kille_training.cli.live import LiveStandings
+
+    with (
+        Store(folder.results, readonly=True) as store,
+        executor_of(settings, folder, address) as executor,
+        LiveStandings(store, "", standings=False) as watcher,
+    ):
+        return replay_cells(store, settings, row, column, executor, watcher, trust=trust)
+
+
+def report_tournament(folder: "TournamentFolder", *, exact: bool, trust: bool) -> Path:
+    """Writes a tournament's page and returns where it lies."""
+    from kille_training.reports.tournament import write_page
+
+    watch = Watch()
+    with watch.job("reporting", 1):
+        write_page(folder, exact=exact, trust=trust)
+    return folder.report
+
+
+def compare_players(
+    folder: "TournamentFolder",
+    settings: "TournamentSettings",
+    hypotheses: "Hypotheses",
+    *,
+    trust: bool,
+) -> "Comparison":
+    """Plays until it is known who is better; see `arena.compare`."""
+    from kille_training.arena.compare import Comparison, compare
+    from kille_training.arena.tournament import executor_of
+    from kille_training.cli.live import Quiet
+
+    def told(found: Comparison) -> None:
+        click.echo(
+            f"{found.deals:>11,} deals: {found.mean:+.4f} "
+            f"({found.low:+.4f} to {found.high:+.4f})  {found.verdict}",
+            err=True,
+        )
+
+    try:
+        with executor_of(settings, folder, None) as executor:
+            return compare(folder, settings, hypotheses, executor, Quiet(), told, trust=trust)
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. Nothing that was played is lost; go on with: kille compare (with the "
+            "same options)",
+            err=True,
+        )
+        raise

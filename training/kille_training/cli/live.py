@@ -1,0 +1,141 @@
+"""Shows a tournament while it is played: standings and time left, or some lines without a terminal.
+
+Standings are worked out from what is kept, which takes longer the more that is; so it is done again
+only when ten times as long as it took has gone by.
+"""
+
+import time
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+
+from kille_training.arena.store import Store
+from kille_training.arena.units import Failure, Outcome
+from kille_training.reports.standings import renderable, standings
+
+LINE_SECONDS = 10.0
+SHARE = 10.0
+"""How many times longer than the standings take to work out they stand."""
+LEAST_SECONDS = 1.0
+
+
+class Quiet:
+    """A `Watcher` who says nothing."""
+
+    def begin(self, deals: int, done: int) -> None:
+        """See `tournament.Watcher`."""
+
+    def played(self, outcome: Outcome) -> None:
+        """See `tournament.Watcher`."""
+
+
+class LiveStandings:
+    """A `Watcher` for people; open it as a context."""
+
+    def __init__(
+        self,
+        store: Store,
+        measure: str,
+        *,
+        standings: bool = True,
+        console: Console | None = None,
+    ) -> None:
+        """Shows how far it is.
+
+        Args:
+            store: What is kept.
+            measure: What the means of standings tell, as "units a deal".
+            standings: Whether to show them as well.
+            console: Where; None is standard error.
+        """
+        self._store, self._measure, self._with_standings = store, measure, standings
+        self.console = console or Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f} / {task.total:,.0f} deals"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+        )
+        self._task = self._progress.add_task("playing", total=1)
+        self._tables: list[RichTable] = []
+        self._out: set[str] = set()
+        self._live = Live(
+            console=self.console, get_renderable=self._shown, refresh_per_second=4, transient=True
+        )
+        self._next, self._began, self._done, self._before, self._total = 0.0, 0.0, 0, 0, 1
+
+    def __enter__(self) -> "LiveStandings":
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self.console.is_terminal:
+            self._live.stop()
+
+    def begin(self, deals: int, done: int) -> None:
+        """See `tournament.Watcher`."""
+        if not self._began:
+            self._began, self._before = time.monotonic(), done
+        self._total, self._done = deals, done
+        self._progress.update(self._task, total=deals, completed=done)
+
+    def played(self, outcome: Outcome) -> None:
+        """See `tournament.Watcher`."""
+        if outcome.failure is not None:
+            self._tell_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
+        else:
+            self._done += outcome.unit.deals
+        self._progress.update(self._task, completed=self._done)
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self.console.is_terminal and not self._with_standings:
+            return
+        if self.console.is_terminal:
+            self._tables = self._standings()
+            self._next = time.monotonic() + max(LEAST_SECONDS, SHARE * (time.monotonic() - now))
+        else:
+            text = f"{self._done:,} of {self._total:,} deals"
+            if done := self._done - self._before:
+                left = (now - self._began) * (self._total - self._done) / done
+                text += f", {_clock(left)} left"
+            self._say(text)
+            self._next = now + LINE_SECONDS
+
+    def _tell_out(self, name: str, failure: Failure) -> None:
+        """Says it once: several processes may play with him at that moment."""
+        if name not in self._out:
+            self._out.add(name)
+            self._say(f"{name} is out: {failure.reason}")
+
+    def _standings(self) -> list[RichTable]:
+        entrants = self._store.entrants()
+        most = max(5, self.console.size.height // max(1, len(self._tables)) - 8)
+        return [
+            renderable(standings(found, entrants), f"{seats} seats", self._measure, most)
+            for seats, found in self._store.observations().items()
+        ]
+
+    def _shown(self) -> Group:
+        return Group(*self._tables, self._progress)
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

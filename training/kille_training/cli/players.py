@@ -1,0 +1,82 @@
+"""`kille players`: who there is to play against, and what each of them is."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from kille_env.errors import PolicyError
+from kille_env.registry import list_games, spec
+from kille_training.cli import console
+
+AGAINST = ("rule_of_thumb", "uniform")
+
+
+@click.command(epilog="Example: kille players byteskille --split held_out")
+@click.argument("player", required=False, metavar="[GAME|PLAYER]")
+@click.option("--game", help="The game; only the baselines, who play every game, need to be told.")
+@click.option(
+    "--split",
+    type=click.Choice(["train", "held_out", "all"]),
+    help="Of the population, only those to train against, or those held out to judge a learner.",
+)
+@console.json_option
+def players(player: str | None, game: str | None, split: str | None, as_json: bool) -> None:
+    """Lists the players of a game, or of all games, and what they earn; or tells about one.
+
+    PLAYER is a name, a file or folder of a trained or solved player, or module:object, which
+    imports the module and so runs its code.
+    """
+    from kille_agents.catalog import BASELINES, SEARCHERS
+    from kille_agents.describe import describe_player
+
+    if game is not None and game not in list_games():
+        spec(game)  # says which there are
+    if player is None or player in list_games():
+        if player is not None and game not in (None, player):
+            raise PolicyError(f"{player} is a game, and --game says {game}; name one of them")
+        chosen = player or game
+        _list([chosen] if chosen else list(list_games()), split, as_json)
+        return
+    if split is not None:
+        raise PolicyError(f"--split chooses among many, and {player} is one player; leave it out")
+    if game is None and player in BASELINES and player not in ("threshold", *SEARCHERS):
+        raise PolicyError(
+            f"{player} plays every game; say which: kille players {player} --game ..."
+        )
+    about = describe_player(player, game)
+    console.report({"player": asdict(about)}, about.lines(), as_json)
+
+
+def _list(games: list[str], split: str | None, as_json: bool) -> None:
+    """Prints who plays some games."""
+    from rich.table import Table
+
+    from kille_agents.catalog import BASELINES
+    from kille_agents.describe import describe_player, measured_lines
+    from kille_agents.population import ROSTER, population
+
+    told: dict[str, list[dict[str, Any]]] = {}
+    shown: list[Any] = []
+    for game in games:
+        everybody = population(game, split or "all")
+        if split is None:
+            everybody = [name for name in BASELINES if name != "threshold"] + everybody
+        told[game] = [
+            asdict(describe_player(name, game))
+            | {"split": ROSTER[name].split if name in ROSTER else None}
+            for name in everybody
+        ]
+        table = Table(title=spec(game).title, title_justify="left", box=None, pad_edge=False)
+        table.add_column("player", no_wrap=True)  # a name is to be copied
+        for column in ("split", "what he does"):
+            table.add_column(column)
+        for other in AGAINST:
+            table.add_column(f"against {other}", justify="right")
+        for about in told[game]:
+            name, earned = about["name"], measured_lines(about["name"], game)
+            columns = (earned.get(other, "") for other in AGAINST)
+            table.add_row(name, about["split"] or "", about["what"], *columns)
+        shown += [table, ""]
+    shown.append("Units a deal at the default table; kille players PLAYER --game GAME says more.")
+    console.report({"games": told}, shown, as_json)

@@ -1,0 +1,99 @@
+"""`kille replay`: tells recorded matches in words, or checks them."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kille_env.core.text import counted, labels, listed, signed
+from kille_env.errors import RecordError
+from kille_env.records import Record, Replay, read_records, tell
+from kille_env.records import replay as play_again
+from kille_training.cli.console import json_option, progress, report
+
+
+@click.command(epilog="Example: kille replay matches.jsonl --match 3")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Only compare; exit 1 if anything differs.")
+@click.option("--match", "number", type=click.IntRange(min=1), help="Only this line of the file.")
+@json_option
+def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
+    """Plays the matches of FILE again and tells them in words.
+
+    The file is refused as a whole if a line is no record or breaks the rules; then nothing is
+    printed.
+    """
+    records = read_records(file)
+    if not records:
+        raise RecordError(f"{file} holds no record")
+    if number is not None:
+        if number > len(records):
+            raise RecordError(f"{file} has {len(records)} lines, there is no match {number}")
+        records = records[number - 1 : number]
+    first = number or 1
+    games: list[Replay] = []
+    lines: list[str] = []
+    for line, record in enumerate(progress(records, "replaying", len(records)), start=first):
+        if check or as_json:
+            games.append(play_again(record))
+        else:
+            game, told = tell(record)
+            games.append(game)
+            lines += _told(line, record, game, told)
+    differences = [
+        f"line {line}, {difference}"
+        for line, game in enumerate(games, start=first)
+        for difference in game.differences
+    ]
+    if check:
+        lines = differences or [
+            f"{counted(len(games), 'match', 'matches')} replayed, nothing differs"
+        ]
+    matches = [_for_programs(line, game) for line, game in enumerate(games, start=first)]
+    report({"file": str(file), "differences": len(differences), "matches": matches}, lines, as_json)
+    if check and differences:
+        raise click.exceptions.Exit(1)
+
+
+def _for_programs(line: int, game: Replay) -> dict[str, Any]:
+    return {
+        "line": line,
+        "deals": len(game.results),
+        "decisions": sum(step.action is not None for step in game.steps),
+        "finished": game.returns is not None,
+        "results": game.results,
+        "returns": game.returns,
+        "truncated": game.truncated,
+        "differences": [asdict(difference) for difference in game.differences],
+    }
+
+
+def _told(line: int, record: Record, game: Replay, told: list[str]) -> list[str]:
+    """One match in words: who played, what happened, how it ended."""
+    num_players = record["num_players"]
+    who = labels(record.get("names"), num_players)
+    rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
+    lines = [f"Match {line}: {record['game']}, {num_players} players, {rules}"]
+    if record.get("names"):
+        lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
+    for text in told:
+        if text.startswith("Hand "):
+            lines.append("")
+        lines.append(text)
+    lines.append("")
+    if game.returns is None:
+        lines.append(_stop(game, who))
+    else:
+        money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
+        lines.append(f"End of the match: {', '.join(money)}.")
+    lines += [f"The record differs: {difference}" for difference in game.differences]
+    return [*lines, ""]
+
+
+def _stop(game: Replay, who: list[str]) -> str:
+    """Where a record stops that does not go to the end of its match."""
+    if game.steps and game.steps[-1].action is None:
+        step = game.steps[-1]
+        return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."
+    return "Here the record stops."

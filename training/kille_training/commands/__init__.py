@@ -1,1 +1,0 @@
-"""The verbs of the `kille` command, one module each; `kille_training.cli` lists them."""

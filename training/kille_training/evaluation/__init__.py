@@ -1,0 +1,1 @@
+"""What a policy earns: over duplicate deals, and exactly."""

@@ -1,0 +1,233 @@
+"""What two who play together take from the others.
+
+*Exactly*, for single deals of Byteskille whose tree fits into memory: two seats that tell each
+other everything they know are one player who decides in both seats and earns what both earn. His
+information sets are told apart by what both know, so he forgets nothing, and his best response to
+the fixed others is exact. Beside it stand what both earn by their own policies, what they earn if
+each finds his own best response while the other keeps to his policy, and what they earn when they
+agree on strategies for their common purse without telling each other anything. The last is found by
+letting them answer each other in turns until neither improves: a lower bound of the best agreement.
+
+*Measured*, from a tournament: what two entrants earn together at tables where both sit, beyond what
+each earns at tables where the other is absent. It takes tables of both kinds, and says nothing of
+intent: two who happen to suit each other have a gain, too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from kille_env.core.spec import Rules
+from kille_env.errors import KilleError
+from kille_env.policy import Policy
+from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, Stage, build_deal
+from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
+from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.trees.values import best_response
+from kille_training.statistics.intervals import CONFIDENCE, Intervals
+from kille_training.statistics.observations import Observations
+
+ROUNDS = 100
+"""Most times that two answer each other; it ends far earlier, when neither improves."""
+SMALLEST_GAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Collusion:
+    """What two seats of a deal earn together, in units a deal.
+
+    Attributes:
+        seats: The two; forehand is 0, the dealer the last one.
+        own: By their own policies.
+        selfish: Own, and what each gains by his best response to the others' policies.
+        agreed: By strategies for the common purse, each with his own knowledge only; at least this.
+        shared: By the best that both can do who know what either knows.
+    """
+
+    seats: tuple[int, int]
+    own: float
+    selfish: float
+    agreed: float
+    shared: float
+
+    @property
+    def gain(self) -> float:
+        """What colluding is worth to the two."""
+        return self.shared - self.own
+
+    @property
+    def from_sharing(self) -> float:
+        """The part of the gain that takes shared knowledge; at most this."""
+        return self.shared - self.agreed
+
+    @property
+    def beyond_selfish(self) -> float:
+        """What is gained beyond two players who only look for their own best."""
+        return self.shared - self.selfish
+
+
+def exact_collusion(
+    players: Policy | Sequence[Policy],
+    seats: tuple[int, int],
+    num_players: int,
+    rules: Rules | str | Mapping[str, Any] | None = None,
+    *,
+    cards: Sequence[str] | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+    deal: DealStages | None = None,
+) -> Collusion:
+    """Returns what two seats gain by playing together against the others.
+
+    Args:
+        players: Who plays; one for all seats, or one for each, forehand first.
+        seats: The two that collude, from 0 for forehand to P - 1 for the dealer.
+        num_players: P, at least 3.
+        rules: Rules of Byteskille; always single deals.
+        cards: Codes of a smaller pack, for checks.
+        memory_limit: Most bytes that a tree may take.
+        deal: The tree without sharing, if there is one at hand.
+
+    Raises:
+        KilleError: The seats are not two of a table with a third, or the tree does not fit.
+    """
+    pair = tuple(sorted(set(seats)))
+    if num_players < 3 or len(pair) != 2 or not 0 <= pair[0] < pair[1] < num_players:
+        raise KilleError(
+            f"seats {tuple(seats)} of {num_players} cannot collude; expected two of 0 to "
+            f"{num_players - 1} at a table with somebody else"
+        )
+    if deal is None:
+        deal = build_deal(num_players, rules, cards=cards, memory_limit=memory_limit)
+    strategies = strategies_of(players, deal)
+    measured = nash_conv_of(strategies, deal)
+    own = float(measured.values[list(pair)].sum())
+    together = build_deal(num_players, rules, cards=cards, memory_limit=memory_limit, shared=pair)
+    return Collusion(
+        seats=(pair[0], pair[1]),
+        own=own,
+        selfish=own + float(measured.improvement[list(pair)].sum()),
+        agreed=max(_agree(strategies, deal, first, pair) for first in (pair, pair[::-1])),
+        shared=_respond(strategies_of(players, together), together, pair, pair)[1],
+    )
+
+
+def pair_gains(observations: Observations, entrants: int | None = None) -> Intervals:
+    """Returns what pairs earn together beyond what each earns where the other is absent.
+
+    Who sits at the rest of the table differs, so that is allowed for: scores are explained by
+    strengths, one for each entrant, of which each place gets its own less the mean of the others',
+    and by a gain that goes to the pair's places, where both sit, at the others' cost. Its interval
+    is that of least squares with deals as clusters.
+
+    Args:
+        observations: Tables of one size, 3 seats or more.
+        entrants: E; None is one more than the highest number seen.
+
+    Returns:
+        Intervals of all pairs in the order of `pairs`; NaN where a gain cannot be told from
+        strengths: two never sat together with a third, or never apart.
+    """
+    entrants = observations.entrants if entrants is None else entrants
+    members, scores = observations.members, observations.scores
+    seats = observations.seats
+    deals, row = np.unique(observations.deal, return_inverse=True)
+    # Strengths' part in the score of a place: 1 for its own, less 1 / (P - 1) for each other's.
+    part = np.full((seats, seats), -1 / (seats - 1))
+    np.fill_diagonal(part, 1.0)
+    square = np.zeros((entrants, entrants))
+    mixed = part.T @ part
+    for one in range(seats):
+        for other in range(seats):
+            np.add.at(square, (members[:, one], members[:, other]), mixed[one, other])
+    inverse = np.linalg.pinv(square, hermitian=True)
+
+    def unexplained(values: np.ndarray) -> np.ndarray:
+        """What strengths do not explain of values, [G, P]."""
+        weighed = values @ part
+        sums = np.bincount(members.ravel(), weighed.ravel(), entrants)
+        return values - (inverse @ sums)[members] @ part.T
+
+    left = unexplained(scores)
+    found = np.full((5, len(pairs(entrants))), np.nan)
+    together = np.zeros(len(pairs(entrants)), dtype=np.int64)
+    for number, (one, other) in enumerate(pairs(entrants)):
+        theirs = (members == one) | (members == other)
+        both = (members == one).any(axis=1) & (members == other).any(axis=1)
+        both &= ~theirs.all(axis=1)
+        if not both.any():
+            continue
+        size = np.maximum(theirs.sum(axis=1, keepdims=True), 1)
+        gain = np.where(theirs, 1 / size, -1 / np.maximum(seats - size, 1)) * both[:, None]
+        own = unexplained(gain)
+        weight = (own**2).sum()
+        together[number] = len(np.unique(row[both]))
+        if weight < 1e-9 * (gain**2).sum() or together[number] < 2:
+            continue
+        mean = (own * left).sum() / weight
+        moved = (own * (left - mean * own)).sum(axis=1) / weight
+        error = np.sqrt((np.bincount(row, moved) ** 2).sum() * len(deals) / (len(deals) - 1))
+        freedom = together[number] - 1
+        half = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+        found[:, number] = mean, mean - half, mean + half, error, freedom
+    mean, low, high, error, freedom = found
+    return Intervals(mean, low, high, error, freedom, together)
+
+
+def pairs(entrants: int) -> list[tuple[int, int]]:
+    """Returns all pairs of entrants, the lower number first."""
+    return [(one, other) for one in range(entrants) for other in range(one + 1, entrants)]
+
+
+def _agree(
+    strategies: Sequence[np.ndarray],
+    deal: DealStages,
+    order: tuple[int, ...],
+    pair: tuple[int, ...],
+) -> float:
+    """Returns what two earn when they answer each other for the common purse until it is still."""
+    strategies, value = list(strategies), -np.inf
+    for turn in range(ROUNDS):
+        strategies, found = _respond(strategies, deal, (order[turn % 2],), pair)
+        if turn > 1 and found <= value + SMALLEST_GAIN:
+            break
+        value = found
+    return value
+
+
+def _respond(
+    strategies: Sequence[np.ndarray],
+    deal: DealStages,
+    deciding: tuple[int, ...],
+    purse: tuple[int, ...],
+) -> tuple[list[np.ndarray], float]:
+    """Returns the strategies after a best response, and what it is worth.
+
+    Args:
+        strategies: One [S] a stage.
+        deal: The deal; where several decide, they share what they know in it.
+        deciding: Seats that respond, as one.
+        purse: Seats whose sum they want.
+    """
+    found, value = [], None
+    for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):
+        answer = best_response(_merged(stage, value, deciding, purse), strategy, 0)
+        found.append(answer.strategy)
+        value = answer.value
+    assert value is not None  # there is a stage
+    return found[::-1], value
+
+
+def _merged(
+    stage: Stage, value: float | None, deciding: tuple[int, ...], purse: tuple[int, ...]
+) -> FlatTree:
+    """Returns the stage's tree as a game of the deciding seats as one, 0, and the rest, 1."""
+    tree = stage.tree
+    payoff = np.zeros((len(tree.payoff), 2))
+    payoff[:, 0] = tree.payoff[:, list(purse)].sum(axis=1)
+    if value is not None:
+        payoff[stage.redealt, 0] += value
+    player = np.where(np.isin(tree.player, deciding), 0, 1).astype(np.int8)
+    return replace(tree, num_players=2, player=player, payoff=payoff)

@@ -1,0 +1,1 @@
+"""Training runs and the learners they use."""

@@ -1,0 +1,146 @@
+"""A checkpoint: one file with everything a run needs to go on as if it had not stopped.
+
+It is a safetensors file, arrays with names and a JSON header, so reading one runs no code: the
+network's and the optimiser's numbers, the generators of torch and NumPy, the tables with their own
+generators, what each seat's open stream still waits for, and the counters of the learner. It is
+written between two updates, whole or not at all.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+from sb3_contrib import MaskablePPO
+
+from kille_env.errors import PolicyError
+from kille_env.files import write_whole
+
+FORMAT = "kille-checkpoint 1"
+COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_current_progress_remaining")
+"""What MaskablePPO counts."""
+
+
+def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) -> None:
+    """Writes the state of a learner, its environment and its rollout buffer.
+
+    Args:
+        path: The file.
+        model: The learner between two updates; environment and buffer offer `state()`.
+        header: What else the run must remember, as JSON can hold it: settings, versions, counters.
+    """
+    generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
+    optimiser = model.policy.optimizer.state_dict()
+    arrays: dict[str, np.ndarray] = {
+        "torch_generator": torch.get_rng_state().numpy(),
+        "numpy_generator": generator["state"]["key"],
+        "last_observation": np.asarray(model._last_obs),
+        "last_episode_start": np.asarray(model._last_episode_starts),
+    }
+    for name, tensor in model.policy.state_dict().items():
+        arrays[f"policy/{name}"] = tensor.numpy()
+    for number, state in optimiser["state"].items():
+        for name, value in state.items():
+            arrays[f"optimiser/{number}/{name}"] = np.asarray(value)
+    for name, array in _env(model).state().items():
+        arrays[f"env/{name}"] = array
+    buffer: Any = model.rollout_buffer
+    if hasattr(buffer, "state"):
+        for name, array in buffer.state().items():
+            arrays[f"buffer/{name}"] = array
+    content = {
+        "format": FORMAT,
+        "numpy_position": int(generator["state"]["pos"]),
+        "groups": [
+            {key: value for key, value in group.items() if key != "params"}
+            for group in optimiser["param_groups"]
+        ],
+        "counters": {name: getattr(model, name) for name in COUNTERS},
+        **header,
+    }
+    whole = {name: np.array(array, order="C") for name, array in arrays.items()}
+    write_whole(path, save(whole, metadata={"checkpoint": json.dumps(content)}))
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Returns the header and the arrays of a checkpoint.
+
+    Raises:
+        PolicyError: The file is no checkpoint or is cut off.
+    """
+    try:
+        with safe_open(path, framework="np") as file:
+            header = json.loads((file.metadata() or {}).get("checkpoint", "{}"))
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise PolicyError(f"the checkpoint {path} cannot be read: {error}") from None
+    if header.get("format") != FORMAT:
+        raise PolicyError(f"{path} is no checkpoint of a run ({FORMAT})")
+    return header, arrays
+
+
+def restore(
+    model: MaskablePPO, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Puts a checkpoint into a learner that was made with the same settings and has been set up.
+
+    Raises:
+        PolicyError: The checkpoint is of another network.
+    """
+    policy = model.policy.state_dict()
+    if set(policy) != _below(arrays, "policy").keys():
+        raise PolicyError("the checkpoint holds another network than the settings ask for")
+    try:
+        model.policy.load_state_dict(
+            {
+                name: torch.from_numpy(array.copy())
+                for name, array in _below(arrays, "policy").items()
+            }
+        )
+    except RuntimeError as error:
+        raise PolicyError(
+            f"the checkpoint holds another network: {' '.join(str(error).split())}"
+        ) from None
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, array in _below(arrays, "optimiser").items():
+        number, _, key = name.partition("/")
+        state.setdefault(int(number), {})[key] = torch.from_numpy(np.array(array))
+    now = model.policy.optimizer.state_dict()["param_groups"]
+    groups = [
+        {**group, "params": own["params"]} for group, own in zip(header["groups"], now, strict=True)
+    ]
+    model.policy.optimizer.load_state_dict({"state": state, "param_groups": groups})
+    for name in COUNTERS:
+        setattr(model, name, header["counters"][name])
+    model._last_obs = arrays["last_observation"].copy()
+    model._last_episode_starts = arrays["last_episode_start"].copy()
+    _env(model).load_state(_below(arrays, "env"))
+    buffer: Any = model.rollout_buffer
+    if hasattr(buffer, "load_state"):
+        buffer.load_state(_below(arrays, "buffer"))
+    torch.set_rng_state(torch.from_numpy(arrays["torch_generator"].copy()))
+    np.random.set_state(
+        {
+            "bit_generator": "MT19937",
+            "state": {"key": arrays["numpy_generator"], "pos": header["numpy_position"]},
+            "has_gauss": 0,
+            "gauss": 0.0,
+        }
+    )
+
+
+def _env(model: MaskablePPO) -> Any:
+    """Returns the environment; MaskablePPO wraps none around a `VecEnv`."""
+    return model.get_env()
+
+
+def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {
+        name.removeprefix(f"{prefix}/"): array
+        for name, array in arrays.items()
+        if name.startswith(f"{prefix}/")
+    }

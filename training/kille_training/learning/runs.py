@@ -1,0 +1,126 @@
+"""The folder of a run: what lies where, and files that are written whole or not at all.
+
+runs/NAME/
+  config.yaml              the resolved settings, with the seed and the versions that made the run
+  checkpoint.safetensors   everything that it takes to go on exactly
+  progress.csv             one line an update
+  measurements.csv         what the agent earned against the baselines while it learnt
+  tensorboard/             the same two for TensorBoard
+  policy.safetensors       the agent, see `kille_agents.network`
+  policy.json              what it was made for
+  evaluation.json          what it earned at the end
+  report.html              the report
+"""
+
+import json
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import kille_env
+from kille_env.core.jit import source_digest
+from kille_env.errors import ConfigError
+from kille_env.files import write_whole
+from kille_training.learning.settings import TrainSettings, load_settings, plain
+
+LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder.
+
+    Attributes:
+        folder: Where it lies.
+    """
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved settings."""
+        return self.folder / "config.yaml"
+
+    @property
+    def checkpoint(self) -> Path:
+        """What the run goes on from."""
+        return self.folder / "checkpoint.safetensors"
+
+    @property
+    def progress(self) -> Path:
+        """One line an update."""
+        return self.folder / "progress.csv"
+
+    @property
+    def measurements(self) -> Path:
+        """What the agent earned while it learnt."""
+        return self.folder / "measurements.csv"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Event files."""
+        return self.folder / "tensorboard"
+
+    @property
+    def evaluation(self) -> Path:
+        """What the agent earned at the end."""
+        return self.folder / "evaluation.json"
+
+    @property
+    def report(self) -> Path:
+        """The report."""
+        return self.folder / "report.html"
+
+    def settings(self) -> TrainSettings:
+        """Reads the settings that the run was started with.
+
+        Raises:
+            ConfigError: This is no run's folder.
+        """
+        if not self.config.is_file():
+            raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
+        return load_settings(self.config)
+
+    def write_settings(self, settings: TrainSettings) -> None:
+        """Writes the resolved settings with the versions at hand."""
+        content = plain(settings) | {"made_with": versions()}
+        text = (
+            "# The resolved settings of this run. `kille train` with this folder goes on with it.\n"
+        )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        write_whole(self.config, text.encode())
+
+    def read_evaluation(self) -> dict[str, Any] | None:
+        """Returns the measurement at the end, None before there is one.
+
+        Raises:
+            ConfigError: The file is broken.
+        """
+        if not self.evaluation.is_file():
+            return None
+        try:
+            return json.loads(self.evaluation.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(
+                f"{self.evaluation} is broken ({error}); delete it and measure again"
+            ) from None
+
+
+def versions() -> dict[str, str]:
+    """Returns what decides about the bits of a run: our sources, Python and the libraries."""
+    found = {
+        "kille-env": kille_env.__version__,
+        "sources": source_digest(Path(kille_env.__file__).parent),
+        "python": platform.python_version(),
+    }
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "missing"
+    return found

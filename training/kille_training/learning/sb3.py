@@ -1,0 +1,164 @@
+"""MaskablePPO as the settings ask for it, and its network as a policy that needs no torch."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
+
+from kille_agents.network import NetworkPolicy, PolicyCard
+from kille_env.core.spec import Part, Rules
+from kille_env.registry import spec
+from kille_training.learning.runs import versions
+from kille_training.learning.settings import LearnerSettings, TrainSettings
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
+
+LARGEST = 1e7
+"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, does not hold any more."""
+
+
+def feature_scale(layout: tuple[Part, ...]) -> np.ndarray:
+    """Returns what each feature is multiplied by so that it lies between 0 and 1, [F] float32."""
+    return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in layout])
+
+
+class Scaled(BaseFeaturesExtractor):
+    """Brings every feature between 0 and 1; an exported policy has that in its first layer."""
+
+    scale: torch.Tensor
+
+    def __init__(self, observation_space: spaces.Box, scale: np.ndarray) -> None:
+        super().__init__(observation_space, observation_space.shape[0])
+        self.register_buffer("scale", torch.as_tensor(scale))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Returns the scaled features, [N, F]."""
+        return observations * self.scale
+
+
+def make_env(settings: TrainSettings, rules: Rules) -> Any:
+    """Returns the environment of a run, one stream a seat."""
+    from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+
+    table, learner = settings.table, settings.learner
+    options: dict[str, Any] = {"rules": rules, "seed": settings.seed}
+    if learner.form == "streams":
+        return SelfPlayVecEnv(table.game, learner.num_tables, table.num_players, **options)
+    return SeatVecEnv(
+        table.game, learner.num_tables, table.num_players, opponents="self", **options
+    )
+
+
+def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
+    """Returns a fresh learner, set up to begin.
+
+    Sets torch's threads for the whole process.
+
+    Args:
+        settings: The settings.
+        rules: The rules, resolved.
+        env: Where it learns, with the library's own buffer, for which a row's consecutive decisions
+            belong together; None is the environment of the settings' form.
+    """
+    from kille_env.adapters.sb3 import SeatStreamBuffer
+
+    learner, table = settings.learner, settings.table
+    torch.set_num_threads(learner.torch_threads)
+    rate = learner.learning_rate
+    streams = learner.form == "streams" and env is None
+    model = MaskablePPO(
+        "MlpPolicy",
+        make_env(settings, rules) if env is None else env,
+        learning_rate=(lambda left: rate * left) if learner.anneal else rate,
+        n_steps=learner.n_steps,
+        batch_size=learner.batch_size,
+        n_epochs=learner.n_epochs,
+        gamma=learner.gamma,
+        gae_lambda=learner.gae_lambda,
+        clip_range=learner.clip_range,
+        ent_coef=learner.ent_coef,
+        vf_coef=learner.vf_coef,
+        max_grad_norm=learner.max_grad_norm,
+        rollout_buffer_class=SeatStreamBuffer if streams else None,
+        policy_kwargs={
+            "net_arch": list(learner.layers),
+            "activation_fn": ACTIVATIONS[learner.activation],
+            "features_extractor_class": Scaled,
+            "features_extractor_kwargs": {
+                "scale": feature_scale(spec(table.game).observation(table.num_players))
+            },
+        },
+        seed=settings.seed,
+        device="cpu",
+    )
+    model.set_logger(Logger(None, []))
+    model._setup_learn(learner.decisions, None)
+    return model
+
+
+def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], float]) -> None:
+    """Plays a rollout and learns from it, as one turn of MaskablePPO's own `learn` does.
+
+    Args:
+        model: The learner.
+        learner: Its settings.
+        left: Asked after the rollout which share of the run is still to come, from 1 to 0.
+    """
+    callback = CallbackList([])
+    callback.init_callback(model)
+    assert model.env is not None
+    model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+    share = model._current_progress_remaining = left()
+    model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * share
+    model.train()
+
+
+def diverged(model: MaskablePPO) -> bool:
+    """Tells whether the network holds or returns numbers that nobody can play by."""
+    policy: Any = model.policy
+    with torch.no_grad():
+        if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
+            return True
+        seen, _ = policy.obs_to_tensor(model._last_obs)
+        hidden = policy.mlp_extractor.forward_actor(policy.extract_features(seen))
+        return not bool((policy.action_net(hidden).abs() < LARGEST).all())
+
+
+def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str) -> NetworkPolicy:
+    """Returns the network as it stands as a policy that needs no torch."""
+    table, learner = settings.table, settings.learner
+    game = spec(table.game)
+    policy: Any = model.policy
+    scale = feature_scale(game.observation(table.num_players))
+    weights: dict[str, np.ndarray] = {}
+    layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
+    for number, layer in enumerate([*layers, policy.action_net]):
+        weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
+        weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
+    weights["weight.0"] = weights["weight.0"] * scale
+    card = PolicyCard(
+        game=table.game,
+        game_version=game.version,
+        num_players=table.num_players,
+        rules=rules.as_dict(),
+        observation_width=len(scale),
+        num_actions=game.num_actions,
+        layers=tuple(learner.layers),
+        activation=learner.activation,
+        made={
+            "by": "kille train, MaskablePPO",
+            "form": learner.form,
+            "seed": settings.seed,
+            "decisions": model.num_timesteps,
+            "with": versions(),
+        },
+    )
+    return NetworkPolicy(card, weights, name)

@@ -1,0 +1,1 @@
+"""Byteskille solved: trees of deals, whole matches, strategies in words."""

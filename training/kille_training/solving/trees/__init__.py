@@ -1,0 +1,1 @@
+"""Game trees of any game: sequence form, solvers, values."""

@@ -1,0 +1,196 @@
+"""The sequence form of a flat tree: what is left of it when only strategies change.
+
+What a sequence of a player is worth, apart from what comes after it, is a sum over the terminal
+nodes that have it as his last one: payoff times chance times how often the others play their own
+last sequences there. None of that needs the nodes in between. So each player gets a sparse matrix,
+one row for each of his sequences and one column for each combination of the others' last sequences;
+terminal nodes that no player can tell apart share one entry. The others' reach of every combination
+is multiplied out once, and then a row costs one multiplication for each entry, however many players
+there are.
+
+Sequences are renumbered into slots: first one for each player's empty sequence, then player by
+player, an information set behind all that lead to it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_env.core.jit import kernel
+from kille_env.errors import KilleError
+from kille_training.solving.trees.tree import TERMINAL, FlatTree
+
+
+@dataclass(frozen=True)
+class SequenceForm:
+    """A tree's sequence form; K slots, E entries, C columns.
+
+    Attributes:
+        slot: [S] uint32, the slot of each sequence of the tree.
+        sets: [P + 1] uint32, where each player's information sets begin.
+        begin: [I + 1] uint32, where each set's slots begin.
+        before: [I] uint32, the slot that leads to each set.
+        rows: [K + 1] uint64, where each slot's entries begin.
+        column: [E] uint32, the column of each entry.
+        weight: [E] float64, payoff times chance of each entry.
+        columns: [P + 1] uint32, where each player's columns begin.
+        others: [P - 1, C] uint32, the other players' slots that a column stands for.
+    """
+
+    slot: np.ndarray
+    sets: np.ndarray
+    begin: np.ndarray
+    before: np.ndarray
+    rows: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    columns: np.ndarray
+    others: np.ndarray
+
+    @property
+    def num_slots(self) -> int:
+        """K."""
+        return len(self.rows) - 1
+
+
+@dataclass(frozen=True)
+class PayableForm:
+    """A sequence form whose payoffs can be changed; it keeps the entries that pay nothing now.
+
+    Attributes:
+        form: The form; `pay` writes its weights.
+        chance: [T] float64, how often chance leads to each terminal node.
+        ends: For each player, the terminal nodes that count for him.
+        entry: For each player, the entry of each of them.
+    """
+
+    form: SequenceForm
+    chance: np.ndarray
+    ends: tuple[np.ndarray, ...]
+    entry: tuple[np.ndarray, ...]
+
+    def pay(self, payoff: np.ndarray) -> None:
+        """Makes the form that of the same tree with other payoffs, [T, P]."""
+        weight = self.form.weight
+        weight[:] = 0.0
+        for player, (ends, entry) in enumerate(zip(self.ends, self.entry, strict=True)):
+            if len(entry):
+                begin = entry.min()  # a player's entries stand side by side
+                found = np.bincount(entry - begin, self.chance[ends] * payoff[ends, player])
+                weight[begin : begin + len(found)] = found
+
+
+def sequence_form(tree: FlatTree) -> SequenceForm:
+    """Returns the sequence form of a tree.
+
+    Raises:
+        KilleError: An information set has no node.
+    """
+    return _build(tree, False).form
+
+
+def payable_form(tree: FlatTree) -> PayableForm:
+    """Returns the sequence form of a tree whose payoffs are to change; see `sequence_form`."""
+    return _build(tree, True)
+
+
+def _build(tree: FlatTree, every: bool) -> PayableForm:
+    """Builds a form with every entry; or only with those that pay something, for good."""
+    players = tree.num_players
+    met = np.full(tree.num_infosets, -1, dtype=np.int64)
+    deciding = np.flatnonzero(tree.infoset >= 0)[::-1]
+    met[tree.infoset[deciding]] = deciding  # the last one written stays: the first node
+    if (met < 0).any():
+        raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
+    order = np.lexsort((met, tree.player))
+    sizes = np.diff(tree.first)[order]
+    begin = np.concatenate([[0], np.cumsum(sizes)]) + players
+    slot = np.empty(tree.num_sequences, dtype=np.uint32)
+    offsets = np.arange(tree.num_sequences) - np.repeat(begin[:-1] - players, sizes)
+    slot[np.repeat(tree.first[:-1][order], sizes) + offsets] = np.arange(tree.num_sequences)
+    slot += np.uint32(players)
+
+    last = np.empty((tree.num_nodes, players), dtype=np.uint32)
+    reach = np.empty(tree.num_nodes)
+    _trace(
+        tree.player, tree.infoset, tree.parent, tree.sequence, tree.probability, slot, last, reach
+    )
+    before = last[met[order], tree.player[order]]
+    ends = tree.infoset == TERMINAL
+    last, reach = last[ends], reach[ends]
+
+    num_slots = tree.num_sequences + players
+    counts = np.zeros(num_slots, dtype=np.int64)
+    entries, weights, combinations, columns = [], [], [], [0]
+    counting, numbers, num_entries = [], [], 0
+    for player in range(players):
+        own = last[:, player].astype(np.int64)
+        weight = reach * tree.payoff[:, player]
+        counted = (every | (weight != 0.0)) & (own >= players)
+        own, weight = own[counted], weight[counted]
+        others = np.delete(last[counted], player, axis=1)
+        somewhere, joint = _combine(others)
+        width = max(len(somewhere), 1)
+        keys, entry = np.unique(own * width + joint, return_inverse=True)
+        entries.append(keys % width + columns[-1])
+        weights.append(np.bincount(entry, weight, len(keys)))
+        counts += np.bincount(keys // width, minlength=num_slots)
+        combinations.append(others[somewhere])
+        columns.append(columns[-1] + len(somewhere))
+        if every:
+            counting.append(np.flatnonzero(counted))
+            numbers.append(entry + num_entries)
+            num_entries += len(keys)
+    table = np.concatenate(combinations).T
+    if players == 1:  # nobody else: the one column stands for an empty sequence, which is certain
+        table = np.zeros((1, columns[-1]))
+    form = SequenceForm(
+        slot,
+        np.concatenate([[0], np.cumsum(np.bincount(tree.player, minlength=players))]).astype(
+            np.uint32
+        ),
+        begin.astype(np.uint32),
+        before,
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64),
+        np.concatenate(entries).astype(np.uint32),
+        np.concatenate(weights),
+        np.array(columns, dtype=np.uint32),
+        np.ascontiguousarray(table, dtype=np.uint32),
+    )
+    return PayableForm(form, reach, tuple(counting), tuple(numbers))
+
+
+def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers the different rows: where each occurs, and the number of every row."""
+    number = np.zeros(len(slots), dtype=np.int64)
+    most = 1
+    for place in range(slots.shape[1]):
+        column = slots[:, place].astype(np.int64)
+        width = int(column.max(initial=0)) + 1
+        if most * width >= 2**63:
+            known, number = np.unique(number, return_inverse=True)
+            most = len(known)
+        number = number * width + column
+        most *= width
+    known, number = np.unique(number, return_inverse=True)
+    somewhere = np.empty(len(known), dtype=np.int64)
+    somewhere[number] = np.arange(len(slots))
+    return somewhere, number
+
+
+@kernel
+def _trace(owner, infoset, parent, sequence, probability, slot, last, reach):
+    """Fills in each node's chance and every player's last slot before it."""
+    players = np.uintp(last.shape[1])
+    for player in range(players):
+        last[0, player] = player
+    reach[0] = 1.0
+    for node in range(np.uintp(1), np.uintp(len(parent))):
+        above = np.uintp(parent[node])
+        for player in range(players):
+            last[node, player] = last[above, player]
+        reach[node] = reach[above]
+        if sequence[node] >= 0:
+            last[node, np.uintp(owner[np.uintp(infoset[above])])] = slot[np.uintp(sequence[node])]
+        else:
+            reach[node] *= probability[node]

@@ -1,0 +1,1 @@
+"""Intervals, sequential tests, ratings, meta-games and crosstables: arrays in, arrays out."""

@@ -1,0 +1,307 @@
+"""How sure a mean is: 95 % intervals with deals as clusters.
+
+All observations of a deal have the same cards, whatever lineups played it, so deals are what is
+drawn independently, and everything here adds up over deals before it looks at the spread. With the
+sums s_d and the numbers n_d of an entrant's observations at deal d, his mean is the ratio
+m = sum s_d / sum n_d, and its variance is estimated from the residuals r_d = s_d - m n_d as
+
+    sum_d (r_d / N)^2 / (1 - n_d / N),        N = sum n_d.
+
+That is the "CR2" estimate of Bell and McCaffrey, *Bias reduction in standard errors for linear
+regression with multi-stage samples*, Survey Methodology 28 (2002): it has no bias where all
+observations have one variance, and where every deal has as many observations it is the variance of
+Student's interval over deals. The degrees of freedom are Satterthwaite's, for observations that
+depend wholly on their deal; deals that are played more often than others count for fewer, and with
+as many observations everywhere they are the deals less one. Contrasts of several means over the
+same deals, such as differences of two entrants, add up their residuals deal by deal: what the cards
+do to both cancels.
+
+Student's interval is symmetric, and few deals of a skewed score miss on one side. `skewed=True`
+bends it by the third moment with the transformation of Hall, *On the removal of skewness by
+transformation*, JRSS B 54 (1992), which is monotone and has a closed inverse. The end that comes
+nearer to the mean by it stays where it was: where few scores differ from 0 at all the third moment
+is little but noise.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from kille_env.errors import KilleError
+from kille_training.statistics.observations import Observations
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Means with their intervals; NaN where there is nothing to tell. All arrays [K].
+
+    Attributes:
+        mean: The means.
+        low: Lower ends of the 95 % intervals.
+        high: Upper ends.
+        error: Standard errors.
+        freedom: Degrees of freedom.
+        deals: Deals behind each.
+    """
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    freedom: np.ndarray
+    deals: np.ndarray
+
+    @property
+    def half(self) -> np.ndarray:
+        """Half the length of each interval."""
+        return (self.high - self.low) / 2
+
+    def p_values(self) -> np.ndarray:
+        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided, [K].
+
+        Where a mean has no spread at all it is 1 for a mean of 0, else 0.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(self.mean) / self.error
+        ratio = np.where((self.error == 0) & (self.mean == 0), 0.0, ratio)
+        return 2 * stats.t.sf(ratio, self.freedom)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Scores added up by deal: all that intervals need. D deals, K things that are measured.
+
+    Attributes:
+        deal: [D] int64, the deals' numbers, ascending.
+        total: [D, K] float64, sums of scores.
+        count: [D, K] float64, how many scores each sum has.
+    """
+
+    deal: np.ndarray
+    total: np.ndarray
+    count: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "Sums":
+        """Returns the sums of some deals, by row."""
+        return Sums(self.deal[rows], self.total[rows], self.count[rows])
+
+
+def sums_by_deal(deal: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> Sums:
+    """Adds scores up by deal.
+
+    Args:
+        deal: [G] the deal of each observation.
+        scores: [G, K] scores; NaN where an observation says nothing.
+        counts: [G, K] how many scores each stands for, which `scores` are then sums of; None is
+            one each.
+    """
+    order = np.argsort(deal, kind="stable")
+    numbers, begin = np.unique(deal[order], return_index=True)
+    given = scores[order]
+    seen = np.isfinite(given)
+    counted = seen.astype(float) if counts is None else np.where(seen, counts[order], 0.0)
+    if not len(numbers):
+        return Sums(numbers, np.zeros((0, scores.shape[1])), np.zeros((0, scores.shape[1])))
+    total = np.add.reduceat(np.where(seen, given, 0.0), begin, axis=0)
+    count = np.add.reduceat(counted, begin, axis=0)
+    return Sums(numbers, total, count)
+
+
+def entrant_scores(observations: Observations, entrants: int | None = None) -> np.ndarray:
+    """Returns each entrant's score in each observation, [G, E]; NaN where he does not sit.
+
+    Who sits at a table several times has the mean over his places.
+
+    Args:
+        observations: Tables of one size.
+        entrants: E; None is one more than the highest number seen.
+    """
+    entrants = observations.entrants if entrants is None else entrants
+    count, seats = observations.members.shape
+    total, places = np.zeros((count, entrants)), np.zeros((count, entrants))
+    rows = np.arange(count)
+    for place in range(seats):  # within a place no entrant of a row comes twice
+        total[rows, observations.members[:, place]] += observations.scores[:, place]
+        places[rows, observations.members[:, place]] += 1
+    with np.errstate(invalid="ignore"):
+        return total / places
+
+
+def units(
+    observations: Observations, entrants: int | None = None, *, skewed: bool = False
+) -> Intervals:
+    """Returns the units that each entrant earns a deal, [E].
+
+    Args:
+        observations: Tables of one size.
+        entrants: E; None is one more than the highest number seen.
+        skewed: Whether to bend the intervals for skewed scores.
+    """
+    scores = entrant_scores(observations, entrants)
+    return means(sums_by_deal(observations.deal, scores), skewed=skewed)
+
+
+def means(sums: Sums, *, skewed: bool = False) -> Intervals:
+    """Returns the mean of each thing that is measured, [K].
+
+    Args:
+        sums: Its scores by deal.
+        skewed: Whether to bend the intervals for skewed scores.
+    """
+    share, residual, mean = _residuals(sums)
+    return _intervals(mean, share, residual, (sums.count > 0).sum(axis=0), skewed)
+
+
+def contrasts(sums: Sums, weights: np.ndarray, *, skewed: bool = False) -> Intervals:
+    """Returns sums of weighted means over the same deals.
+
+    Args:
+        sums: The scores of K things by deal.
+        weights: [C, K], a row for each contrast: (1, -1) is a difference.
+        skewed: Whether to bend the intervals for skewed scores.
+
+    Returns:
+        C intervals; NaN where a mean with a weight has no observation.
+    """
+    share, residual, mean = _residuals(sums)
+    weights = np.asarray(weights, dtype=float)
+    known = np.isfinite(mean)
+    lost = (weights[:, ~known] != 0).any(axis=1)
+    value = np.where(lost, np.nan, weights @ np.where(known, mean, 0.0))
+    size = np.abs(weights)
+    with np.errstate(invalid="ignore"):
+        weighing = np.nan_to_num(share) @ size.T / size.sum(axis=1)
+    used = ((sums.count > 0).astype(float) @ size.T > 0).sum(axis=0)
+    return _intervals(value, weighing, np.nan_to_num(residual) @ weights.T, used, skewed)
+
+
+def difference(
+    observations: Observations, better: int, worse: int, *, skewed: bool = False
+) -> Intervals:
+    """Returns how much more one entrant earns than another, over deals that both have played.
+
+    Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
+    error; they need not have sat at one table.
+
+    Args:
+        observations: Tables of one size.
+        better: The entrant whose units count.
+        worse: The entrant whose units are subtracted.
+        skewed: Whether to bend the interval for skewed scores.
+
+    Returns:
+        One interval, [1].
+    """
+    scores = entrant_scores(observations, max(observations.entrants, better + 1, worse + 1))
+    sums = sums_by_deal(observations.deal, scores[:, [better, worse]])
+    common = sums.take(np.flatnonzero((sums.count > 0).all(axis=1)))
+    return contrasts(common, np.array([[1.0, -1.0]]), skewed=skewed)
+
+
+def differences(observations: Observations, pairs: Sequence[tuple[int, int]]) -> Intervals:
+    """Returns `difference` of several pairs of entrants, [pairs]."""
+    found = [difference(observations, better, worse) for better, worse in pairs]
+    return Intervals(
+        *(
+            np.concatenate([getattr(one, name) for one in found])
+            for name in ("mean", "low", "high", "error", "freedom", "deals")
+        )
+    )
+
+
+def convergence(sums: Sums, points: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns how the intervals narrow while deals are played, for a plot.
+
+    Args:
+        sums: The scores of K things by deal.
+        points: How many numbers of deals to look at, evenly spaced on a log scale.
+
+    Returns:
+        The numbers of deals [N], the means [N, K] and half the intervals [N, K] after so many.
+    """
+    if len(sums.deal) < 2:
+        raise KilleError(f"an interval needs 2 deals or more, got {len(sums.deal)}")
+    played = np.unique(np.geomspace(2, len(sums.deal), points).round().astype(np.int64))
+    found = [means(sums.take(np.arange(count))) for count in played]
+    return played, np.array([one.mean for one in found]), np.array([one.half for one in found])
+
+
+def _residuals(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns each deal's share of the observations, its adjusted residual, and the means."""
+    number = sums.count.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums.total.sum(axis=0) / number
+        share = sums.count / number
+        residual = (sums.total / number - mean * share) / np.sqrt(1 - share)
+    return share, np.where(share < 1, residual, np.nan), mean
+
+
+def _intervals(
+    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, deals: np.ndarray, skewed: bool
+) -> Intervals:
+    """Makes intervals of means, [K], from the deals' shares and adjusted residuals, [D, K]."""
+    enough = deals >= 2
+    freedom = np.where(enough, _freedom(np.nan_to_num(share)), np.nan)
+    square = np.where(enough, (residual**2).sum(axis=0), np.nan)
+    error = np.sqrt(square)
+    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
+    low, high = mean - quantile * error, mean + quantile * error
+    if skewed:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            cubes = (residual**3).sum(axis=0)
+            third = np.where(square > 0, cubes / error**3, 0.0)
+        low = np.minimum(low, mean - error * _bend(quantile, third))
+        high = np.maximum(high, mean - error * _bend(-quantile, third))
+    return Intervals(mean, low, high, error, freedom, deals)
+
+
+def _freedom(share: np.ndarray) -> np.ndarray:
+    """Satterthwaite's degrees of freedom of the variance of a mean.
+
+    The estimate is the quadratic form s'Ks of the deals' sums, with K = (I - u n')'A(I - u n')
+    where n are the shares, u is a column of ones and A = diag(1 / (1 - n)) belongs to the other
+    side; if the sums have the variances n^2, the degrees are tr(K n^2)^2 / tr(K n^2 K n^2).
+
+    Args:
+        share: [D, K]; columns sum to 1.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inverse = np.where(share < 1, 1 / (1 - share), 0.0)
+        variance = share**2
+        cross = inverse * share
+        middle = (inverse * share**2).sum(axis=0)
+        own = inverse - 2 * cross + middle  # the diagonal of K
+        taken = 2 * cross - middle
+        trace = (own * variance).sum(axis=0)
+        spread, weight = variance.sum(axis=0), (cross * variance).sum(axis=0)
+        square = ((inverse * variance) ** 2 - 2 * inverse * taken * variance**2).sum(axis=0)
+        square += 2 * (cross**2 * variance).sum(axis=0) * spread + 2 * weight**2
+        square += (middle * spread) ** 2 - 4 * middle * weight * spread
+        return trace**2 / square
+
+
+def _bend(quantile: np.ndarray, third: np.ndarray) -> np.ndarray:
+    """Returns where a skewed Student's ratio has a quantile.
+
+    `third` is the estimate's third standardised moment: skewness over the root of the number of
+    deals. Hall's transformation of the ratio t is t + c t^2 / 3 + c^2 t^3 / 27 + c / 6.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inside = 1 + third * (quantile - third / 6)
+        bent = 3 / third * (np.cbrt(inside) - 1)
+    return np.where(np.abs(third) < 1e-9, quantile, bent)
+
+
+def wilson(successes: float, trials: float) -> tuple[float, float]:
+    """Returns Wilson's 95 % interval of a share."""
+    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    share = successes / trials
+    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
+    half /= 1 + z * z / trials
+    return max(0.0, centre - half), min(1.0, centre + half)
