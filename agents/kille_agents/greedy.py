@@ -1,30 +1,72 @@
-"""A player who never draws lots: he does what another one finds likeliest."""
+"""Greedy versions of stochastic policies: always the most likely action."""
 
 import numpy as np
 
-from kille_env.policy import Policy, best_actions, check_probabilities
+from kille_env.core.determinization import Determinizer
+from kille_env.errors import PolicyError
+from kille_env.policy import (
+    Player,
+    Policy,
+    Searcher,
+    best_actions,
+    check_probabilities,
+    searches,
+)
+
+PLAYS = ("greedy", "sampled")
+"""How a policy chooses: the most likely action, or one drawn by its probabilities."""
 
 
-class Likeliest:
-    """Plays the likeliest action of another policy, the first of equals."""
+def in_play(player: Player, play: str) -> Player:
+    """Returns a player that chooses in one of the ways of `PLAYS`.
+
+    Raises:
+        PolicyError: There is no such way.
+    """
+    if play not in PLAYS:
+        raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
+    if play == "sampled":
+        return player
+    return GreedySearcher(player) if searches(player) else Greedy(player)  # type: ignore[arg-type]
+
+
+class Greedy:
+    """Greedy version of a stochastic policy: its most likely action, the first of equals."""
 
     def __init__(self, policy: Policy) -> None:
-        """Follows a policy.
+        """Wraps a policy.
 
         Args:
-            policy: Whose likeliest actions are played.
+            policy: Its most likely actions are played; the name stays.
         """
         self.policy = policy
         self.name = policy.name
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for the likeliest action and 0 for the others, [N, A] float64.
+        """Returns 1 for the most likely action and 0 for the others, [N, A] float64.
 
         Raises:
-            PolicyError: The other one returns what is no distribution over the legal actions.
+            PolicyError: The policy returned what is no distribution over the legal actions.
         """
-        wanted = self.policy.probabilities(observation, mask)
-        check_probabilities(self.name, wanted, mask)
-        chosen = np.zeros(mask.shape, dtype=np.float64)
-        chosen[np.arange(len(chosen)), best_actions(wanted)] = 1.0
-        return chosen
+        return _one_hot(self.name, self.policy.probabilities(observation, mask), mask)
+
+
+class GreedySearcher:
+    """Greedy version of a searcher."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        """Wraps a searcher."""
+        self.searcher = searcher
+        self.name = searcher.name
+        self.remembers = getattr(searcher, "remembers", False)
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        """Returns 1 for the most likely action and 0 for the others, [M, A] float64."""
+        return _one_hot(self.name, self.searcher.search(determinizer), determinizer.mask)
+
+
+def _one_hot(name: str, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    check_probabilities(name, probabilities, mask)
+    chosen = np.zeros(mask.shape, dtype=np.float64)
+    chosen[np.arange(len(chosen)), best_actions(probabilities)] = 1.0
+    return chosen

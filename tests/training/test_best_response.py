@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli.main import main
@@ -195,10 +195,10 @@ def test_the_likeliest_actions_of_a_policy():
         def probabilities(self, observation, mask):
             return np.array([[0.2, 0.5, 0.3], [0.5, 0.0, 0.5]])
 
-    played = Likeliest(Tossing()).probabilities(np.zeros((2, 1)), np.ones((2, 3), dtype=np.int8))
+    played = Greedy(Tossing()).probabilities(np.zeros((2, 1)), np.ones((2, 3), dtype=np.int8))
     assert played.tolist() == [[0, 1, 0], [1, 0, 0]]
     with pytest.raises(PolicyError, match="an illegal action"):
-        Likeliest(Tossing()).probabilities(np.zeros((2, 1)), np.array([[1, 0, 1], [1, 1, 1]]))
+        Greedy(Tossing()).probabilities(np.zeros((2, 1)), np.array([[1, 0, 1], [1, 1, 1]]))
 
 
 WORDS = ["--decisions", "1", "--seeds", "1", "--deals", "30", "--seed", "3"]

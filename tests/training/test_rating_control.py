@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import KilleError
@@ -109,7 +109,7 @@ def test_a_deal_with_a_question_is_worth_what_its_later_hands_are(players):
     rules = spec("byteskille").resolve({"episode": "deal", "max_redeals": 1})
     deal = build_deal(SEATS, rules)
     assert len(deal.stages) == 2
-    asks = (ThresholdPolicy(SEATS, rules), UniformPolicy(), Likeliest(UniformPolicy()))
+    asks = (ThresholdPolicy(SEATS, rules), UniformPolicy(), Greedy(UniformPolicy()))
     scores = control.exact_scores(np.array([(0, 1, 1)]), asks, deal)[0]
     earned, types = play(asks, (0, 1, 1), 4000, rules)
     luck = control.dealt_luck((0, 1, 1), asks, deal, types)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kille_agents.catalog import load_policy
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy, Searcher
@@ -65,4 +65,4 @@ def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Poli
     player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
     if isinstance(player, Searcher):
         raise ConfigError(f"{entrant.name} searches, which takes too long for every position")
-    return Likeliest(player) if entrant.play == "argmax" else player
+    return Greedy(player) if entrant.play == "argmax" else player

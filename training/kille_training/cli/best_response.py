@@ -57,7 +57,7 @@ def best_response(
     intervals.
     """
     from kille_agents import load_policy
-    from kille_agents.greedy import Likeliest
+    from kille_agents.greedy import Greedy
     from kille_training.cli.lineup import table_for
     from kille_training.cli.progress import Watch
     from kille_training.learning.best_response import LEARNER, PARTS, Search
@@ -68,7 +68,7 @@ def best_response(
     table, seats, resolved = table_for(policy, game, players, episode, rules)
     frozen = load_policy(policy, table, seats, resolved, trust=trust)
     if play == "argmax":
-        frozen = Likeliest(frozen)
+        frozen = Greedy(frozen)
     search = Search(
         learner=replace(LEARNER, decisions=decisions or LEARNER.decisions),
         seeds=seeds,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.policy import Policy, Searcher
@@ -84,7 +84,7 @@ def exact_rows(
     deal = build_deal(num_players, rules)
     rows = []
     for play in plays:
-        found = nash_conv(Likeliest(policy) if play == "argmax" else policy, deal)
+        found = nash_conv(Greedy(policy) if play == "argmax" else policy, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
         rows.append(ExactRow(policy.name, play, found.total, tuple(improvement), tuple(values)))
         if progress is not None:

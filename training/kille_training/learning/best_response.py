@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_env.core.keys import mix as scramble
 from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
@@ -332,4 +332,4 @@ def _learn(
             done = round(PARTS * (1.0 - left))
             progress(done - told)
             told = done
-    return Likeliest(export(model, settings, rules, settings.name)), model.num_timesteps
+    return Greedy(export(model, settings, rules, settings.name)), model.num_timesteps

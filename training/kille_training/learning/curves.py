@@ -13,7 +13,7 @@ from typing import Any
 
 from stable_baselines3.common.vec_env import VecEnv
 
-from kille_agents.greedy import Likeliest
+from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
 from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import TrainSettings
@@ -72,7 +72,7 @@ def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) 
         policy = export(model, settings, rules, settings.name)
         gains = [
             tuple(round(float(gain), 9) for gain in nash_conv(player, deal).improvement / stake)
-            for player in (Likeliest(policy), policy)
+            for player in (Greedy(policy), policy)
         ]
         yield Point(model.num_timesteps, round(seconds, 3), round(wall_seconds, 3), *gains)
 
