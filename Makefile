@@ -55,15 +55,19 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 
 .PHONY: test
 test: $(VENV)/.installed-dev ## run all tests with compiled kernels
-	$(PYTEST) -n $(JOBS) $(ARGS)
+	$(PYTEST) -n $(JOBS) -m 'not slow' $(ARGS)
+
+.PHONY: test-slow
+test-slow: $(VENV)/.installed-dev ## run the tests that are slow and rarely broken
+	$(PYTEST) -n $(JOBS) -m slow $(ARGS)
 
 .PHONY: test-nojit
 test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python, with coverage
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled' --cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled and not slow' --cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)
 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) $(or $(ARGS),tests/env)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## check style, formatting and spelling
