@@ -394,7 +394,7 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     words = ["tournament", str(file), "--out", str(tmp_path / "runs")]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    assert "3 seats" in shown and "rule" in shown and "units a deal" in shown
+    assert "3 seats" in shown and "rule" in shown and "units per deal" in shown
     assert main([*words, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     rows = content["standings"]["3"]
@@ -428,7 +428,7 @@ def test_names_are_no_markup(tmp_path):
     with (
         tournament.store as store,
         HereExecutor() as executor,
-        LiveStandings(store, "units a deal", console=console) as watcher,
+        LiveStandings(store, "units per deal", console=console) as watcher,
     ):
         tournament.play(executor, watcher)
         cells = replay_cells(store, tournament.settings, "[/nobody]", "[red]luck", executor, Spy())
@@ -449,7 +449,7 @@ def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
     with (
         tournament.store as store,
         HereExecutor() as executor,
-        LiveStandings(store, "units a deal") as watcher,
+        LiveStandings(store, "units per deal") as watcher,
     ):
         tournament.play(executor, watcher)
     assert "6 deals" in capsys.readouterr().err

@@ -57,7 +57,7 @@ def test_train_evaluate_report(config, capsys):
         == 0
     )
     printed = capsys.readouterr()
-    assert "units a deal" in printed.out.lower()
+    assert "units per deal" in printed.out.lower()
     assert "measuring" in printed.err
 
     assert main(["report", "runs/mine"]) == 0
@@ -163,7 +163,7 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
 def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
     assert main(["demo", "--config", config, "--match", "--json"]) == 0
     printed = capsys.readouterr()
-    assert "units a match against" in printed.err
+    assert "units per match against" in printed.err
     found = json.loads(printed.out)
     assert found["run"] == "runs/demo-match"
     assert found["rules"]["episode"] == "match"

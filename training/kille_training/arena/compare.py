@@ -20,7 +20,7 @@ from kille_training.arena.settings import (
     TournamentSettings,
 )
 from kille_training.arena.tournament import Executor, Folder, Tournament, Watcher
-from kille_training.reports.training import plural_of, unit_of
+from kille_training.labels import plural_of, unit_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 
 FIRST_DEALS = 1_000

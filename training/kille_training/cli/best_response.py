@@ -101,8 +101,8 @@ def best_response(
 def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
     from rich.table import Table
 
+    from kille_training.labels import position_names
     from kille_training.learning.best_response import KEEPS
-    from kille_training.reports.plots import position_names
 
     what = "match" if episode == "match" else "deal"
     title = f"What a learnt response gains over {policy}, units a {what}"

@@ -22,9 +22,10 @@ from kille_training.evaluation.duplicate import (
     rows_from_dicts,
 )
 from kille_training.evaluation.exact import ExactRow, exact_as_dicts, exact_rows, why_not
+from kille_training.labels import measure_of, unit_of
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings, plain
-from kille_training.reports.training import MAP_DECISIONS, measure_of, unit_of, write_report
+from kille_training.reports.training import MAP_DECISIONS, write_report
 from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def play_tournament(
     tournament = Tournament(folder, settings, trust=trust)
     try:
         tournament.store.forget_failures(readmit)
-        measure = f"units a {unit_of(settings.table.episode)}"
+        measure = f"units per {unit_of(settings.table.episode)}"
         with (
             executor_of(settings, folder, address) as executor,
             LiveStandings(tournament.store, measure) as watcher,

@@ -17,7 +17,7 @@ LINE_SECONDS = 10.0
 class Watch:
     """Tells people about one long job after the other; a `train.Watcher`."""
 
-    def __init__(self, console: Console | None = None, measure: str = "units a deal") -> None:
+    def __init__(self, console: Console | None = None, measure: str = "units per deal") -> None:
         """Writes to a console, standard error by default; `measure` is what estimates tell."""
         self.measure = measure
         self.console = console or Console(stderr=True)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.swap_map import SwapMap
+from kille_training.labels import position_names
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -133,12 +134,6 @@ def convergence(
         if len(curves) > 1:
             axes.legend(frameon=False, loc="upper right", fontsize=8)
         return as_svg(figure)
-
-
-def position_names(players: int) -> list[str]:
-    """Returns the names of the positions, forehand first."""
-    middle = ["middle"] if players == 3 else [f"seat {number}" for number in range(2, players)]
-    return ["forehand", *middle, "dealer"]
 
 
 def _rows(found: SwapMap, rule: SwapMap | None, which: str) -> list[tuple[np.ndarray, np.ndarray]]:

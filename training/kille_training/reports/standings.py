@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.reports.training import plural_of
+from kille_training.labels import plural_of
 from kille_training.statistics.intervals import units
 from kille_training.statistics.observations import Observations
 
@@ -62,7 +62,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
     Args:
         rows: The standings.
         title: What stands above them.
-        measure: What their means tell, as "units a deal".
+        measure: What their means tell, as "units per deal".
         most: How many to show, the best ones; 0 is all.
     """
     table = RichTable(title=title, title_justify="left")
@@ -89,7 +89,7 @@ class Played:
     Attributes:
         by_size: The standings by table size, of those at which something has been played.
         out: Why those who are out are, by name.
-        measure: What the means tell, as "units a deal".
+        measure: What the means tell, as "units per deal".
     """
 
     by_size: dict[int, list[Standing]]

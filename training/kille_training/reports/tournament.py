@@ -21,10 +21,10 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.evaluation.collusion import pair_gains, pairs
+from kille_training.labels import plural_of, unit_of
 from kille_training.learning.settings import plain
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports.standings import Standing, standings
-from kille_training.reports.training import plural_of, unit_of
 from kille_training.statistics import ladder, plackett_luce
 from kille_training.statistics.alpha_rank import settle, single_population
 from kille_training.statistics.crosstable import CrossTable, crosstable
@@ -85,7 +85,7 @@ def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> N
             run=run,
             unit=unit,
             unit_s=plural_of(unit),
-            measure=f"units a {unit}",
+            measure=f"units per {unit}",
             entrants=entrants,
             sizes=sizes,
             over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,

@@ -15,10 +15,11 @@ from kille_env.registry import spec
 from kille_training.evaluation.duplicate import Row, rows_from_dicts
 from kille_training.evaluation.exact import ExactRow, exact_from_dicts
 from kille_training.evaluation.swap_map import swap_map
+from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings, plain
-from kille_training.reports.plots import learning_curve, position_names, swap_heat_map
+from kille_training.reports.plots import learning_curve, swap_heat_map
 
 MAP_DECISIONS = 600_000
 
@@ -125,24 +126,6 @@ def exact_renderable(rows: Sequence[ExactRow], unit: str = "deal") -> RichTable:
         table.add_row(row.play, "earns", *(f"{value:+.5f}" for value in row.value), "")
         table.add_row("", "could gain", *gains, f"{row.nash_conv:.3g}")
     return table
-
-
-def unit_of(episode: str) -> str:
-    """Returns what one observation is for people."""
-    return "match" if episode == "match" else "deal"
-
-
-def plural_of(unit: str) -> str:
-    """Returns what several of `unit_of` are."""
-    return "matches" if unit == "match" else "deals"
-
-
-def measure_of(game: str, episode: str) -> str:
-    """Returns what an estimate tells: "units a deal", or "gain a deal" over the other player.
-
-    It is a gain where the rewards of the game do not sum to zero.
-    """
-    return f"{'units' if spec(game).zero_sum else 'gain'} a {unit_of(episode)}"
 
 
 def _shown(settings: TrainSettings) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kille_env.cards.sets import members
 from kille_env.games.byteskille.settle import price
-from kille_training.reports.plots import position_names
+from kille_training.labels import position_names
 from kille_training.solving.byteskille.matches import Match, MatchNashConv, MatchStrategy, State
 from kille_training.solving.byteskille.text import SURE, hand_text, rules_told
 

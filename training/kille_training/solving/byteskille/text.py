@@ -33,7 +33,7 @@ from kille_env.games.byteskille.table import (
 )
 from kille_env.registry import spec
 from kille_training.evaluation.swap_map import SwapMap, Tally
-from kille_training.reports.plots import position_names
+from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
 from kille_training.solving.byteskille.policies import reach, strategy_of
 from kille_training.solving.trees.values import NashConv
