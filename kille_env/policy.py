@@ -5,7 +5,7 @@ is given a `Determinizer` instead of observations.
 """
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -72,8 +72,19 @@ class Searcher(Protocol):
         ...
 
 
+class Model(Protocol):
+    """A model of Stable-Baselines3, as far as a type can say without importing it."""
+
+    policy: Any
+
+    def predict(self, observation: Any, *args: Any, **kwargs: Any) -> Any:
+        """Returns actions."""
+        ...
+
+
 Player = Policy | Searcher
-PlayerLike = Player | str | Path
+PlayerLike = Player | Callable[..., Any] | Model | str | Path
+"""What `resolve` makes a player of; a torch module is among what can be called."""
 
 
 class UniformPolicy:
@@ -93,26 +104,28 @@ class UniformPolicy:
         return legal / counts
 
 
-def resolve(player: PlayerLike, game: str, num_players: int, rules: Rules) -> Player:
-    """Returns a player for a table.
+def resolve(
+    player: PlayerLike, game: str, num_players: int, rules: Rules, *, trust: bool = False
+) -> Player:
+    """Returns a player for a table, whatever form it comes in.
 
     Args:
-        player: "uniform"; a name or path that `kille_agents.load_policy` knows; or a policy.
+        player: "uniform"; an object with `probabilities` or `search`; or anything else that
+            `kille_agents.as_policy` takes: a name, a path, a function, a torch module, a model of
+            Stable-Baselines3.
         game: The game to be played.
         num_players: P, seats of the table.
         rules: Its rules.
+        trust: Whether a file that can run code when it is loaded may be loaded.
 
     Raises:
         PolicyError: There is no such player, or it was made for another table.
     """
     if isinstance(player, str) and player == "uniform":
         return UniformPolicy()
-    if not isinstance(player, (str, Path)):
-        if callable(getattr(player, "probabilities", None)) or searches(player):
-            return player
-        raise PolicyError(
-            f"a player is a name or an object with probabilities(observation, mask), got {player!r}"
-        )
+    plays = callable(getattr(player, "probabilities", None)) or searches(player)
+    if plays and not isinstance(player, type):
+        return cast(Player, player)
     try:
         catalog = importlib.import_module(CATALOG)
     except ModuleNotFoundError as error:
@@ -122,7 +135,7 @@ def resolve(player: PlayerLike, game: str, num_players: int, rules: Rules) -> Pl
             f"the player {str(player)!r} is looked up in {CATALOG}, which is not installed; "
             'without it there is "uniform", or pass an object with probabilities(observation, mask)'
         ) from error
-    return cast(Player, catalog.load_policy(player, game, num_players, rules))
+    return cast(Player, catalog.as_policy(player, game, num_players, rules, trust=trust))
 
 
 def searches(player: Any) -> bool:

@@ -4,7 +4,7 @@ What stands here is imported without torch; the players that need it load it whe
 """
 
 from kille_agents.about import About
-from kille_agents.catalog import BASELINES, load_policy
+from kille_agents.catalog import BASELINES, as_policy, load_policy
 from kille_agents.describe import describe_player
 from kille_agents.network import NetworkPolicy, PolicyCard, load_network, save_network
 from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
@@ -24,6 +24,7 @@ __all__ = [
     "PolicyCard",
     "ThresholdPolicy",
     "UniformPolicy",
+    "as_policy",
     "best_actions",
     "check_probabilities",
     "describe_player",

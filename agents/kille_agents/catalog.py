@@ -7,6 +7,7 @@ from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.match_tabular import FORMAT as MATCHES
 from kille_agents.match_tabular import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
+from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
 from kille_agents.rules_of_thumb.femkortskille import FemkortskilleRuleOfThumb
@@ -18,7 +19,7 @@ from kille_agents.search.ismcts import TreeSearchPlayer
 from kille_agents.tabular import TABLE, load_table, read_card, table_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
-from kille_env.policy import Policy, UniformPolicy
+from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
 
 RULES_OF_THUMB: dict[str, Callable[[int, Rules], Policy]] = {
     "byteskille": ThresholdPolicy,
@@ -56,9 +57,57 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
 """Players that need no training, by name; each is made for a number of seats and rules."""
 
 
+def as_policy(
+    policy: PlayerLike, game: str, num_players: int, rules: Rules, *, trust: bool = False
+) -> Player:
+    """Returns a player for a table, whatever form it comes in.
+
+    Args:
+        policy: One of
+
+            - an object with `probabilities(observation, mask)`, or `search` for one that looks
+              ahead, which is returned as it is;
+            - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
+              [N, A], or any object that is called like one;
+            - a `torch.nn.Module`, called with observations [N, F] as floats, which returns logits
+              [N, A]; they become probabilities by a softmax over the legal actions;
+            - a model of Stable-Baselines3 or sb3-contrib;
+            - a name or path, see `load_policy`.
+        game: The game to be played.
+        num_players: Seats of the table.
+        rules: Its rules.
+        trust: Whether a file that can run code when it is loaded may be loaded.
+
+    Raises:
+        PolicyError: It is none of these, or was made for another table.
+
+    Examples:
+        >>> from kille_agents import as_policy
+        >>> from kille_env import spec
+        >>> rules = spec("knack").resolve(episode="deal")
+        >>> def careful(observation, mask):
+        ...     return mask / mask.sum(axis=1, keepdims=True)
+        >>> as_policy(careful, "knack", 3, rules).name
+        'careful'
+        >>> as_policy("rule_of_thumb", "knack", 3, rules).name
+        'rule_of_thumb'
+    """
+    if isinstance(policy, (str, Path)):
+        return load_policy(policy, game, num_players, rules, trust=trust)
+    player = player_of(policy, game, num_players)
+    if player is None:
+        got = f"the class {policy.__name__}" if isinstance(policy, type) else repr(policy)
+        raise PolicyError(
+            f"a player is expected, got {got}; pass a name, a path, an "
+            "object with a name and probabilities(observation, mask) or search(determinizer), a "
+            "function of (observation, mask), a torch module or a model of Stable-Baselines3"
+        )
+    return player
+
+
 def load_policy(
     name_or_path: str | Path, game: str, num_players: int, rules: Rules, *, trust: bool = False
-) -> Policy:
+) -> Player:
     """Returns a player for a table.
 
     Args:
@@ -92,7 +141,7 @@ def load_policy(
     if path.exists():
         return load_network(path, game, num_players, rules)
     if is_entry_point(name):
-        return load_entry_point(name, num_players, rules)
+        return load_entry_point(name, game, num_players, rules)
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABLE}, nor as module:object. "

@@ -1,10 +1,15 @@
-"""Players that somebody else has written, named as "module:object".
+"""Players of your own modules, named as "module:object".
 
 Naming one imports the module, and importing runs its code: name only modules that you trust, as
-with `python -m module`. Modules are looked for where Python looks, and in the working folder last.
+with `python -m module`. Modules are searched for where Python searches, and then in the working
+folder.
 
-The object is a player, or whatever can be called with the number of seats and the rules and then
-gives one, a class for example::
+The object is a player, or a class or function that is called with (num_players, rules) and returns
+one. A player is what `kille_agents.as_policy` takes; a function whose first parameter is called
+`observation` (or `obs`) is a policy itself. For example::
+
+    def careful(observation, mask):  # bots.py, named "bots:careful"
+        return mask / mask.sum(axis=1, keepdims=True)
 
     class Cautious:  # cautious.py, named "cautious:Cautious"
         name = "cautious"
@@ -19,15 +24,16 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from kille_agents.objects import makes_players, player_of
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, did_you_mean
-from kille_env.policy import Policy
+from kille_env.policy import Player
 
 EXPECTED = (
-    "expected a player (with a name, and probabilities or search), "
-    "or what makes one of (num_players, rules)"
+    "expected a player (with a name, and probabilities or search), a function of (observation, "
+    "mask), a torch module, a model of Stable-Baselines3, or what makes one of (num_players, rules)"
 )
 
 _WORDS = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
@@ -38,15 +44,6 @@ def is_entry_point(name: str) -> bool:
     return _WORDS.fullmatch(name) is not None
 
 
-def is_player(thing: object) -> bool:
-    """Returns whether a thing can play as it is: a class has to be called first."""
-    return (
-        not isinstance(thing, type)
-        and isinstance(getattr(thing, "name", None), str)
-        and any(callable(getattr(thing, verb, None)) for verb in ("probabilities", "search"))
-    )
-
-
 def find_object(name: str) -> Any:
     """Imports a module and returns an object of it. This runs the module's code.
 
@@ -54,7 +51,7 @@ def find_object(name: str) -> Any:
         name: "module:object"; either may have dots.
 
     Raises:
-        PolicyError: There is no such module or object, or the module can not be imported.
+        PolicyError: There is no such module or object, or the module cannot be imported.
     """
     match = _WORDS.fullmatch(name)
     if match is None:
@@ -90,11 +87,12 @@ def find_object(name: str) -> Any:
     return thing
 
 
-def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
-    """Returns the player of an entry point; this runs his module's code.
+def load_entry_point(name: str, game: str, num_players: int, rules: Rules) -> Player:
+    """Returns the player of an entry point; this runs its module's code.
 
     Args:
         name: "module:object".
+        game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
 
@@ -102,14 +100,20 @@ def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
         PolicyError: There is no such module or object, it is neither a player nor makes one, or it
             refuses this table.
     """
-    thing = find_object(name)
-    if is_player(thing):
-        return cast(Policy, thing)
-    if not callable(thing):
-        raise PolicyError(f"{name!r} is of type {type(thing).__name__}; {EXPECTED}")
-    make = cast(Callable[[int, Rules], object], thing)
+    thing, verb = find_object(name), "is"
+    if makes_players(thing):
+        thing, verb = _made(name, thing, num_players, rules), "made something"
+    player = player_of(thing, game, num_players)
+    if player is None:
+        raise PolicyError(f"{name!r} {verb} of type {type(thing).__name__}; {EXPECTED}")
+    return player
+
+
+def _made(
+    name: str, make: Callable[[int, Rules], object], num_players: int, rules: Rules
+) -> object:
     try:
-        made = make(num_players, rules)
+        return make(num_players, rules)
     except KilleError:
         raise
     except Exception as error:  # the code of somebody else may raise anything
@@ -117,6 +121,3 @@ def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
             f"{name!r} could not be made for {num_players} seats of {rules.game}: "
             f"{type(error).__name__}: {error}; it is called with (num_players, rules)"
         ) from error
-    if not is_player(made):
-        raise PolicyError(f"{name!r} made something of type {type(made).__name__}; {EXPECTED}")
-    return cast(Policy, made)

@@ -134,18 +134,29 @@ class NetworkPolicy:
         out = np.empty(mask.shape, dtype=np.float64)
         for start in range(0, len(mask), CHUNK):
             part = slice(start, start + CHUNK)
-            logits = self.logits(observation[part]).astype(np.float64)
-            legal = mask[part] != 0
-            logits[~legal] = -np.inf
-            largest = logits.max(axis=1, keepdims=True)
-            if not np.isfinite(largest).all():
-                row = start + int(np.argmin(np.isfinite(largest[:, 0])))
-                raise PolicyError(
-                    f"row {row} for {self.name} has no legal action or no finite output"
-                )
-            np.exp(logits - largest, out=logits)
-            np.divide(logits, logits.sum(axis=1, keepdims=True), out=out[part])
+            out[part] = masked_softmax(self.name, self.logits(observation[part]), mask[part])
         return out
+
+
+def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Returns the softmax over the legal actions, [N, A] float64.
+
+    Args:
+        name: The policy's name, for the message.
+        logits: [N, A].
+        mask: [N, A] int8.
+
+    Raises:
+        PolicyError: A row has no legal action, or none with a finite logit.
+    """
+    values = np.where(mask != 0, logits.astype(np.float64), -np.inf)
+    largest = values.max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        raise PolicyError(
+            f"policy {name!r} returned no finite logit for a legal action, or there is none"
+        )
+    np.exp(values - largest, out=values)
+    return values / values.sum(axis=1, keepdims=True)
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:

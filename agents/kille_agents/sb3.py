@@ -15,6 +15,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 
+from kille_agents.network import masked_softmax
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
@@ -80,7 +81,8 @@ class SB3Policy:
         with torch.no_grad():
             tensor, _ = policy.obs_to_tensor(seen)
             if self._kind == "distribution":
-                return _of_logits(policy.get_distribution(tensor).distribution.logits, mask)
+                logits = policy.get_distribution(tensor).distribution.logits
+                return masked_softmax(self.name, logits.cpu().numpy(), mask)
             values = (
                 policy.q_net(tensor)
                 if self._kind == "values"
@@ -115,13 +117,21 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             f"{path} cannot be loaded as a model of {algorithm.__name__}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    policy = SB3Policy(model, path.stem)
+    return fitting(SB3Policy(model, path.stem), game, num_players)
+
+
+def fitting(policy: SB3Policy, game: str, num_players: int) -> SB3Policy:
+    """Returns a model's policy if it fits a table.
+
+    Raises:
+        PolicyError: The model has other observations or actions.
+    """
     table = spec(game)
     needed = (width(table.observation(num_players)), table.num_actions)
     if (policy.width, policy.num_actions) != needed:
         raise PolicyError(
-            f"the model in {path} reads {policy.width} features and knows {policy.num_actions} "
-            "actions; "
+            f"the model {policy.name} reads {policy.width} features and knows "
+            f"{policy.num_actions} actions; "
             f"{game} with {num_players} seats has {needed[0]} and {needed[1]}"
         )
     return policy
@@ -161,16 +171,6 @@ def algorithm_of(path: Path) -> str:
         f"{path} holds a policy of {module or 'an unknown kind'}; "
         f"supported are {', '.join(ALGORITHMS)}"
     )
-
-
-def _of_logits(logits: torch.Tensor, mask: np.ndarray) -> np.ndarray:
-    """Returns the softmax over the legal actions."""
-    values = logits.cpu().numpy().astype(np.float64)
-    if not np.isfinite(values).all():
-        raise PolicyError("the model returned a value that is not a number; its weights are broken")
-    values[mask == 0] = -np.inf
-    values = np.exp(values - values.max(axis=1, keepdims=True))
-    return values / values.sum(axis=1, keepdims=True)
 
 
 def _greedy(values: torch.Tensor, mask: np.ndarray) -> np.ndarray:

@@ -57,6 +57,12 @@ MODULE = '''
         player.about = "as it comes"
         return player
 
+    def second(observation, mask):
+        return np.eye(mask.shape[1])[mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)]
+
+    def careful(num_players, rules):
+        return second
+
     def none(num_players, rules): ...
     def of_one(rules): ...
 '''
@@ -91,6 +97,11 @@ def test_an_object_is_taken_as_it_is_and_may_look_ahead(module):
     assert isinstance(load(f"{module}:deep"), Searcher)
     assert load(f"{module}:Nested.player").name == "uniform"
     assert load(f"{module}:told").name == "uniform"
+
+
+def test_a_function_is_a_policy_or_returns_one(module):
+    """By the name of its first parameter: `observation`, or else the number of seats."""
+    assert load(f"{module}:second").name == load(f"{module}:careful").name == "second"
 
 
 @pytest.mark.parametrize(

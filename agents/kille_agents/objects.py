@@ -1,0 +1,186 @@
+"""Players made of Python objects: plain functions, torch modules, models of Stable-Baselines3.
+
+Nothing heavy is imported for an object that does not need it.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from kille_agents.network import masked_softmax
+from kille_env.core.spec import width
+from kille_env.errors import PolicyError
+from kille_env.policy import Player, searches
+from kille_env.registry import spec
+
+if TYPE_CHECKING:
+    import torch
+
+PolicyFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""From observations [N, F] uint8 and masks [N, A] int8 to probabilities [N, A]."""
+
+
+class FunctionPolicy:
+    """A policy that calls a function.
+
+    Attributes:
+        function: What is called.
+        name: What tables and reports call it.
+    """
+
+    def __init__(self, function: PolicyFunction, name: str | None = None) -> None:
+        """Wraps a function.
+
+        Args:
+            function: Takes observations and masks, returns probabilities.
+            name: What tables and reports call it; None is the function's own name, or that of its
+                class.
+        """
+        self.function = function
+        self.name = name or _name_of(function)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns what the function returns, [N, A] float64.
+
+        Raises:
+            PolicyError: That is no array of numbers.
+        """
+        returned = self.function(observation, mask)
+        try:
+            return np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise PolicyError(
+                f"policy {self.name!r} returned a {type(returned).__name__} that is no array of "
+                f"numbers ({error}); expected probabilities [N, A]"
+            ) from None
+
+
+class TorchPolicy:
+    """A policy that asks a torch module for logits.
+
+    The module is called with observations [N, F], in its own floating-point type and on its own
+    device, in evaluation mode and without gradients. Its logits [N, A] become probabilities by a
+    softmax over the legal actions. The module may go on learning: every call uses its present
+    weights, and its mode is put back.
+
+    Attributes:
+        module: The module.
+        name: What tables and reports call it.
+    """
+
+    def __init__(self, module: "torch.nn.Module", name: str | None = None) -> None:
+        """Wraps a module.
+
+        Args:
+            module: From features to logits.
+            name: What tables and reports call it; None is the name of the module's class.
+        """
+        self.module = module
+        self.name = name or _class_of(module)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the softmax over the legal actions, [N, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: The module refuses these observations, or returns other than logits [N, A].
+        """
+        try:
+            logits = self._logits(observation)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise PolicyError(
+                f"the torch module {self.name!r} fails for observations "
+                f"{list(observation.shape)}: {' '.join(str(error).split())}"
+            ) from error
+        if logits.shape != mask.shape:
+            raise PolicyError(
+                f"the torch module {self.name!r} returned logits {list(logits.shape)}, "
+                f"expected {list(mask.shape)}"
+            )
+        return masked_softmax(self.name, logits, mask)
+
+    def _logits(self, observation: np.ndarray) -> np.ndarray:
+        import torch
+
+        weights = next((one for one in self.module.parameters() if one.is_floating_point()), None)
+        features = torch.from_numpy(observation.astype(np.float32))
+        if weights is not None:
+            features = features.to(device=weights.device, dtype=weights.dtype)
+        modes = [(part, part.training) for part in self.module.modules()]
+        self.module.eval()
+        try:
+            with torch.no_grad():
+                logits = self.module(features)
+        finally:
+            for part, training in modes:
+                part.training = training
+        if not isinstance(logits, torch.Tensor):
+            raise TypeError(f"it returned a {type(logits).__name__}, expected a tensor of logits")
+        return logits.double().cpu().numpy()
+
+
+def makes_players(thing: Any) -> bool:
+    """Returns whether a thing is to be called with (num_players, rules) to get a player.
+
+    That is a class, or a function whose first parameter is not called `obs` or `observation`.
+    """
+    if isinstance(thing, type):
+        return True
+    if not callable(thing) or _plays(thing) or _is_from("torch.nn", "Module", thing):
+        return False
+    try:
+        first = next(iter(inspect.signature(thing).parameters), "")
+    except (TypeError, ValueError):  # of a builtin, say
+        return True
+    return not first.startswith("obs")
+
+
+def player_of(thing: Any, game: str, num_players: int) -> Player | None:
+    """Returns a player for a table; None if the thing is nothing that can play.
+
+    Args:
+        thing: A player, a function, a torch module, or a model of Stable-Baselines3.
+        game: The game to be played.
+        num_players: Seats of the table.
+
+    Raises:
+        PolicyError: It was made for another table.
+    """
+    if isinstance(thing, type):
+        return None
+    if _plays(thing):
+        if isinstance(getattr(thing, "name", None), str):
+            return cast(Player, thing)
+        return None if searches(thing) else FunctionPolicy(thing.probabilities, _class_of(thing))
+    if _is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
+        from kille_agents.sb3 import SB3Policy, fitting  # needs torch
+
+        return fitting(SB3Policy(thing, _class_of(thing)), game, num_players)
+    if _is_from("torch.nn", "Module", thing):
+        table, policy = spec(game), TorchPolicy(thing)
+        observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
+        policy.probabilities(observation, np.ones((2, table.num_actions), np.int8))
+        return policy
+    return FunctionPolicy(cast(PolicyFunction, thing)) if callable(thing) else None
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    """Returns what a function is called, or else its class."""
+    name = getattr(function, "__name__", None)
+    return str(name).strip("<>") if name else _class_of(function)
+
+
+def _plays(thing: Any) -> bool:
+    return callable(getattr(thing, "probabilities", None)) or searches(thing)
+
+
+def _class_of(thing: Any) -> str:
+    return type(thing).__name__
+
+
+def _is_from(module: str, name: str, thing: Any) -> bool:
+    """Returns whether a thing is of a library's class; a library that is not loaded has none."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(thing, kind)
