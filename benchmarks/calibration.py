@@ -20,7 +20,8 @@ from kille_training.learning.best_response import LEARNER, Search, best_response
 from kille_training.learning.curves import Journal
 from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
-from kille_training.learning.settings import TableSettings, load_settings, plain
+from kille_training.learning.settings import TableSettings, load_settings
+from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, table_of
 from kille_training.solving.trees.cfr import CFR, CFR_PLUS

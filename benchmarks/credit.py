@@ -25,7 +25,8 @@ from kille_agents import UniformPolicy
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_training.learning.curves import Journal, curve, learn
 from kille_training.learning.runs import versions
-from kille_training.learning.settings import TrainSettings, load_settings, plain
+from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages, build_deal
 from kille_training.solving.byteskille.policies import nash_conv
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from kille_training.learning.curves import Journal, curve, learn
 from kille_training.learning.runs import versions
-from kille_training.learning.settings import load_settings, plain
+from kille_training.learning.settings import load_settings
+from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import build_deal
 
 ROOT = Path(__file__).parents[1]

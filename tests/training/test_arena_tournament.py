@@ -18,7 +18,7 @@ from kille_training.arena.tournament import Folder, Tournament, gaps
 from kille_training.arena.units import Failure, Outcome, Unit
 from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
-from kille_training.learning.settings import settings_from
+from kille_training.settings import build
 
 TRIO = {"rule": "rule_of_thumb", "luck": "uniform", "bold": {"player": "uniform", "play": "argmax"}}
 
@@ -31,7 +31,7 @@ def settings(**changes):
         "batch_tables": 30,
         "workers": 0,
     }
-    return settings_from(TournamentSettings, {**content, **changes}, "the test")
+    return build(TournamentSettings, {**content, **changes}, "the test")
 
 
 class Spy:
@@ -269,7 +269,7 @@ def test_another_player_of_the_same_module_is_refused(tmp_path, monkeypatch):
         ({"matchmaking": {"format": "gauntlet"}}, "needs a hero"),
         ({"matchmaking": {"hero": "rule"}}, "needs a hero"),
         ({"matchmaking": {"format": "gauntlet", "hero": "rul"}}, "takes no part"),
-        ({"matchmaking": {"rouds": 3}}, "unknown key 'rouds'"),
+        ({"matchmaking": {"rouds": 3}}, "matchmaking.rouds is an unknown key"),
         ({"time_limit": 0.0}, "seconds above 0"),
         ({"batch_tables": 0}, "at least 1 table"),
         ({"executor": "slurm"}, "executor is 'slurm'"),

@@ -13,9 +13,8 @@ from kille_training.learning.settings import (
     TableSettings,
     TrainSettings,
     load_settings,
-    plain,
-    settings_from,
 )
+from kille_training.settings import build, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*(ROOT / "configs" / "train").glob("*.yaml"), ROOT / "configs" / "demo.yaml"])
@@ -25,8 +24,7 @@ CONFIGS = sorted([*(ROOT / "configs" / "train").glob("*.yaml"), ROOT / "configs"
 def test_committed_settings_load_and_survive_being_written(path):
     settings = load_settings(path)
     assert (
-        settings_from(TrainSettings, yaml.safe_load(yaml.safe_dump(plain(settings))), "again")
-        == settings
+        build(TrainSettings, yaml.safe_load(yaml.safe_dump(plain(settings))), "again") == settings
     )
 
 
@@ -54,17 +52,17 @@ def test_the_committed_recipe_shows_every_key():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lerner: {}", "unknown key 'lerner'. Did you mean 'learner'"),
-        ("learner: {n_step: 3}", "unknown key 'n_step'. Did you mean 'n_steps'"),
+        ("lerner: {}", "lerner is an unknown key. Did you mean 'learner'"),
+        ("learner: {n_step: 3}", "learner.n_step is an unknown key. Did you mean 'n_steps'"),
         ("learner: 3", "expected keys with values"),
         ("learner: {n_steps: many}", "n_steps is 'many', expected a whole number"),
         ("learner: {n_steps: true}", "expected a whole number"),
         ("learner: {n_steps: 0}", "expected at least 1"),
         ("learner: {anneal: 1}", "expected true or false"),
         ("learner: {layers: 64}", "expected a list"),
-        ("learner: {layers: []}", "at least one layer"),
+        ("learner: {layers: []}", "learner.layers is \\[\\], expected at least one entry"),
         ("learner: {form: stream}", "Did you mean 'streams'"),
-        ("learner: {gamma: 1.5}", "expected above 0 and up to 1"),
+        ("learner: {gamma: 1.5}", "learner.gamma is 1.5, expected at most 1"),
         ("learner: {ent_coef: .nan}", "learner.ent_coef is nan, expected a finite number"),
         ("learner: {learning_rate: .inf}", "learner.learning_rate is inf, expected a finite"),
         ("checkpoint_seconds: .inf", "checkpoint_seconds is inf, expected a finite number"),
@@ -73,7 +71,7 @@ def test_the_committed_recipe_shows_every_key():
         ("name: a/b", "name of a folder"),
         ("seed: -1", "expected at least 0"),
         ("- 1", "no settings"),
-        ("a: [", "no YAML"),
+        ("a: [", "not valid YAML"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_words(tmp_path, text, message):

@@ -1,1 +1,54 @@
-"""Training, measuring and showing agents on kille-env: what the `kille` command does."""
+"""Train, measure, solve and compare players of Swedish card games, from Python.
+
+    import kille_training as kt
+
+    kt.evaluate("rule_of_thumb", game="knack", num_players=4, deals=1_000)
+    kt.nash_conv("uniform", "byteskille", 2)
+
+Each function does what the `kille` command of its name does; `docs/python.md` shows them all.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kille_training.evaluation.api import evaluate, nash_conv
+    from kille_training.learning.api import best_response, train
+
+_FUNCTIONS = {
+    "train": "kille_training.learning.api:train",
+    "evaluate": "kille_training.evaluation.api:evaluate",
+    "nash_conv": "kille_training.evaluation.api:nash_conv",
+    "best_response": "kille_training.learning.api:best_response",
+    "solve": "kille_training.solving.byteskille.solve:solve",
+    "tournament": "kille_training.arena.api:tournament",
+    "compare": "kille_training.arena.api:compare",
+    "report": "kille_training.reports.report:report",
+}
+"""Every function and where it is defined ("module:name"); imported when it is first used."""
+
+__all__ = [
+    "best_response",
+    "compare",
+    "evaluate",
+    "nash_conv",
+    "report",
+    "solve",
+    "tournament",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a function when it is first used."""
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"module 'kille_training' has no attribute {name!r}")
+    module, _, function = _FUNCTIONS[name].partition(":")
+    found = getattr(importlib.import_module(module), function)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Names everything, functions that are imported later included."""
+    return sorted([*globals(), *_FUNCTIONS])

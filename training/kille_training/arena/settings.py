@@ -1,7 +1,7 @@
 """Settings of a tournament: who plays what against whom, and how much of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
 from kille_training.arena.seating import check_orders
 from kille_training.arena.units import PLAYS, Entrant
-from kille_training.learning.settings import override, read_yaml, settings_from
+from kille_training.settings import Sizes, load, settings
 
 FORMATS = ("round_robin", "gauntlet", "swiss", "random")
 FILLS = ("distinct", "copies")
@@ -18,7 +18,7 @@ EXECUTORS = ("local", "ray")
 NOBODY = "none"
 
 
-@dataclass(frozen=True)
+@settings
 class TablesSettings:
     """What is played.
 
@@ -33,18 +33,13 @@ class TablesSettings:
     """
 
     game: str = "byteskille"
-    num_players: tuple[int, ...] = (3,)
+    num_players: Sizes = (3,)
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
     orders: Any = 1
 
     def __post_init__(self) -> None:
         """Refuses a game, a switch or a table that does not exist."""
-        if not self.num_players or len(set(self.num_players)) < len(self.num_players):
-            raise ConfigError(
-                f"table.num_players is {list(self.num_players)}, expected each table size once, "
-                "as in [2, 3]"
-            )
         self.resolve()
         for seats in self.num_players:
             load_game(self.game).spec.check_players(seats)
@@ -59,7 +54,7 @@ class TablesSettings:
         return load_game(self.game).spec.resolve(dict(self.rules), episode=self.episode)
 
 
-@dataclass(frozen=True)
+@settings
 class MatchmakingSettings:
     """Who meets whom.
 
@@ -100,7 +95,7 @@ class MatchmakingSettings:
             )
 
 
-@dataclass(frozen=True)
+@settings
 class TournamentSettings:
     """A tournament.
 
@@ -209,9 +204,5 @@ def _entrant(name: Any, value: Any) -> Entrant:
 
 
 def load_tournament(path: Path, overrides: Sequence[str] = (), **values: Any) -> TournamentSettings:
-    """Reads the settings of a tournament; arguments as for `config.load_settings`."""
-    content = read_yaml(path)
-    for text in overrides:
-        override(content, text)
-    content |= {key: value for key, value in values.items() if value is not None}
-    return settings_from(TournamentSettings, content, str(path))
+    """Reads the settings of a tournament; see `kille_training.settings.load`."""
+    return load(TournamentSettings, path, overrides, **values)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import yaml
 
 from kille_agents.describe import describe_player
 from kille_env.core.spec import Rules
@@ -36,7 +35,7 @@ from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
 from kille_training.learning.runs import versions
-from kille_training.learning.settings import plain
+from kille_training.settings import as_yaml, plain
 from kille_training.statistics.observations import Observations
 
 
@@ -319,7 +318,7 @@ class Tournament:
             "# The resolved settings of this tournament. `kille tournament` with this folder goes\n"
             f"# on with it. Made with: {versions()}\n"
         )
-        text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        text += as_yaml(content)
         write_whole(folder.config, text.encode())
 
 

@@ -24,8 +24,9 @@ from kille_training.evaluation.duplicate import (
 from kille_training.evaluation.exact import ExactRow, exact_as_dicts, exact_rows, why_not
 from kille_training.labels import measure_of, unit_of
 from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, plain
+from kille_training.learning.settings import TrainSettings
 from kille_training.reports.training import MAP_DECISIONS, write_report
+from kille_training.settings import plain
 from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
 
 if TYPE_CHECKING:

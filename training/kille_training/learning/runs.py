@@ -19,13 +19,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import kille_env
 from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_training.learning.settings import TrainSettings, load_settings, plain
+from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.settings import as_yaml, plain
 
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
@@ -92,7 +91,7 @@ class Run:
             "# The resolved settings of this run. `kille train` with this folder goes on with it.\n"
         )
         self.folder.mkdir(parents=True, exist_ok=True)
-        text += yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        text += as_yaml(content)
         write_whole(self.config, text.encode())
 
     def read_evaluation(self) -> dict[str, Any] | None:

@@ -31,7 +31,8 @@ from kille_training.learning.checkpoints import read_checkpoint, restore, write_
 from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learning.runs import Run, versions
 from kille_training.learning.sb3 import diverged, export, make_model, update
-from kille_training.learning.settings import TrainSettings, plain, settings_from
+from kille_training.learning.settings import TrainSettings
+from kille_training.settings import build, plain
 
 
 class Watcher(Protocol):
@@ -166,7 +167,7 @@ class Training:
 
     def _differences(self, header: dict[str, Any]) -> list[str]:
         """Returns in words where a checkpoint is of another run, table or game."""
-        theirs = settings_from(TrainSettings, header["settings"], str(self.run.checkpoint))
+        theirs = build(TrainSettings, header["settings"], str(self.run.checkpoint))
         wrong = []
         for name in ("game", "num_players"):
             mine, its = getattr(self.settings.table, name), getattr(theirs.table, name)

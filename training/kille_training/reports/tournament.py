@@ -22,9 +22,9 @@ from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
-from kille_training.learning.settings import plain
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports.standings import Standing, standings
+from kille_training.settings import plain
 from kille_training.statistics import ladder, plackett_luce
 from kille_training.statistics.alpha_rank import settle, single_population
 from kille_training.statistics.crosstable import CrossTable, crosstable

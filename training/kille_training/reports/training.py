@@ -18,8 +18,9 @@ from kille_training.evaluation.swap_map import swap_map
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, plain
+from kille_training.learning.settings import TrainSettings
 from kille_training.reports.plots import learning_curve, swap_heat_map
+from kille_training.settings import plain
 
 MAP_DECISIONS = 600_000
 
