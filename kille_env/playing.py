@@ -6,14 +6,16 @@ same deals earn the same units to the bit, wherever they play; and whoever sits 
 meets the same random numbers there, so that comparisons over equal deals are paired.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.batch import Batch
+from kille_env.core.determinization import History
 from kille_env.core.keys import derive, uniforms
-from kille_env.policy import Player, decide, history_for, pick_actions
+from kille_env.errors import IllegalActionError, KilleError
+from kille_env.policy import Player, decide, pick_actions
 
 _CHOICES = np.uint64(0x43686F696365)
 """Keeps the players' random numbers apart from the cards', which come from the same key."""
@@ -50,10 +52,11 @@ class Players:
         self.batch, self.players = batch, list(players)
         shape = (batch.num_tables, batch.num_players)
         self.seating = np.array(np.broadcast_to(seating, shape), dtype=np.int64)
-        self._step = batch.step if step is None else step
+        self._step = step
         self._decided = np.zeros(shape, dtype=np.int64)
         self._match = np.zeros(batch.num_tables, dtype=np.uint64)
-        self.history = history_for(players, batch)
+        remember = any(getattr(player, "remembers", False) for player in self.players)
+        self._history = History(batch) if remember else None
 
     def play(self, which: np.ndarray | None = None) -> None:
         """Plays one decision at each table.
@@ -62,12 +65,17 @@ class Players:
             which: [N] bool, the tables to play at; None is all at which somebody is to act.
 
         Raises:
-            PolicyError: A player returned what is no distribution over the legal actions.
+            PolicyError: A player returned what is no distribution over the legal actions; nothing
+                has been played.
         """
         self.step(self.actions(which), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns what the players do at the chosen tables, [N] int64; 0 at the others."""
+        """Returns what the players do at the chosen tables, [N] int64; 0 at the others.
+
+        Raises:
+            PolicyError: A player returned what is no distribution over the legal actions.
+        """
         rows, seats = self._due(which)
         who, keys = self.seating[rows, seats], self._keys(rows, seats)
         order = np.argsort(who, kind="stable")
@@ -87,8 +95,11 @@ class Players:
             number: Index into `players`.
             rows: [M] tables.
             keys: [M] uint64, of the decisions.
+
+        Raises:
+            PolicyError: It returned what is no distribution over the legal actions.
         """
-        return decide(self.players[number], self.batch, rows, keys, self.history)
+        return decide(self.players[number], self.batch, rows, keys, self._history)
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Plays actions, the players' own or those of seats from outside.
@@ -96,36 +107,87 @@ class Players:
         Args:
             actions: [N].
             which: [N] bool, the tables to play at; None is all of them.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing has been played.
         """
         rows, seats = self._due(which)
-        if self.history is not None:
-            self.history.note(actions, which)
-        if which is None:
-            self._step(actions)
-        else:
-            self._step(actions, which)
+        known = None if self._history is None else self._history.mark()
+        if self._history is not None:
+            self._history.note(actions, which)
+        try:
+            (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
+        except IllegalActionError:
+            if self._history is not None:
+                self._history.return_to(known)
+            raise
         self._decided[rows, seats] += 1
+
+    def forget(self, which: np.ndarray | None = None) -> None:
+        """Forgets what was decided, for matches that begin again from the same seed.
+
+        Args:
+            which: [N] bool, the tables; None is all of them.
+        """
+        chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if which is None else which
+        self._decided[chosen] = 0
+        if self._history is not None:
+            self._history.forget(chosen)
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
-        known = None if self.history is None else self.history.mark()
+        known = None if self._history is None else self._history.mark()
         return self._decided.copy(), self._match.copy(), known
 
     def return_to(self, mark: Any) -> None:
         """Forgets what was decided since `mark`, for actions that are taken back."""
         decided, match, known = mark
         self._decided[:], self._match[:] = decided, match
-        if self.history is not None:
-            self.history.return_to(known)
+        if self._history is not None:
+            self._history.return_to(known)
+
+    def take(
+        self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None
+    ) -> "Players":
+        """Returns the same players, going on at copies of some of the tables.
+
+        Args:
+            rows: [M] the tables.
+            batch: Their copies, as `Batch.take(rows)` returns them.
+            step: Plays actions [M] there; None is `batch.step`.
+
+        Raises:
+            KilleError: A player remembers the deal, which copies of tables cannot tell it.
+        """
+        self._check_forgetful("taken")
+        taken = Players(batch, self.players, self.seating[rows], step)
+        taken._decided, taken._match = self._decided[rows], self._match[rows]
+        return taken
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns what `load_state` needs besides the tables and the seating.
+
+        Raises:
+            KilleError: A player remembers the deal, which arrays do not hold.
+        """
+        self._check_forgetful("saved")
+        return {"decided": self._decided.copy(), "match": self._match.copy()}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on where `state` was taken; the tables are restored by themselves."""
+        self._decided[...], self._match[...] = state["decided"], state["match"]
+
+    def _check_forgetful(self, what: str) -> None:
+        if self._history is not None:
+            raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
     def _due(self, which: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Returns the chosen tables at which somebody is to act, [M], and who, [M]."""
-        tables = self.batch.tables
-        acting = self.batch.seat >= 0 if which is None else which & (self.batch.seat >= 0)
-        rows = np.flatnonzero(acting)
-        begun = rows[tables["match_key"][rows] != self._match[rows]]
-        self._decided[begun], self._match[begun] = 0, tables["match_key"][begun]
-        return rows, self.batch.seat[rows].astype(np.int64)
+        seat, keys = self.batch.seat, self.batch.tables["match_key"]
+        rows = np.flatnonzero(seat >= 0 if which is None else which & (seat >= 0))
+        begun = rows[keys[rows] != self._match[rows]]
+        self._decided[begun], self._match[begun] = 0, keys[begun]
+        return rows, seat[rows].astype(np.int64)
 
     def _keys(self, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
         """Returns the keys of decisions that are due, [M] uint64."""

@@ -1,0 +1,309 @@
+"""Tables that players play: the same units to the bit, whatever else is played beside them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kille_env
+from kille_env.core.batch import Batch
+from kille_env.core.determinization import Determinizer
+from kille_env.errors import IllegalActionError, KilleError, PolicyError
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player, UniformPolicy
+from kille_env.records import Logbook, Recorder, replay
+
+
+class Leaning:
+    """Plays every legal action, each with a probability that depends on what it sees."""
+
+    def __init__(self, name: str = "leaning", by: int = 3) -> None:
+        self.name, self._by = name, by
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        sums = observation.sum(axis=1, dtype=np.int64)[:, None]
+        liking = 1 + (sums * self._by + np.arange(mask.shape[1])) % 5
+        shares = np.where(mask != 0, liking, 0).astype(np.float64)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
+class Looking:
+    """Leans as the seats of two determinizations would."""
+
+    name = "looking"
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        drawn = determinizer.draw(2)
+        hidden = drawn.full_state(np.repeat(determinizer.seats, 2)).reshape(
+            len(determinizer), 2, -1
+        )
+        return Leaning().probabilities(hidden.sum(axis=1), determinizer.mask)
+
+
+class Remembering:
+    """Leans by what the others have done in the deal, and counts it."""
+
+    name = "remembering"
+    remembers = True
+
+    def __init__(self) -> None:
+        self.counts: list[list[int]] = []
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        _, past = determinizer.draw_with_past(1)
+        counts = np.bincount(past.world, minlength=len(determinizer))
+        self.counts.append(counts.tolist())
+        seen = np.bincount(past.world, past.action + 1, len(determinizer)).astype(np.int64)
+        return Leaning().probabilities(seen[:, None], determinizer.mask)
+
+
+def tables_of(
+    seeds: Sequence[int] | np.ndarray,
+    num_players: int = 3,
+    game: str = "byteskille",
+    **options: Any,
+) -> Batch:
+    options = {"restart": False, **options}
+    batch = kille_env.make_batch(game, len(seeds), num_players, seed=0, **options)
+    batch.reset(seed=list(map(int, seeds)))
+    return batch
+
+
+def everybody() -> list[Player]:
+    return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking()]
+
+
+def some_seating(count: int, num_players: int, number: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(number, size=(count, num_players))
+
+
+# The same units to the bit.
+
+
+def test_units_do_not_depend_on_the_tables_beside_nor_on_their_order(
+    game: str, scale: Callable[..., int]
+) -> None:
+    count, seats = scale(24, 4), max(3, kille_env.spec(game).min_players)
+    options = {"game": game, "episode": "deal"}
+    seeds, seating = np.arange(count) * 7 + 1, some_seating(count, seats, 4)
+    units = play_out(Players(tables_of(seeds, seats, **options), everybody(), seating))
+    assert units.any()
+    order = np.random.default_rng(1).permutation(count)[: count // 2]
+    again = play_out(
+        Players(tables_of(seeds[order], seats, **options), everybody(), seating[order])
+    )
+    assert again.tobytes() == units[order].tobytes()
+
+
+def test_units_do_not_depend_on_the_order_in_which_players_are_listed() -> None:
+    seeds, seating = np.arange(20), some_seating(20, 3, 4)
+    units = play_out(Players(tables_of(seeds), everybody(), seating))
+    turned = play_out(Players(tables_of(seeds), everybody()[::-1], 3 - seating))
+    assert turned.tobytes() == units.tobytes()
+
+
+def test_units_do_not_depend_on_threads_nor_on_who_writes_the_match_down() -> None:
+    seeds, seating = np.arange(12), some_seating(12, 3, 4)
+    units = play_out(Players(tables_of(seeds), everybody(), seating))
+    threaded = tables_of(seeds, threads=3)
+    assert play_out(Players(threaded, everybody(), seating)).tobytes() == units.tobytes()
+    batch = kille_env.make_batch("byteskille", 12, 3, seed=0, restart=False)
+    recorder = Recorder(batch)
+    recorder.reset(seed=seeds)
+    written = play_out(Players(batch, everybody(), seating, recorder.step))
+    assert written.tobytes() == units.tobytes()
+    assert recorder.record(5)["returns"] == units[5].tolist()
+    assert replay(recorder.record(5)).differences == []
+
+
+def test_units_are_the_same_with_restart_and_without(scale: Callable[..., int]) -> None:
+    count, matches = 6, scale(4, 2)
+    seeds, seating = np.arange(count) + 50, some_seating(count, 3, 4)
+    batch = tables_of(seeds)
+    one_by_one = Players(batch, everybody(), seating)
+    expected = np.zeros((matches, count, 3))
+    for match in range(matches):
+        expected[match] = play_out(one_by_one)
+        batch.reset()
+    batch = tables_of(seeds, restart=True)
+    on_and_on = Players(batch, everybody(), seating)
+    got, at = np.zeros((matches + 1, count, 3)), np.zeros(count, dtype=np.int64)
+    while at.min() < matches:
+        on_and_on.play()
+        got[at, np.arange(count)] += batch.reward
+        at = np.minimum(at + (batch.terminated | batch.truncated), matches)
+    assert got[:matches].round(9).tobytes() == expected.tobytes()
+
+
+def test_a_seat_meets_the_same_random_numbers_whoever_sits_there() -> None:
+    class Writing(Leaning):
+        def __init__(self) -> None:
+            super().__init__()
+            self.keys: list[np.ndarray] = []
+
+        def search(self, determinizer: Determinizer) -> np.ndarray:
+            self.keys.append(determinizer.keys)
+            return self.probabilities(determinizer.observation, determinizer.mask)
+
+    batches = [tables_of(range(8)) for _ in range(2)]
+    writers = [Writing(), Writing()]
+    for batch, writer, beside in zip(batches, writers, (UniformPolicy(), Leaning()), strict=True):
+        Players(batch, [beside, writer], np.array([1, 0, 0])).play(batch.seat == 0)
+    assert writers[0].keys[0].tolist() == writers[1].keys[0].tolist()
+    assert len(np.unique(writers[0].keys[0])) == len(writers[0].keys[0])
+
+
+def test_a_match_that_the_cards_decide_pays() -> None:
+    options = {"rules": "wikipedia", "episode": "deal"}
+    seeds = np.arange(400)
+    decided = tables_of(seeds, 2, **options).over
+    units = play_out(Players(tables_of(seeds, 2, **options), [UniformPolicy()], np.zeros(2)))
+    assert units[decided].any()
+    alone = tables_of(seeds[decided], 2, **options)  # nobody is to act at any of these tables
+    assert np.array_equal(play_out(Players(alone, [UniformPolicy()], np.zeros(2))), units[decided])
+
+
+# Some of the tables, and seats from outside.
+
+
+def test_tables_that_are_not_chosen_stand_still() -> None:
+    batch = tables_of(range(6))
+    players = Players(batch, everybody(), some_seating(6, 3, 4))
+    before, chosen = batch.tables.copy(), np.arange(6) % 2 == 0
+    assert not players.actions(chosen)[~chosen].any()
+    players.play(chosen)
+    assert np.array_equal(batch.tables[~chosen], before[~chosen])
+    for _ in range(500):
+        players.play(chosen & (batch.seat >= 0))
+    apart = play_out(players)[~chosen]
+    together = play_out(Players(tables_of(range(6)), everybody(), players.seating))
+    assert apart.tobytes() == together[~chosen].tobytes()
+
+
+def test_a_seat_can_be_played_from_outside() -> None:
+    seeds = np.arange(10)
+    batch, other = tables_of(seeds), tables_of(seeds)
+    inside = Players(other, [Leaning(), Leaning()], np.array([1, 0, 0]))
+    whole = play_out(inside)
+    players = Players(batch, [Leaning()], np.array([-1, 0, 0]))
+    choose = Players(batch, [Leaning()], np.zeros(3))  # acts for the outside, with the same keys
+    total = np.zeros((10, 3))
+    while (batch.seat >= 0).any():
+        own = batch.seat == 0
+        assert not players.actions()[own].any()
+        choose.actions()
+        actions = np.where(own, choose.actions(), players.actions())
+        choose._decided[np.arange(10), np.maximum(batch.seat, 0)] += batch.seat >= 0
+        players.step(actions)
+        total += batch.reward
+    assert total.round(9).tobytes() == whole.tobytes()
+
+
+def test_players_go_on_at_copies_of_tables() -> None:
+    batch = tables_of(range(10))
+    players = Players(batch, everybody(), some_seating(10, 3, 4))
+    for _ in range(3):
+        players.play()
+    rows = np.array([7, 2, 2, 5])
+    taken = players.take(rows, batch.take(rows))
+    assert np.array_equal(play_out(taken), play_out(players)[rows])
+
+
+# Taking back, forgetting, saving.
+
+
+@pytest.mark.parametrize("remember", [False, True])
+def test_what_is_taken_back_is_decided_again_alike(remember: bool) -> None:
+    batch = kille_env.make_batch("byteskille", 1, 4, seed=3, restart=False)
+    logbook = Logbook(batch)
+    logbook.reset()
+    lineup: list[Player] = [Remembering() if remember else Leaning(), Leaning()]
+    players = Players(batch, lineup, np.array([0, 1, 0, 1]), logbook.step)
+    players.play()
+    marks, states = [], []
+    for _ in range(6):
+        marks.append((batch.save(), logbook.mark(), players.mark()))
+        states.append(batch.save())
+        players.play()
+    end = batch.save()
+    for at in (4, 1):
+        saved, written, mark = marks[at]
+        batch.restore(saved)
+        logbook.return_to(written)
+        players.return_to(mark)
+        for after in [*states[at + 1 :], end]:
+            players.play()
+            assert batch.save() == after
+
+
+def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
+    batch = tables_of([4, 5, 6], 4)
+    players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
+    first = play_out(players)
+    batch.reset(seed=[4, 5, 6])
+    for _ in range(3):
+        players.play()
+    batch.reset(seed=[4, 5, 6])
+    players.forget()
+    assert play_out(players).tobytes() == first.tobytes()
+
+
+def test_saved_players_play_on_alike() -> None:
+    batch, seating = tables_of(range(8)), some_seating(8, 3, 4)
+    players = Players(batch, everybody(), seating)
+    for _ in range(5):
+        players.play()
+    saved, state = batch.save(), players.state()
+    end = play_out(players)
+    twin = tables_of(range(8))
+    twin.restore(saved)
+    going_on = Players(twin, everybody(), seating)
+    going_on.load_state(state)
+    assert play_out(going_on).tobytes() == end.tobytes()
+
+
+# Searchers that remember the deal.
+
+
+def test_searchers_remember_what_was_decided_before_them() -> None:
+    searcher = Remembering()
+    batch = tables_of(range(10), 4)
+    players = Players(batch, [searcher, Leaning()], np.array([0, 1, 1, 0]))
+    assert play_out(players).any()
+    assert sum(map(sum, searcher.counts)) > 0
+    with pytest.raises(KilleError, match="remember the deal cannot be saved"):
+        players.state()
+    with pytest.raises(KilleError, match="remember the deal cannot be taken"):
+        players.take(np.array([0]), batch.take([0]))
+
+
+def test_what_is_refused_is_not_remembered() -> None:
+    batch = tables_of(range(4), 4)
+    players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
+    players.play()
+    assert players._history is not None
+    before, tables = players.mark(), batch.save()
+    with pytest.raises(IllegalActionError):
+        players.step(np.full(4, 99))
+    after = players.mark()
+    assert all(np.array_equal(a, b) for a, b in zip(before[:2], after[:2], strict=True))
+    assert len(before[2]) == len(after[2])
+    assert batch.save() == tables
+
+
+def test_a_wrong_distribution_is_refused_before_anything_is_played() -> None:
+    class Wrong:
+        name = "wrong"
+
+        def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+            return np.zeros(mask.shape)
+
+    batch = tables_of(range(4))
+    players = Players(batch, [Leaning(), Wrong()], np.array([0, 1, 1]))
+    before = batch.save()
+    with pytest.raises(PolicyError, match="'wrong' returned a sum other than 1"):
+        for _ in range(5):
+            before = batch.save()
+            players.play()
+    assert batch.save() == before
