@@ -14,6 +14,7 @@ All of them are `ValueError` too, so that code that knows nothing of kille-env c
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class KilleError(ValueError):
@@ -48,8 +49,17 @@ class ConfigError(KilleError):
     """A configuration has an unknown key or an impossible value."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns " Did you mean ...? " if a known word is close, and the whole list otherwise."""
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
+    """Returns "Did you mean ...?" if a known word is close, and the whole list otherwise."""
     names = sorted(map(str, known))
-    close = get_close_matches(str(word), names, n=1)
+    close = get_close_matches(word[:100], names, n=1) if isinstance(word, str) else []
     return f"Did you mean {close[0]!r}?" if close else f"Possible are: {', '.join(names)}."
+
+
+def shortened(value: Any, most: int = 200) -> str:
+    """Returns any value as an error shows it, on one line of at most `most` characters."""
+    try:
+        text = " ".join(repr(value).split("\n"))
+    except (ValueError, RecursionError):  # a number of 5,000 digits; lists nested a thousand deep
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= most else f"{text[:most]} ..."

@@ -7,7 +7,7 @@ first. Other packages register their own games with `register`.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kille_env.errors import UnknownGameError, did_you_mean
+from kille_env.errors import UnknownGameError, did_you_mean, shortened
 
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
@@ -55,8 +55,10 @@ def load_game(name: str) -> "Game":
     """
     from kille_env.core.game import game_of
 
-    if name not in _modules:
-        raise UnknownGameError(f"there is no game {name!r}. {did_you_mean(name, _modules)}")
+    if not isinstance(name, str) or name not in _modules:
+        raise UnknownGameError(
+            f"there is no game {shortened(name)}. {did_you_mean(name, _modules)}"
+        )
     return game_of(_modules[name])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.adapters.opponents import Seating, ask
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import History
 from kille_env.core.keys import mix as scramble
@@ -200,7 +201,7 @@ class SeatTables:
             KilleError: A match is over and has not been begun again.
         """
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which
-        actions = self.batch._check_actions(actions)
+        actions = arguments.actions(actions, self.batch.num_tables)
         if (chosen & self.over).any():
             table = int(np.argmax(chosen & self.over))
             raise KilleError(f"the match at table {table} is over: begin another one, reset()")

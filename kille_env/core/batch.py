@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.game import DEAL, OVER, Game, first_illegal, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules, width
-from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
@@ -73,8 +74,8 @@ class Batch:
         self.game, self.spec = game, game.spec
         self.rules = self.spec.resolve(rules)
         self.num_players = self.spec.check_players(num_players)
-        self.num_tables = _at_least_one("num_tables", num_tables)
-        self.threads = _at_least_one("threads", threads)
+        self.num_tables = arguments.whole("num_tables", num_tables, 1)
+        self.threads = arguments.whole("threads", threads, 1)
         self.restart = bool(restart)
         self._allocate()
         self.seed(seed)
@@ -91,6 +92,7 @@ class Batch:
         self._terminated = np.zeros(n, dtype=np.bool_)
         self._truncated = np.zeros(n, dtype=np.bool_)
         self._everyone = np.ones(n, dtype=np.bool_)
+        self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
         self._began = False
         self._shown = (
             self._seat,
@@ -122,20 +124,8 @@ class Batch:
         """
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        one = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-        seeds = np.array([seed] if one else seed, dtype=object)
-        try:
-            whole = all(isinstance(s, (int, np.integer)) and 0 <= s < 2**64 for s in seeds)
-        except TypeError:
-            whole = False
-        if not whole or isinstance(seed, (str, bool)):
-            raise RulesError(f"a seed is a whole number from 0 to 2**64 - 1, got {seed!r}")
-        if not one and seeds.shape != self._seat.shape:
-            raise RulesError(f"{len(seeds)} seeds for {self.num_tables} tables")
-        streams = np.arange(self.num_tables) if one else np.zeros(self.num_tables, dtype=np.int64)
-        seeds = np.full(self.num_tables, seeds, dtype=np.uint64)
-        chosen = self._everyone if which is None else which
-        self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
+        seeds, streams = arguments.seeds(seed, self.num_tables)
+        self.game.seed(self._tables, seeds, streams, self._chosen(which), self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
         """Plays by other rules of the same game; for all tables, so reset all of them after it.
@@ -144,7 +134,7 @@ class Batch:
             RulesError: The rules are of another game.
         """
         self.rules = self.spec.resolve(rules)
-        self._rules[:] = rules.record
+        self._rules[:] = self.rules.record
 
     def reset(
         self,
@@ -175,8 +165,10 @@ class Batch:
             CardError: A deck that is not possible.
             RulesError: A dealer, seed or start that is not possible.
         """
-        chosen = self._everyone if which is None else self._chosen(which)
-        dealers = self._dealers(dealer)
+        chosen = self._chosen(which)
+        dealers = self._no_dealers
+        if dealer is not None:
+            dealers = arguments.seats(dealer, self.num_players, self.num_tables, "dealers")
         decks = self._decks(deck)
         self._check_start(start)
         if seed is not None:
@@ -220,9 +212,10 @@ class Batch:
             type(actions) is np.ndarray
             and actions.dtype == np.int64
             and actions.shape == self._seat.shape
+            and actions.flags.carray
         ):
-            actions = self._check_actions(actions)
-        chosen = self._everyone if which is None else self._chosen(which)
+            actions = arguments.actions(actions, self.num_tables)
+        chosen = self._chosen(which)
         if len(self._slices) == 1:
             illegal = self.game.step(
                 self._tables, self._rules, actions, chosen, *self._shown, self.restart
@@ -279,7 +272,7 @@ class Batch:
             KilleError: Before the first `reset`.
         """
         self._check_began()
-        chosen = self._everyone if which is None else self._chosen(which)
+        chosen = self._chosen(which)
         self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
         self._show(chosen)
 
@@ -293,8 +286,8 @@ class Batch:
         Raises:
             IllegalActionError: They are no [N] whole numbers, or one is not legal.
         """
-        actions = self._check_actions(actions)
-        chosen = self._everyone if which is None else self._chosen(which)
+        actions = arguments.actions(actions, self.num_tables)
+        chosen = self._chosen(which)
         illegal = first_illegal(self._seat, self._mask, actions, chosen)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
@@ -340,12 +333,8 @@ class Batch:
         Raises:
             IllegalActionError: The game has no action of that number.
         """
-        last = self.spec.num_actions - 1
-        if not 0 <= action <= last:
-            raise IllegalActionError(
-                f"{self.spec.name} has no action {action}; expected 0 to {last}"
-            )
-        return self.game.action_text(self._tables[table], int(action))
+        action = arguments.action(action, self.spec)
+        return self.game.action_text(self._row(table), action)
 
     def find_action(self, text: str, table: int = 0) -> int:
         """Returns the legal action with a text.
@@ -353,12 +342,12 @@ class Batch:
         Raises:
             IllegalActionError: No legal action of the seat to act is called that.
         """
-        for action in self._legal(table):
-            if self.action_text(action, table) == text:
-                return action
+        texts = self.legal_texts(table)
+        if isinstance(text, str) and text in texts:
+            return self._legal(table)[texts.index(text)]
         raise IllegalActionError(
-            f"table {table}, seat {self._seat[table]}: {text!r} is not legal now. "
-            f"Legal: {', '.join(self.legal_texts(table))}"
+            f"table {table}, seat {self._seat[table]}: {shortened(text)} is not legal now. "
+            f"Legal: {', '.join(texts)}"
         )
 
     def result(self, table: int = 0) -> dict[str, Any]:
@@ -367,15 +356,16 @@ class Batch:
         Raises:
             KilleError: The hand is still going on, or there has been none.
         """
-        if self._tables["deals"][table] == 0:
+        record = self._row(table)
+        if record["deals"] == 0:
             raise KilleError(f"no hand has been played at table {table}: it has no result yet")
-        if self._tables["phase"][table] > OVER:
+        if record["phase"] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
-        return self.game.module.result(self._tables[table], self.rules)
+        return self.game.module.result(record, self.rules)
 
     def drawn_cards(self, table: int = 0) -> np.ndarray:
         """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
-        record = self._tables[table]
+        record = self._row(table)
         drawn, size = int(record["drawn"]), len(record["deck"])
         if drawn <= size:
             return record["deck"][:drawn].copy()
@@ -389,11 +379,9 @@ class Batch:
             KilleError: Before the first `reset`.
         """
         self._check_began()
-        if not 0 <= table < self.num_tables:
-            raise RulesError(f"tables are 0 to {self.num_tables - 1}, got {table!r}")
-        if seat is not None and not 0 <= seat < self.num_players:
-            raise RulesError(f"seats are 0 to {self.num_players - 1}, got {seat!r}")
-        return self.game.module.describe(self._tables[table], self.rules, seat)
+        if seat is not None:
+            seat = arguments.seat(seat, self.num_players)
+        return self.game.module.describe(self._row(table), self.rules, seat)
 
     def clone(self) -> "Batch":
         """Returns a copy that plays on exactly as this one would."""
@@ -415,11 +403,7 @@ class Batch:
         Raises:
             RulesError: There is no such table.
         """
-        rows = np.asarray(rows)
-        if len(rows) and not 0 <= rows.min() <= rows.max() < self.num_tables:
-            raise RulesError(
-                f"tables are 0 to {self.num_tables - 1}, got {rows.min()} to {rows.max()}"
-            )
+        rows = arguments.rows(rows, self.num_tables)
         taken = Batch(self.game, len(rows), self.num_players, self.rules, 0, restart=self.restart)
         taken._began = self._began
         # Taken so, records are copied as wholes, not field by field: thirty times as fast.
@@ -445,7 +429,7 @@ class Batch:
         Raises:
             RulesError: There is no such seat.
         """
-        keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        keys = arguments.words("keys", keys, self.num_tables)
         cards = np.zeros((self.num_tables, self.spec.pack.size), dtype=np.int8)
 
         def draw(tables: np.ndarray, rules: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None:
@@ -470,6 +454,8 @@ class Batch:
         Raises:
             KilleError: The bytes are of another game, rule set or shape.
         """
+        if not isinstance(saved, bytes):
+            raise KilleError(f"saved tables are bytes of Batch.save, got {shortened(saved)}")
         head, _, body = saved.partition(b"\n")
         try:
             identity = json.loads(head)
@@ -529,8 +515,7 @@ class Batch:
         }
 
     def _show(self, which: np.ndarray | None = None) -> None:
-        chosen = self._everyone if which is None else which
-        self.game.show(self._tables, self._rules, chosen, *self._shown)
+        self.game.show(self._tables, self._rules, self._chosen(which), *self._shown)
 
     def _check_began(self) -> None:
         if not self._began:
@@ -545,54 +530,20 @@ class Batch:
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
         self._check_began()
         out = np.zeros((self.num_tables, size), dtype=dtype)
-        given = np.asarray(seats)
-        fits = given.dtype.kind in "iu" and given.shape in ((), self._seat.shape)
-        if not fits or given.min() < 0 or given.max() >= self.num_players:
-            raise RulesError(
-                f"seats are 0 to {self.num_players - 1}, one or [{self.num_tables}], got {seats!r}"
-            )
-        chosen = np.full(self.num_tables, given, dtype=np.int8)
+        chosen = arguments.seats(seats, self.num_players, self.num_tables)
         kernel(self._tables, self._rules, chosen, out)
         return out
 
     def _chosen(self, which: Any) -> np.ndarray:
-        chosen = np.asarray(which)
-        if chosen.dtype != np.bool_ or chosen.shape != self._seat.shape:
-            raise RulesError(
-                f"which is [{self.num_tables}] bool, got {chosen.dtype} of shape {chosen.shape}"
-            )
-        return np.ascontiguousarray(chosen)
+        return self._everyone if which is None else arguments.which(which, self.num_tables)
 
-    def _dealers(self, dealer: Any) -> np.ndarray:
-        dealers = np.full(self.num_tables, -1, dtype=np.int8)
-        if dealer is not None:
-            given = np.asarray(dealer)
-            fits = given.dtype.kind in "iu" and given.shape in ((), self._seat.shape)
-            if not fits or given.min() < 0 or given.max() >= self.num_players:
-                raise RulesError(
-                    f"the dealer is a seat from 0 to {self.num_players - 1} or one for each of "
-                    f"{self.num_tables} tables, got {dealer!r}"
-                )
-            dealers[:] = given
-        return dealers
+    def _row(self, table: Any) -> np.record:
+        return self._tables[arguments.table(table, self.num_tables)]
 
-    def _decks(self, deck: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
-        """Checks decks before anything changes."""
-        if deck is None:
-            return None
-        if isinstance(deck, str) or not isinstance(deck, (Sequence, np.ndarray)):
-            raise CardError(f"a deck is a list of card codes, got {deck!r}")
-        many = len(deck) > 0 and isinstance(deck[0], (Sequence, np.ndarray))
-        many = many and not isinstance(deck[0], str)
-        if many and len(deck) != self.num_tables:
-            raise CardError(f"{len(deck)} decks for {self.num_tables} tables")
-        lists: Sequence[Any] = deck if many else [deck]  # type: ignore[assignment]
-        stacked = [(*self.spec.stack(codes), len(codes)) for codes in lists]
-        return stacked if many else stacked * self.num_tables
+    def _decks(self, deck: Any) -> list[arguments.Stacked] | None:
+        return None if deck is None else arguments.decks(deck, self.spec, self.num_tables)
 
-    def _stack(
-        self, decks: list[tuple[np.ndarray, np.ndarray, int]] | None, which: np.ndarray
-    ) -> None:
+    def _stack(self, decks: list[arguments.Stacked] | None, which: np.ndarray) -> None:
         if decks is None:
             return
         for table in np.flatnonzero(which):
@@ -604,7 +555,8 @@ class Batch:
     def _check_start(self, start: Mapping[str, Any] | None) -> None:
         """Refuses an impossible start before anything changes, by trying it on a table apart."""
         if not isinstance(start, (Mapping, type(None))):
-            raise RulesError(f"start is {start!r}; expected how a match stands, by name, or None")
+            given = shortened(start)
+            raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
         if start:
             table = np.zeros(1, dtype=self.spec.table)
             table["num_players"] = self.num_players
@@ -616,17 +568,7 @@ class Batch:
                 self.game.set_up(self._tables[table], self.rules, start)
 
     def _legal(self, table: int) -> list[int]:
-        return np.flatnonzero(self._mask[table]).tolist()
-
-    def _check_actions(self, actions: Any) -> np.ndarray:
-        """Returns actions as [N] int64; whether they are legal is another matter."""
-        given = np.asarray(actions)
-        if given.dtype.kind not in "iu" or given.shape != self._seat.shape:
-            raise IllegalActionError(
-                f"actions are whole numbers of shape ({self.num_tables},), "
-                f"got {given.dtype} of shape {given.shape}"
-            )
-        return np.ascontiguousarray(given, dtype=np.int64)
+        return np.flatnonzero(self._mask[arguments.table(table, self.num_tables)]).tolist()
 
     def refuse(self, table: int, action: int) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal."""
@@ -637,13 +579,6 @@ class Batch:
             f"table {table}, seat {self._seat[table]}: action {name} is not legal now. "
             f"Legal: {legal}"
         )
-
-
-def _at_least_one(name: str, number: Any) -> int:
-    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-    if not whole or number < 1:
-        raise RulesError(f"{name} is {number!r}, expected a whole number from 1")
-    return int(number)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

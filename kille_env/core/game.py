@@ -16,7 +16,7 @@ import numpy as np
 from kille_env.core import rng
 from kille_env.core.jit import bind, kernel, package_root
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.errors import RulesError
+from kille_env.errors import RulesError, shortened
 
 DEAL, OVER = 0, 1
 """The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
@@ -395,7 +395,7 @@ class Game:
             prepare(table, rules, start)
         elif start:
             raise RulesError(
-                f"start is {start!r}; {self.spec.name} has one beginning, expected {{}}"
+                f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
             )
 
     def chance(self, table: np.record, rules: Rules) -> dict[str, Any]:

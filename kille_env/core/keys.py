@@ -13,7 +13,7 @@ _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-def mix(words: np.ndarray) -> np.ndarray:
+def mix(words: np.ndarray | np.uint64) -> np.ndarray:
     """Returns 64-bit words scrambled, uint64 of the same shape; a bijection."""
     words = np.asarray(words, dtype=np.uint64)
     words = (words ^ (words >> _S30)) * _M1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kille_env.errors import CardError, did_you_mean
+from kille_env.errors import CardError, did_you_mean, shortened
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Pack:
         Raises:
             CardError: The code is unknown.
         """
-        if code in self.codes:
+        if isinstance(code, str) and code in self.codes:
             return self.codes.index(code)
-        raise CardError(f"{code!r} is not a card. {did_you_mean(code, self.codes)}")
+        raise CardError(f"{shortened(code)} is not a card. {did_you_mean(code, self.codes)}")
 
     def stack(self, codes: Sequence[str], redrawn: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.

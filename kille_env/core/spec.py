@@ -4,7 +4,7 @@ Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` a
 features.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.pack import Pack
-from kille_env.errors import RulesError, did_you_mean
+from kille_env.errors import RulesError, did_you_mean, shortened
 
 Value = str | bool | int | None
 EPISODES = ("match", "deal")
@@ -60,14 +60,13 @@ class Switch:
             return -1
         if self.values:
             for code, known in enumerate(self.values):
-                if value == known and isinstance(value, bool) == isinstance(known, bool):
+                if isinstance(value, type(known)) and value == known:
                     return int(known) if isinstance(known, bool) else code
-            raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
             number = int(value)
             if self.minimum <= number <= self.maximum and not (self.even and number % 2):
                 return number
-        raise RulesError(f"switch {self.name!r} is {value!r}, expected {self.possible()}")
+        raise RulesError(f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}")
 
     def possible(self) -> str:
         """Returns the possible values in words."""
@@ -195,7 +194,7 @@ class GameSpec:
         if not whole or not self.min_players <= num_players <= self.max_players:
             raise RulesError(
                 f"{self.name} is played by {self.min_players} to {self.max_players}, "
-                f"num_players is {num_players!r}"
+                f"num_players is {shortened(num_players)}"
             )
         return int(num_players)
 
@@ -225,28 +224,27 @@ class GameSpec:
             given = dict(rules)
         elif rules is not None and not isinstance(rules, Rules):
             raise RulesError(
-                f"rules of {self.name} are a preset's name or a mapping, not {rules!r}"
+                f"rules of {self.name} are a preset's name or a mapping, not {shortened(rules)}"
             )
         by_name = {switch.name: switch for switch in self.switches}
         for key, value in more.items():
             if value is not None or (key in by_name and by_name[key].nullable):
                 given[key] = value
-        preset = given.pop("preset", None) or self.presets[0]
-        if preset not in self.presets:
-            raise RulesError(
-                f"{self.name} has no preset {preset!r}. {did_you_mean(preset, self.presets)}"
-            )
-        episode = given.pop("episode", "match")
-        if episode not in EPISODES:
-            raise RulesError(f"'episode' is {episode!r}, expected 'match' or 'deal'")
+        preset = given.pop("preset", None)
+        preset = self.presets[0] if preset is None else preset
+        _check_known(preset, self.presets, f"{self.name} has no preset")
+        episode = given.pop("episode", EPISODES[0])
+        if not isinstance(episode, str) or episode not in EPISODES:
+            raise RulesError(f"'episode' is {shortened(episode)}, expected 'match' or 'deal'")
         for key in given:
-            if key not in by_name:
-                raise RulesError(f"{self.name} has no switch {key!r}. {did_you_mean(key, by_name)}")
+            _check_known(key, by_name, f"{self.name} has no switch")
         values = {s.name: given.get(s.name, s.value_for(preset)) for s in self.switches}
         record = np.zeros(1, dtype=self.rules_dtype)
         record["episode"][0] = EPISODES.index(episode)
         for switch in self.switches:
-            record[switch.name][0] = switch.encode(values[switch.name])
+            value = values[switch.name]
+            record[switch.name][0] = switch.encode(value)
+            values[switch.name] = value.item() if isinstance(value, np.generic) else value
         record.flags.writeable = False
         resolved = {"preset": preset, "episode": episode, **values}
         return Rules(self.name, MappingProxyType(resolved), record)
@@ -293,6 +291,11 @@ class Rules:
     def as_dict(self) -> dict[str, Value]:
         """Returns every switch with its value, as JSON can hold it."""
         return dict(self.values)
+
+
+def _check_known(name: Any, known: Iterable[str], what: str) -> None:
+    if not (isinstance(name, str) and name in known):
+        raise RulesError(f"{what} {shortened(name)}. {did_you_mean(name, known)}")
 
 
 def _rules_again(game: str, values: dict[str, Value], record: np.ndarray) -> Rules:

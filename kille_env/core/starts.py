@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kille_env.errors import RulesError, did_you_mean
+from kille_env.errors import RulesError, did_you_mean, shortened
 
 LARGEST = 10**9  # of an amount at the start, so that no sum of a match leaves its field
 
@@ -16,7 +16,8 @@ def check_keys(start: Mapping[str, Any], known: Sequence[str]) -> None:
     """
     for key in start:
         if key not in known:
-            raise RulesError(f"start has no key {key!r}. {did_you_mean(key, known)}")
+            hint = did_you_mean(key, known)
+            raise RulesError(f"start has no key {shortened(key)}. {hint}")
 
 
 def amount(start: Mapping[str, Any], name: str) -> int | None:
@@ -29,7 +30,8 @@ def amount(start: Mapping[str, Any], name: str) -> int | None:
         return None
     if not _is_amount(start[name]):
         raise RulesError(
-            f"{name!r} of the start is {start[name]!r}; expected a whole number from 0 to {LARGEST}"
+            f"{name!r} of the start is {shortened(start[name])}; expected a whole number from 0 to "
+            f"{LARGEST}"
         )
     return start[name]
 
@@ -46,8 +48,8 @@ def amounts(start: Mapping[str, Any], name: str, num_players: int) -> list[int] 
     listed = isinstance(given, (list, tuple)) and len(given) == num_players
     if not (listed and all(map(_is_amount, given))):
         raise RulesError(
-            f"{name!r} of the start is {given!r}; expected {num_players} whole numbers from 0 to "
-            f"{LARGEST}, one a seat"
+            f"{name!r} of the start is {shortened(given)}; expected {num_players} whole numbers "
+            f"from 0 to {LARGEST}, one per seat"
         )
     return list(given)
 

@@ -4,6 +4,17 @@ import re
 from collections.abc import Sequence
 
 
+def printable(text: str) -> str:
+    """Returns a text with everything escaped that a terminal or page would not simply show.
+
+    For texts from files: control characters could move the cursor or rename the window, and
+    overrides of the writing direction could make a line say something else.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Returns "a", "a and b" or "a, b and c"."""
     if len(words) < 2:
