@@ -865,7 +865,7 @@ def test_each_table_is_resampled_by_a_key_of_its_own(keys):
     tables = batch(2, 3)
     tables.reset()
     before = tables.save()
-    with pytest.raises(RulesError, match="keys are whole numbers .* one for each of 2 tables"):
+    with pytest.raises(RulesError, match=r"keys are whole numbers .* one for each of 2 tables"):
         tables.resample(0, keys)
     assert tables.save() == before
 
