@@ -13,9 +13,9 @@ import numpy as np
 from kille_env.cards.arrange import deal_places, relabel_cards, whole_pack
 from kille_env.cards.pack import KILLE_PACK, draw, take_pack
 from kille_env.cards.sets import card_bit
-from kille_env.core.game import DEAL, OVER, new_deal, new_match, table_dtype
 from kille_env.core.jit import kernel
 from kille_env.core.spec import GameSpec, Part, Rules, Switch, lay_out
+from kille_env.core.table import DEAL, OVER, new_deal, new_match, table_dtype
 
 MAX_PLAYERS = 6
 ACTIONS = ("stand", "draw")
@@ -202,15 +202,17 @@ def result(table: np.record, rules: Rules) -> dict[str, Any]:
     }
 
 
-def describe(table: np.record, rules: Rules, seat: int | None) -> str:
-    """Returns the table in words, as a seat sees it or (None) with every card."""
+def describe(
+    table: np.record, rules: Rules, seat: int | None, who: list[str], history: bool
+) -> str:
+    """Returns the text of the table, as a seat sees it or (None) with every card."""
     lines = []
-    for other in range(int(table["num_players"])):
+    for other, name in enumerate(who):
         seen = seat is None or seat == other or table["seat"] < 0
         card = KILLE_PACK.name(table["hand"][other]) if seen else "?"
         marks = "drew" if table["drew"][other] else ""
         turn = "to act" if other == table["seat"] else ""
-        lines.append(f"player_{other}: {card} {marks} {turn}".rstrip())
+        lines.append(f"{name}: {card} {marks} {turn}".rstrip())
     return "\n".join(lines)
 
 

@@ -1,21 +1,24 @@
-"""Writes the tables of docs/games/<game>.md that are made from the game's spec.
+"""Writes the tables of docs/games/<game>.md and docs/add_a_game.md that are made from the code.
 
     python docs/tables.py            write them again (`make docs`)
     python docs/tables.py --check    exit with 1 and name the pages that are stale
 
 A page marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`; what stands between is
-replaced. NAME is one of `BLOCKS`.
+replaced. NAME is one of `BLOCKS` on a game's page, and "hooks" on the page about new games.
 """
 
+import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import kille_env
+from kille_env.core.game import HOOKS, Game
 from kille_env.core.spec import GameSpec, Part, Switch, width
 
-PAGES = Path(__file__).parent / "games"
+DOCS = Path(__file__).parent
 SHOWN_SEATS = (2, 3, 4, 5, 6, 8, 11, 13, 20)
 
 
@@ -79,27 +82,41 @@ BLOCKS: dict[str, Callable[[GameSpec], str]] = {
 }
 
 
-def build(text: str, spec: GameSpec) -> str:
+def hooks() -> str:
+    """Returns what a game may define, from the docstrings of `Game`."""
+    rows = [(f"`{hook}`", _first_paragraph(getattr(Game, hook).__doc__)) for hook in HOOKS]
+    return _table(("function", "what it does"), rows)
+
+
+def build(text: str, blocks: Mapping[str, Callable[[], str]]) -> str:
     """Returns a page with its generated blocks written again.
 
     Raises:
-        KeyError: The page asks for a block that there is not.
+        KeyError: The page asks for a block that does not exist.
     """
 
     def block(match: re.Match[str]) -> str:
         name = match[1]
-        return f"<!-- begin {name} -->\n\n{BLOCKS[name](spec)}\n\n<!-- end {name} -->"
+        return f"<!-- begin {name} -->\n\n{blocks[name]()}\n\n<!-- end {name} -->"
 
-    return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
+    return re.sub(r"(?ms)^<!-- begin ([\w-]+) -->$.*?^<!-- end \1 -->$", block, text)
+
+
+def pages() -> dict[Path, Mapping[str, Callable[[], str]]]:
+    """Returns the pages with what makes each of their blocks."""
+    found: dict[Path, Mapping[str, Callable[[], str]]] = {DOCS / "add_a_game.md": {"hooks": hooks}}
+    for name in kille_env.list_games():
+        spec = kille_env.spec(name)
+        found[DOCS / f"games/{name}.md"] = {key: partial(BLOCKS[key], spec) for key in BLOCKS}
+    return found
 
 
 def main(check: bool) -> int:
-    """Writes the pages of all games, or (check) says which ones are stale."""
+    """Writes the pages, or (check) says which ones are stale."""
     stale = []
-    for name in kille_env.list_games():
-        page = PAGES / f"{name}.md"
+    for page, blocks in pages().items():
         old = page.read_text(encoding="utf-8")
-        new = build(old, kille_env.spec(name))
+        new = build(old, blocks)
         if new != old:
             stale.append(page)
             if not check:
@@ -107,6 +124,13 @@ def main(check: bool) -> int:
     for page in stale:
         print(f"{page}: stale; run `make docs`" if check else f"{page}: written")
     return int(check and bool(stale))
+
+
+def _first_paragraph(doc: str | None) -> str:
+    """Returns what a docstring says before its sections, on one line, links left out."""
+    paragraphs = inspect.cleandoc(doc or "").split("\n\n")
+    said = [text for text in paragraphs if not re.match(r"(Args|Returns|Raises):", text)]
+    return " ".join(" ".join(said).split())
 
 
 def _two(spec: GameSpec) -> tuple[int, int]:

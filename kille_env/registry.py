@@ -23,7 +23,7 @@ def register(name: str, module: str) -> None:
 
     Args:
         name: Plain name, letters, digits and underscores.
-        module: Name of the module that offers what `kille_env.core.game.GameModule` asks for.
+        module: Name of the module that offers what `kille_env.core.game.Game` asks for.
 
     Raises:
         UnknownGameError: The name is taken by another module.

@@ -85,3 +85,10 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
 def test_every_game_has_its_page_twin_golden_text_test_and_recipe(game: str, pattern: str) -> None:
     path = pattern.format(game=game)
     assert list(ROOT.glob(path)), f"{game} has no {path}; see docs/add_a_game.md"
+
+
+@pytest.mark.parametrize("game", kille_env.list_games())
+def test_every_game_has_the_same_files(game: str) -> None:
+    files = {file.name for file in (ROOT / "kille_env/games" / game).glob("*.py")}
+    parts = {"spec", "table", "rules", "settle", "observe", "determinize", "text"}
+    assert files == {"__init__.py", *(f"{part}.py" for part in parts)}

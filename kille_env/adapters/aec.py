@@ -13,7 +13,7 @@ No wrapper is needed: the order of calls, the bounds of actions and their legali
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from operator import index
 from typing import Any
 
@@ -31,8 +31,6 @@ from kille_env.adapters.options import (
 )
 from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
 from kille_env.core.batch import Batch
-from kille_env.core.game import Game
-from kille_env.core.jit import bind
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError
 from kille_env.records import Logbook, Record
@@ -40,24 +38,6 @@ from kille_env.registry import load_game
 
 ELIMINATED = ("end", "immediate")
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
-
-
-def masks_of_all(tables, rules, out):
-    """Writes the mask of every seat of one table, [P, A]; returns who has a 1 in it, bits."""
-    found = 0
-    for seat in range(out.shape[0]):
-        legal_actions(tables[0], rules[0], seat, out[seat])  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
-        for action in range(out.shape[1]):
-            if out[seat, action]:
-                found |= 1 << seat
-                break
-    return found
-
-
-@cache
-def _masks_of_all(game: Game) -> Any:
-    functions = {"legal_actions": game.module.legal_actions}
-    return bind(masks_of_all, game.spec.name, functions)
 
 
 @dataclass(frozen=True)
@@ -166,7 +146,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             name: LegalDiscrete(spec.num_actions, partial(self._legal, name)) for name in names
         }
         self.state_space = feature_space(spec.full_state(self.num_players))
-        self._masks_kernel = _masks_of_all(self.game)
+        self._masks_kernel = self.game.masks_of_all
         self._masks = np.zeros((self.num_players, spec.num_actions), dtype=np.int8)
         self._with_mask = 0
         self._action = np.zeros(1, dtype=np.int64)
@@ -329,10 +309,7 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _end_the_retired(self) -> None:
         """Ends the seats that can neither act nor earn any more."""
-        retired = getattr(self.game.module, "retired", None)
-        if retired is None:  # the game cannot tell, so nobody is certain to be done
-            return
-        for seat in retired(self._batch.tables[0], self._batch.rules):
+        for seat in self.game.retired(self._batch.tables[0], self._batch.rules):
             name = self.possible_agents[seat]
             if name in self.terminations:
                 self.terminations[name] = True

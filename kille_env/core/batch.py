@@ -11,9 +11,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kille_env.core import arguments
-from kille_env.core.game import DEAL, OVER, Game, first_illegal, game_of
+from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
+from kille_env.core.loops import first_illegal
 from kille_env.core.spec import Rules, width
+from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -361,7 +363,7 @@ class Batch:
             raise KilleError(f"no hand has been played at table {table}: it has no result yet")
         if record["phase"] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
-        return self.game.module.result(record, self.rules)
+        return self.game.result(record, self.rules)
 
     def drawn_cards(self, table: int = 0) -> np.ndarray:
         """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
@@ -381,7 +383,7 @@ class Batch:
         self._check_began()
         if seat is not None:
             seat = arguments.seat(seat, self.num_players)
-        return self.game.module.describe(self._row(table), self.rules, seat)
+        return self.game.describe(self._row(table), self.rules, seat)
 
     def clone(self) -> "Batch":
         """Returns a copy that plays on exactly as this one would."""

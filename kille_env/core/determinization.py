@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import OVER
 from kille_env.core.rng import GOLDEN
+from kille_env.core.table import OVER
 from kille_env.errors import KilleError
 
 
@@ -68,16 +68,13 @@ class History:
         """
         self._batch = batch
         self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        module = batch.game.module
-        self._secret = np.array(getattr(module, "SECRET_PHASES", ()), dtype=np.int64)
-        self._covered = np.array(getattr(module, "SECRET_ACTIONS", ()), dtype=np.int64)
 
     def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Keeps the tables at which somebody is about to act, and forgets deals that are past.
 
-        Left out is what would tell what is hidden: decisions that nobody else can know of, actions
-        that name a card which nobody else sees, and those that name places of a hand, where other
-        cards lie in another world.
+        Left out is what would tell what is hidden: decisions that nobody else can know of, and
+        actions that name a card which nobody else sees (`secret_phases` and `covered_actions` of
+        the game's spec).
 
         Args:
             actions: [N], as `Batch.step` takes them.
@@ -85,16 +82,9 @@ class History:
         """
         batch, tables = self._batch, self._batch.tables
         self._steps = [step for step in self._steps if self._going_on(step).any()]
-        known = (batch.seat >= 0) & ~np.isin(tables["phase"], self._secret)
-        known &= ~np.isin(actions, self._covered)
+        known = (batch.seat >= 0) & ~np.isin(tables["phase"], batch.spec.secret_phases)
+        known &= ~np.isin(actions, batch.spec.covered_actions)
         rows = np.flatnonzero(known if which is None else known & which)
-        if hasattr(batch.game.module, "action_text"):
-            texts = batch.spec.actions
-            plain = [
-                batch.game.action_text(tables[row], int(actions[row])) == texts[actions[row]]
-                for row in rows
-            ]
-            rows = rows[np.array(plain, dtype=bool)]
         if len(rows):
             self._steps.append((rows, tables[rows].copy(), np.asarray(actions)[rows].copy()))
 

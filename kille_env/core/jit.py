@@ -141,14 +141,14 @@ def bind(template: F, name: str, functions: dict[str, Any]) -> F:
     Args:
         template: A plain function whose free names are the game's functions.
         name: What the copy is called; two games need two names in the cache.
-        functions: The names that it reads.
+        functions: The names that it reads: functions, and constants.
     """
     globals_ = {**template.__globals__, **functions}
     copy = types.FunctionType(template.__code__, globals_, f"{template.__name__}_{name}")
     copy.__qualname__ = copy.__name__
     copy.__module__ = template.__module__
     own = package_root(template)
-    roots = (package_root(getattr(f, "py_func", f)) for f in functions.values())
+    roots = (package_root(f) for f in functions.values() if callable(f))
     theirs = next((root for root in roots if root != own), own)  # a game of another package
     return kernel(copy, theirs)  # type: ignore[return-value]
 

@@ -141,6 +141,14 @@ class GameSpec:
         zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table (a
             field `left_on_table` of it, where a split can leave something).
         max_decisions: Upper bound on the decisions of one deal, for a number of seats.
+        secret_phases: Phases in which nobody else can know that the seat to act is asked.
+        secret_actions: Actions that nobody else learns of, as long as the deal goes on.
+        covered_actions: Actions that everybody sees, but whose cards only the seat that acts knows:
+            a card that is led face down, discards by their places in the hand.
+        meanings: What the first word of each action's text means, for a person who plays.
+        notes: What a person who plays has to know besides, a few paragraphs.
+        result_keys: The keys of a deal's result, in the order in which records write them; None if
+            it does not say, and a record with other keys is refused only when it is replayed.
     """
 
     name: str
@@ -161,6 +169,12 @@ class GameSpec:
     reward_range: Callable[["Rules", int], tuple[float, float]]
     zero_sum: bool
     max_decisions: Callable[["Rules", int], int]
+    secret_phases: tuple[int, ...] = ()
+    secret_actions: tuple[int, ...] = ()
+    covered_actions: tuple[int, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    result_keys: tuple[str, ...] | None = None
 
     @property
     def num_actions(self) -> int:

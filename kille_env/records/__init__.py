@@ -9,8 +9,8 @@ repaired.
         game.steps, game.results, game.returns, game.truncated, game.differences
 
 The parts: `notation` reads, checks and writes, `playback` replays and tells in words, `recorder`
-writes down what is played. A game's part in this is its `result`; better is also a tuple
-`RESULT_KEYS` of its keys, in order, and a function `narrate` that tells what happened.
+writes down what is played. A game's part in this is its `result`; better are also `result_keys` in
+its spec, and a function `narrate` that says what happened.
 """
 
 from kille_env.records.notation import (
@@ -22,7 +22,7 @@ from kille_env.records.notation import (
     read_records,
     write_records,
 )
-from kille_env.records.playback import Difference, Replay, Step, narrate, replay, tell
+from kille_env.records.playback import Difference, Replay, Step, replay, tell
 from kille_env.records.recorder import Logbook, Recorder
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "Step",
     "check_record",
     "format_record",
-    "narrate",
     "parse_record",
     "read_records",
     "replay",

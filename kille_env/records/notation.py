@@ -116,7 +116,7 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
 def format_record(record: Mapping[str, Any]) -> str:
     """Returns a record as its canonical line, without the line feed."""
     ordered = {key: record[key] for key in KEYS if key in record}
-    result_keys = _result_keys(load_game(record["game"]))
+    result_keys = load_game(record["game"]).spec.result_keys
     deals = []
     for deal in record["deals"]:
         deals.append({key: deal[key] for key in DEAL_KEYS if key in deal})
@@ -313,12 +313,7 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
             hint = did_you_mean(action[1], game.spec.actions)
             refuse(here, f"{game.spec.name} has no action {action[1]!r}. {hint}")
     if deal.get("result") is not None:
-        check_result(deal["result"], _result_keys(game), where)
-
-
-def _result_keys(game: Game) -> tuple[str, ...] | None:
-    """The keys of a game's results; None if it does not say, and they show in a replay only."""
-    return getattr(game.module, "RESULT_KEYS", None)
+        check_result(deal["result"], game.spec.result_keys, where)
 
 
 def check_result(result: Any, keys: Iterable[str] | None, where: str) -> None:

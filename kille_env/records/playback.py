@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import OVER, Game
 from kille_env.core.spec import Rules
+from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, check_result, join, refuse, told_chance
 from kille_env.records.recorder import Watch, returns
@@ -223,29 +223,6 @@ def _same(a: Any, b: Any) -> bool:
     return a == b
 
 
-def narrate(
-    game: Game,
-    before: Any,
-    after: Any,
-    rules: Rules,
-    names: Sequence[str] | None = None,
-    seat: int | None = None,
-) -> list[str]:
-    """Tells what happened between two tables, one deal or one action apart.
-
-    Args:
-        game: The game; one without `narrate` of its own shows the table as it is then.
-        before: The table before it.
-        after: The table after it.
-        rules: Their rules.
-        names: [P] what to call the seats; None is "seat 0" and on.
-        seat: To whom it is told, as far as he may know it; None is told everything.
-    """
-    if hasattr(game.module, "narrate"):
-        return game.module.narrate(before, after, rules, names, seat)
-    return game.module.describe(after, rules, seat).splitlines()
-
-
 def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
     """Replays a record and tells it in words.
 
@@ -259,6 +236,6 @@ def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
     lines: list[str] = []
 
     def watch(before: Any, after: Any) -> None:
-        lines.extend(narrate(game, before, after, rules, record.get("names")))
+        lines.extend(game.narrate(before, after, rules, record.get("names")))
 
     return replay(record, watch), lines

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import OVER
+from kille_env.core.table import OVER
 from kille_env.errors import RecordError
 from kille_env.records.notation import CHANCE, FORMAT, Record
 

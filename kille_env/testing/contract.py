@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import DEAL, OVER, table_dtype
 from kille_env.core.spec import EPISODES, GameSpec, Part, Rules
+from kille_env.core.table import DEAL, OVER, table_dtype
 from kille_env.errors import IllegalActionError, RulesError
 from kille_env.registry import load_game
 from kille_env.registry import spec as spec_of

@@ -12,9 +12,9 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import cards_then
-from kille_env.core.game import OVER
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
+from kille_env.core.table import OVER
 from kille_env.registry import load_game
 
 OWN_DRAWS = ("dealt", "drawn_cards")
@@ -58,13 +58,12 @@ def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: in
 
 def _check_secret_phases(states: Sequence[Batch]) -> None:
     """Checks that the phases are named in which somebody acts while it is another's turn."""
-    secret = getattr(states[0].game.module, "SECRET_PHASES", ())
     for state in states:
         phase = int(state.tables["phase"][0])
         masks = [state.legal_actions(seat).any() for seat in range(state.num_players)]
-        if sum(masks) > 1 and phase not in secret:
+        if sum(masks) > 1 and phase not in state.spec.secret_phases:
             name = state.spec.phases[phase]
-            raise AssertionError(f"phase {name!r} hides who is to act, but is no SECRET_PHASES")
+            raise AssertionError(f"phase {name!r} hides who is to act: it belongs to secret_phases")
 
 
 def _check_world(before: Batch, world: Batch, seat: int, cards: np.ndarray) -> None:
@@ -142,7 +141,7 @@ class Hand:
 
         A pack must deal them. Then at each decision one that is legal with the cards that lie there
         instead must lead to what came of it, and the seat must always have seen the same. What
-        others decided in secret (`SECRET_PHASES`) can be something else.
+        others decided in secret (`secret_phases` of the spec) can be something else.
 
         Args:
             seat: The seat.
@@ -242,8 +241,8 @@ def join(batches: Sequence[Batch]) -> Batch:
 
 def asked_in_secret(batch: Batch, seat: int) -> np.ndarray:
     """[N] bool: whether another seat acts, and `seat` cannot know it."""
-    secret = getattr(batch.game.module, "SECRET_PHASES", ())
-    return np.isin(batch.tables["phase"], secret) & (batch.seat != seat)
+    secret = np.isin(batch.tables["phase"], batch.spec.secret_phases)
+    return secret & (batch.seat != seat)
 
 
 def _any_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from kille_env.errors import RecordError
-from kille_env.records import FORMAT, Record, Replay, check_record, narrate, replay
+from kille_env.records import FORMAT, Record, Replay, check_record, replay
 
 _HEAD = {
     "game": "game",
@@ -115,7 +115,7 @@ def write_playthrough(record: Record, comment: Sequence[str]) -> str:
     told: list[list[str]] = []
     played = replay(
         record,
-        watch=lambda before, after: told.append(narrate(game, before, after, rules)),
+        watch=lambda before, after: told.append(game.narrate(before, after, rules)),
     )
     given = record.get("rules") or {}
     words = [f"{name}={v if isinstance(v, str) else json.dumps(v)}" for name, v in given.items()]

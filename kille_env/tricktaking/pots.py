@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kille_env.cards.seats import next_seat
-from kille_env.core.game import DEAL, OVER
 from kille_env.core.jit import kernel
 from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import counted, signed, units
 
 

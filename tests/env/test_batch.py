@@ -10,7 +10,7 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
-from kille_env.games.byteskille import ACTIONS
+from kille_env.games.byteskille.table import ACTIONS
 
 STAND, SWAP = ACTIONS.index("stand"), ACTIONS.index("swap")
 FIELDS = ("seat", "observation", "mask", "reward", "terminated", "truncated")

@@ -318,3 +318,71 @@ def test_the_question_to_a_gok_holder_is_seen_by_nobody_else(num_players, scale)
             assert _views(batch, holder) != _views(after, holder)
         batch.step([rng.choice(np.flatnonzero(batch.mask[0]).tolist())])
     assert asked > steps // 100
+
+
+# Rewards, which everybody can see
+
+
+def paid_in_batch(hands: str, script: str, **rules: Any) -> list[list[float]]:
+    """What the seats are paid by each step of a match that begins with these cards."""
+    batch = kille_env.make_batch("byteskille", 1, len(hands.split()), rules=rules, restart=False)
+    batch.reset(deck=hands.split(), dealer=batch.num_players - 1)
+    paid = []
+    for text in script.split(", "):
+        batch.step([batch.find_action(text)])
+        paid.append(batch.reward[0].tolist())
+    return paid
+
+
+def paid_in_aec(hands: str, script: str, **rules: Any) -> list[list[float]]:
+    """The same from PettingZoo, with what has added up for who has not acted yet."""
+    env = kille_env.make("byteskille", len(hands.split()), rules=rules)
+    env.reset(options={"deck": hands.split(), "dealer": len(hands.split()) - 1})
+    paid = []
+    for text in script.split(", "):
+        env.step(SPEC.actions.index(text))
+        paid.append([*env.rewards.values()])
+        waiting = [seat for seat in range(2, len(env.agents)) if text != "call"]
+        added = [sum(step[seat] for step in paid) for seat in waiting]
+        assert [env._cumulative_rewards[env.agents[seat]] for seat in waiting] == added
+    return paid
+
+
+@pytest.mark.parametrize("paid", [paid_in_batch, paid_in_aec])
+@pytest.mark.parametrize("ante", ["pot", "deal"])
+@pytest.mark.parametrize(
+    ("hidden", "script"),
+    [("L5 GO L7 L8", "wait, stand"), ("L5 GO GO L8", "wait, wait, stand")],
+)
+def test_rewards_do_not_tell_that_a_gok_holder_was_asked(paid, ante, hidden, script):
+    *secret, public = paid(hidden, script, ante=ante)
+    assert secret == [[0.0] * 4] * len(secret)
+    assert [public] == paid("L5 L6 L7 L8", "stand", ante=ante) == [[-2.0] * 4]
+
+
+@pytest.mark.parametrize("paid", [paid_in_batch, paid_in_aec])
+def test_a_gok_that_is_called_is_public_and_so_is_what_it_pays(paid):
+    assert paid("L5 GO L7 L8", "call", episode="deal") == [[-2.0, 2 / 3, 2 / 3, 2 / 3]]
+    assert paid("L5 GO L7 L8", "call, decline") == [[-2.0] * 4, [0.0] * 4]
+
+
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+def test_secret_steps_pay_nothing_and_nothing_is_lost(preset, scale):
+    rng = np.random.default_rng(5)
+    rules = SPEC.resolve(preset, gok_call="any_time", pots=2)
+    batch = kille_env.make_batch("byteskille", 16, 4, rules=rules, seed=5, restart=False)
+    batch.reset()
+    earned, secret = np.zeros((16, 4)), 0
+    for _ in range(scale(2000, 200)):
+        done = batch.over
+        assert np.array_equal(earned[done].sum(axis=1), -batch.tables["left_on_table"][done])
+        assert not batch.tables["reward"][done].any()
+        earned[done] = 0.0
+        batch.reset(which=done)
+        actions = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
+        waits = actions == SPEC.actions.index("wait")
+        batch.step(actions)
+        assert not batch.reward[waits].any()
+        earned += batch.reward
+        secret += waits.sum()
+    assert secret > 50

@@ -94,7 +94,7 @@ def test_an_edit_in_another_module_is_never_missed(tiny, tmp_path):
 
 LOOP_OF_THE_CORE = """
 import numpy as np
-from kille_env.core.game import mask_tables
+from kille_env.core.loops import mask_tables
 from kille_env.core.jit import bind
 from tiny.game import legal_actions
 

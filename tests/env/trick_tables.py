@@ -167,8 +167,7 @@ class Table:
         self.act(", ".join(first))
         before = self.record.copy()
         self.act(last)
-        module = importlib.import_module(f"kille_env.games.{self.game}")
-        return module.narrate(before, self.record.copy(), self.rules, None, seat)
+        return self.batch.game.narrate(before, self.record.copy(), self.rules, None, seat)
 
     def _compare(self) -> None:
         """Plays the whole match again on the twin and compares where both stand."""

@@ -27,8 +27,8 @@ from kille_agents.search.flat import DUST, Looker
 from kille_agents.search.rollouts import drawn_actions, earnings, luck_of
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer
-from kille_env.core.game import OVER
 from kille_env.core.spec import Rules
+from kille_env.core.table import OVER
 from kille_env.errors import PolicyError
 from kille_env.policy import Policy
 

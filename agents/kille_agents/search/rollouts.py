@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.game import OVER
 from kille_env.core.keys import mix as scramble
 from kille_env.core.rng import GOLDEN
+from kille_env.core.table import OVER
 from kille_env.policy import Policy, check_probabilities
 from kille_env.policy import pick_actions as pick
 

@@ -14,15 +14,12 @@ from kille_env.cards.pack import (
 )
 from kille_env.cards.seats import bit, everybody, has, next_seat
 from kille_env.cards.sets import card_bit
-from kille_env.core.game import (
-    new_deal,
-    new_match,
-)
 from kille_env.core.jit import (
     index,
     kernel,
 )
 from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.table import new_deal, new_match
 from kille_env.games.byteskille.settle import (
     buy_or_decline,
     deal_again,

@@ -27,8 +27,8 @@ import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import in_cards
-from kille_env.core.game import table_dtype
 from kille_env.core.jit import kernel
+from kille_env.core.table import table_dtype
 
 MAX_PLAYERS = 20
 MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28

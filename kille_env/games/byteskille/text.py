@@ -10,9 +10,9 @@ from typing import Any
 
 from kille_env.cards.pack import GO, KA, KI, KILLE_PACK
 from kille_env.cards.sets import members
-from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
-from kille_env.core.text import columns, counted, labels, listed, units
+from kille_env.core.table import DEAL, OVER
+from kille_env.core.text import columns, counted, listed, units
 from kille_env.games.byteskille.settle import (
     price,
 )
@@ -185,25 +185,8 @@ def _pot(table: Any) -> int:
 # The table as a seat sees it
 
 
-def describe(
-    table: Any,
-    rules: Rules,
-    seat: int | None,
-    names: Sequence[str] | None = None,
-    history: bool = True,
-) -> str:
-    """Returns the table in words as a seat sees it, or with every card.
-
-    Args:
-        table: The table.
-        rules: Its rules.
-        seat: Who looks; None sees everything.
-        names: What to call the seats; None is "seat 0" and on.
-        history: Whether to tell the hand so far as well.
-    """
-    who = labels(names, int(table["num_players"]))
-    if seat is not None and names is None:
-        who[seat] += " (you)"
+def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
+    """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
     lines = [_headline(table, rules, who)]
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     if history and table["num_events"] > 0:
@@ -271,26 +254,8 @@ def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> 
 # What has happened
 
 
-def narrate(
-    before: Any,
-    after: Any,
-    rules: Rules,
-    names: Sequence[str] | None = None,
-    seat: int | None = None,
-) -> list[str]:
-    """Tells what happened between two tables.
-
-    Args:
-        before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
-        after: The same table after it.
-        rules: Their rules.
-        names: What to call the seats; None is "seat 0" and on.
-        seat: To whom it is told, as far as he may know it; None is told everything.
-
-    Returns:
-        Lines; lines that belong to the one above begin with two blanks.
-    """
-    who = labels(names, int(after["num_players"]))
+def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+    """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     lines: list[str] = []
     old = _events(before)
     if after["deals"] != before["deals"]:

@@ -1,14 +1,14 @@
-"""Femkortskille's rules as kernels: begin, deal, legal_actions, apply, and how deals end."""
+"""Femkortskille's rules as kernels: begin, deal, legal_actions, apply."""
 
 import numpy as np
 
 from kille_env.cards.pack import draw
-from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
+from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit
-from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
+from kille_env.core.table import new_deal, new_match
+from kille_env.games.femkortskille.settle import end_in_checks, end_in_play, end_in_walk_over
 from kille_env.games.femkortskille.table import (
-    ALL_CHECKED,
     CHECK,
     CHECKED,
     DEALT,
@@ -20,14 +20,12 @@ from kille_env.games.femkortskille.table import (
     LOWEST,
     NO_END,
     PLAY,
-    PLAYED,
     PLAYING,
     SILENT,
     SPEAKING,
     TRICKS,
-    WALK_OVER,
 )
-from kille_env.tricktaking.pots import begin_pot, pay_into_pot, pay_out, settle
+from kille_env.tricktaking.pots import begin_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
     card_of_type,
     clear_tricks,
@@ -134,8 +132,7 @@ def _speak(table, rules, seat, action):
         return
     undecided = np.uint32(table["in_play"] & ~table["knockers"])
     if table["knockers"] == 0:
-        table["end"] = ALL_CHECKED
-        settle(table, rules)
+        end_in_checks(table, rules)
     elif undecided != 0:
         table["seat"] = seat_left_of(table, table["dealer"], undecided)
     else:
@@ -147,9 +144,7 @@ def _begin_play(table, rules):
     """One knocker takes the pot; more of them get their last cards, and the eldest one leads."""
     eldest = seat_left_of(table, table["dealer"], table["in_play"])
     if table["in_play"] == bit(eldest):
-        table["end"] = WALK_OVER
-        table["winner"] = eldest
-        settle(table, rules)
+        end_in_walk_over(table, rules, eldest)
         return
     seat = eldest
     while True:
@@ -172,22 +167,7 @@ def _play(table, rules, seat, kind):
     if following < 0:
         following = np.int64(table["holder"])
         if table["trick"] == TRICKS:
-            _end_in_play(table, rules)
+            end_in_play(table, rules)
             return
         lead_from(table, following)
     table["seat"] = following
-
-
-# How deals end
-
-
-@kernel
-def _end_in_play(table, rules):
-    """The winner of the last trick takes the pot, and as much again from every other knocker."""
-    winner, pot = np.int64(table["holder"]), table["pot"]
-    for seat in range(table["num_players"]):
-        pay_out(table, seat, -pot * has(table["knockers"], seat))
-    pay_out(table, winner, pot * count(table["knockers"]))
-    table["end"] = PLAYED
-    table["winner"] = winner
-    settle(table, rules)

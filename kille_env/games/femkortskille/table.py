@@ -3,7 +3,7 @@
 import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.game import table_dtype
+from kille_env.core.table import table_dtype
 from kille_env.tricktaking.pots import pot_fields
 from kille_env.tricktaking.tricks import PLAYS, trick_fields
 

@@ -9,42 +9,13 @@ The record of a table is in `table`, what happens in `rules`, who sees what in `
 worlds that a seat deems possible in `worlds`, and the words in `words`.
 """
 
-from kille_env.core.spec import GameSpec, Rules, Switch
 from kille_env.games.knack.determinize import relabel, resample
-from kille_env.games.knack.observe import (
-    full_state,
-    full_state_parts,
-    information_state,
-    information_state_parts,
-    observation_parts,
-    observe,
-)
-from kille_env.games.knack.rules import apply, begin, deal, legal_actions, settle
-from kille_env.games.knack.table import (
-    ACTIONS,
-    KNACK_PACK,
-    MAX_PLAYERS,
-    PHASES,
-    PLAY_DOWN,
-    TABLE,
-    TRICKS,
-)
-from kille_env.games.knack.text import (
-    MEANINGS,
-    NOTES,
-    RESULT_KEYS,
-    chance,
-    describe,
-    narrate,
-    result,
-    set_up,
-)
+from kille_env.games.knack.observe import full_state, information_state, observe
+from kille_env.games.knack.rules import apply, begin, deal, legal_actions
+from kille_env.games.knack.spec import SPEC
+from kille_env.games.knack.text import chance, describe, narrate, result, set_up
 
 __all__ = [
-    "MEANINGS",
-    "NOTES",
-    "RESULT_KEYS",
-    "SECRET_ACTIONS",
     "SPEC",
     "apply",
     "begin",
@@ -60,81 +31,4 @@ __all__ = [
     "resample",
     "result",
     "set_up",
-    "settle",
 ]
-
-SECRET_ACTIONS = range(PLAY_DOWN, len(ACTIONS))
-
-SWITCHES = (
-    Switch(
-        "unit",
-        "what the dealer pays for a trick; a bet is three of it",
-        1,
-        minimum=1,
-        decision="D-N12",
-    ),
-    Switch(
-        "deals",
-        "deals in a party; null is one for each player to deal",
-        None,
-        minimum=1,
-        nullable=True,
-        decision="D-N04",
-    ),
-    Switch(
-        "must_trump",
-        "who lacks the suit led must play a trump",
-        False,
-        (False, True),
-        decision="D-N02",
-    ),
-    Switch(
-        "remainder",
-        "what can not be divided at the end of a party is drawn for, or left on the table",
-        "draw",
-        ("draw", "left"),
-        decision="D-N05",
-    ),
-)
-
-
-def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward in a party that starts without bets.
-
-    In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
-    larger than it; at most all but one set a bet. The last step shares what lies there then.
-    """
-    single = rules["episode"] == "deal"
-    deals = 1 if single else rules.number("deals")
-    deals = deals if deals > 0 else num_players
-    stake = float(TRICKS * rules.number("unit"))
-    bets = stake * (num_players - 1) * deals * (deals + 1) / 2
-    share = bets // num_players + num_players - 1
-    return -stake * (deals + 1), stake * deals + share
-
-
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: everybody joins and plays three cards."""
-    return (1 + TRICKS) * num_players
-
-
-SPEC = GameSpec(
-    name="knack",
-    title="Knack",
-    version=0,
-    pack=KNACK_PACK,
-    min_players=2,
-    max_players=MAX_PLAYERS,
-    default_players=4,
-    actions=ACTIONS,
-    phases=PHASES,
-    presets=("standard",),
-    switches=SWITCHES,
-    table=TABLE,
-    observation=observation_parts,
-    information_state=information_state_parts,
-    full_state=full_state_parts,
-    reward_range=_reward_range,
-    zero_sum=True,
-    max_decisions=_max_decisions,
-)

@@ -9,10 +9,10 @@ bet is one stake larger than the smallest, so that two sizes are alive besides t
 
 import numpy as np
 
-from kille_env.core.game import table_dtype
 from kille_env.core.jit import kernel
 from kille_env.core.pack import Pack
 from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.table import table_dtype
 
 MAX_PLAYERS = 11  # 3 * 11 + 1 cards of 36
 TRICKS = 3

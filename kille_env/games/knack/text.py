@@ -5,14 +5,14 @@ seat follows the same rule as its observation: a card is named if it was played 
 or if it is the seat's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kille_env.cards.sets import members
-from kille_env.core.game import DEAL, OVER
 from kille_env.core.spec import Rules
 from kille_env.core.starts import check_keys
-from kille_env.core.text import columns, counted, labels, listed, signed, units
+from kille_env.core.table import DEAL, OVER
+from kille_env.core.text import columns, counted, listed, signed, units
 from kille_env.errors import RulesError
 from kille_env.games.knack.table import (
     JOIN,
@@ -148,25 +148,8 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
 # The table as a seat sees it
 
 
-def describe(
-    table: Any,
-    rules: Rules,
-    seat: int | None,
-    names: Sequence[str] | None = None,
-    history: bool = True,
-) -> str:
-    """Returns the table in words as a seat sees it, or with every card.
-
-    Args:
-        table: The table.
-        rules: Its rules.
-        seat: Who looks; None sees everything.
-        names: What to call the seats; None is "seat 0" and on.
-        history: Whether to tell the cards that were played as well.
-    """
-    who = labels(names, int(table["num_players"]))
-    if seat is not None and names is None:
-        who[seat] += " (you)"
+def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
+    """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
     lines = [_headline(table, rules, who), _bets_in_words(table, rules)]
     if table["deals"] > 0:
         if history:
@@ -266,26 +249,8 @@ def _to_decide(table: Any, who: list[str]) -> str:
 # What has happened
 
 
-def narrate(
-    before: Any,
-    after: Any,
-    rules: Rules,
-    names: Sequence[str] | None = None,
-    seat: int | None = None,
-) -> list[str]:
-    """Tells what happened between two tables.
-
-    Args:
-        before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
-        after: The same table after it.
-        rules: Their rules.
-        names: What to call the seats; None is "seat 0" and on.
-        seat: To whom it is told, as far as he may know it; None is told everything.
-
-    Returns:
-        Lines; lines that belong to the one above begin with two blanks.
-    """
-    who = labels(names, int(after["num_players"]))
+def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+    """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
         return _tell_deal(after, rules, who, seat)
     actor = int(before["seat"])

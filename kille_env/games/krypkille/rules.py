@@ -1,23 +1,20 @@
-"""Krypkille's rules as kernels: begin, deal, legal_actions, apply, settle."""
+"""Krypkille's rules as kernels: begin, deal, legal_actions, apply."""
 
 import numpy as np
 
 from kille_env.cards.pack import draw_again, reshuffle, talon_left
-from kille_env.cards.seats import bit, count, has, seat_left_of
+from kille_env.cards.seats import bit, has, seat_left_of
 from kille_env.cards.sets import card_bit
-from kille_env.core.game import DEAL, OVER, new_deal, new_match
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.table import new_deal, new_match
+from kille_env.games.krypkille.settle import settle, still_in
 from kille_env.games.krypkille.table import (
     CAP,
     DECLARE,
-    DENOMINATION,
     DISCARD,
     DISCARDING,
     DISCARDS,
-    FIRST_WORTH,
     GUESSING,
-    KILLE,
     LEADING,
     PASS,
     PLAY,
@@ -25,7 +22,6 @@ from kille_env.games.krypkille.table import (
 )
 from kille_env.tricktaking.tricks import (
     HAND,
-    TYPES,
     card_of_type,
     cards_below,
     clear_discards,
@@ -68,15 +64,6 @@ def _clear_deal(table):
     table["again_end"] = 0
     table["shuffled_in"] = 0
     table["excluded"][:] = 0
-
-
-@kernel
-def still_in(table, rules):
-    """Who is in: "A player reaching a score of 50 or over is out"."""
-    seats = np.uint32(0)
-    for seat in range(np.int64(table["num_players"])):
-        seats |= bit(seat) if table["scores"][index(seat)] < rules["limit"] else np.uint32(0)
-    return seats
 
 
 @kernel
@@ -207,106 +194,3 @@ def _guess(table, rules, seat, action):
     table["seat"] = following
     if following == table["won"][TRICKS - 1]:
         settle(table, rules)
-
-
-# settle
-
-
-@kernel
-def settle(table, rules):
-    """Shows the last cards, writes the points down, and ends the match if it is at its end."""
-    _write_points(table, rules)
-    for seat in range(table["num_players"]):
-        table["face_up"] |= table["hand"][index(seat)]
-        table["scores"][index(seat)] += table["points"][index(seat)]
-    table["seat"] = -1
-    table["next_dealer"] = -1
-    table["phase"] = OVER
-    players = still_in(table, rules)
-    if rules["episode"] == SINGLE_DEAL:
-        for seat in range(table["num_players"]):
-            table["reward"][index(seat)] -= table["points"][index(seat)]
-    elif count(players) < 2:
-        # "The last remaining is the winner."
-        table["winners"] = players if players != 0 else _lowest_total(table)
-        _share(table, table["winners"])
-    elif table["deals"] >= rules["max_deals"]:
-        table["truncated"] = True
-        _share(table, players)
-    else:
-        table["next_dealer"] = seat_left_of(table, table["dealer"], players)
-        table["phase"] = DEAL
-
-
-@kernel
-def _write_points(table, rules):
-    """Reads the table of outcomes, every number of which is a switch (D-R01)."""
-    players, declarer = np.uint32(table["in_play"]), np.int64(table["declarer"])
-    holders = _holders_of_lowest(table, players)
-    if declarer < 0:
-        _charge(table, rules, holders, rules["allpass_lowest"], False)
-        _charge(table, rules, players & ~holders, rules["allpass_others"], False)
-        return
-    others = players & ~bit(declarer)
-    # An equal card elsewhere makes a declarer wrong (D-R05).
-    alone = (holders == bit(declarer)) | (rules["tie_beats_declarer"] == 0)
-    if has(holders, declarer) & alone:
-        _charge(table, rules, bit(declarer), rules["right_declarer"], False)
-        worth = rules["right_others"] == DENOMINATION
-        _charge(table, rules, others, 0, worth)
-    else:
-        worth = rules["wrong_declarer_base"] == DENOMINATION
-        extra = rules["wrong_declarer_extra"]
-        _charge(table, rules, bit(declarer), extra, worth)
-        _charge(table, rules, others & holders, rules["wrong_lowest"], False)
-        worth = rules["wrong_others"] == DENOMINATION
-        _charge(table, rules, others & ~holders, 0, worth)
-
-
-@kernel
-def _holders_of_lowest(table, players):
-    """Who has the lowest last card, by rank: one seat, or the two that hold equal ones."""
-    lowest, holders = TYPES, np.uint32(0)
-    for seat in range(np.int64(table["num_players"])):
-        if has(players, seat):
-            rank = lowest_card(table["hand"][index(seat)]) >> 1
-            if rank < lowest:
-                lowest, holders = rank, np.uint32(0)
-            if rank == lowest:
-                holders |= bit(seat)
-    return holders
-
-
-@kernel
-def _charge(table, rules, seats, points, worth):
-    """Charges some seats points, and the denomination of their last cards as well (`worth`)."""
-    for seat in range(table["num_players"]):
-        if has(seats, seat):
-            rank = lowest_card(table["hand"][index(seat)]) >> 1
-            own = max(0, rank - FIRST_WORTH)
-            if rank == KILLE:
-                own = rules["kille_denomination"]
-            table["points"][index(seat)] = points + (own if worth else 0)
-
-
-@kernel
-def _lowest_total(table):
-    """Who has the lowest total of those who were in until now (D-R04)."""
-    lowest, seats = np.int64(0), np.uint32(0)
-    for seat in range(np.int64(table["num_players"])):
-        if has(table["in_play"], seat):
-            score = np.int64(table["scores"][index(seat)])
-            if seats == 0 or score < lowest:
-                lowest, seats = score, np.uint32(0)
-            if score == lowest:
-                seats |= bit(seat)
-    return seats
-
-
-@kernel
-def _share(table, seats):
-    """These seats share the 1 of the match."""
-    share = 1.0 / count(seats)
-    for seat in range(table["num_players"]):
-        if has(seats, seat):
-            table["reward"][index(seat)] += share

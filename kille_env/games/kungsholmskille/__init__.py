@@ -11,23 +11,11 @@ The record of a table is in `table`, what happens in `rules`, who sees what in `
 in `text`; what other trick games share is in `kille_env.tricktaking`.
 """
 
-from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.spec import GameSpec, Rules, Switch
 from kille_env.games.kungsholmskille.determinize import relabel, resample
-from kille_env.games.kungsholmskille.observe import (
-    full_state,
-    full_state_parts,
-    information_state,
-    information_state_parts,
-    observation_parts,
-    observe,
-)
+from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
-from kille_env.games.kungsholmskille.table import ACTIONS, ANTE, MAX_PLAYERS, PHASES, TABLE
+from kille_env.games.kungsholmskille.spec import SPEC
 from kille_env.games.kungsholmskille.text import (
-    MEANINGS,
-    NOTES,
-    RESULT_KEYS,
     action_text,
     describe,
     knows_action,
@@ -35,12 +23,8 @@ from kille_env.games.kungsholmskille.text import (
     result,
     set_up,
 )
-from kille_env.tricktaking.pots import settle
 
 __all__ = [
-    "MEANINGS",
-    "NOTES",
-    "RESULT_KEYS",
     "SPEC",
     "action_text",
     "apply",
@@ -57,70 +41,4 @@ __all__ = [
     "resample",
     "result",
     "set_up",
-    "settle",
 ]
-
-SWITCHES = (
-    Switch(
-        "forehand_may_fold",
-        "forehand may fold; else only the others",
-        True,
-        (False, True),
-        decision="D-K02",
-    ),
-    Switch(
-        "forced_beat",
-        "who can head the trick does so with any card that does, or with the lowest of them",
-        "any",
-        ("any", "lowest"),
-        decision="D-K03",
-    ),
-    Switch(
-        "deals",
-        "deals in a match; null: it ends when a pot is won",
-        None,
-        minimum=1,
-        nullable=True,
-        decision="D-K04",
-    ),
-    Switch("max_deals", "deals after which a match is cut off", 200, minimum=1, decision="D-K04"),
-)
-
-
-def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward in a match that begins with an empty pot.
-
-    A deal adds at most two units a seat to the pot (three for one of them, but then one for the
-    others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
-    """
-    deals = rules.number("max_deals") if rules["deals"] is None else rules.number("deals")
-    deals = 1 if rules["episode"] == "deal" else min(deals, rules.number("max_deals"))
-    largest = float(max(ANTE * num_players, num_players + 2) * deals)
-    return -largest - 3.0, 2.0 * largest
-
-
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: three rounds of words, folding, exchange, four tricks."""
-    return 5 * num_players + 4 * num_players
-
-
-SPEC = GameSpec(
-    name="kungsholmskille",
-    title="Kungsholmskille",
-    version=0,
-    pack=KILLE_PACK,
-    min_players=2,
-    max_players=MAX_PLAYERS,
-    default_players=4,
-    actions=ACTIONS,
-    phases=PHASES,
-    presets=("standard",),
-    switches=SWITCHES,
-    table=TABLE,
-    observation=observation_parts,
-    information_state=information_state_parts,
-    full_state=full_state_parts,
-    reward_range=_reward_range,
-    zero_sum=True,
-    max_decisions=_max_decisions,
-)

@@ -3,16 +3,20 @@
 import numpy as np
 
 from kille_env.cards.pack import draw
-from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit
-from kille_env.core.game import new_deal, new_match
 from kille_env.core.jit import index, kernel
+from kille_env.core.table import new_deal, new_match
+from kille_env.games.kungsholmskille.settle import (
+    end_in_bud_round,
+    end_in_showing,
+    end_in_walk_over,
+)
 from kille_env.games.kungsholmskille.table import (
     ANTE,
     BUD,
     BUD1,
     BUD2,
-    BUD_ROUND,
     CLAIMED,
     DISCARD,
     DISCARDS,
@@ -27,24 +31,20 @@ from kille_env.games.kungsholmskille.table import (
     PLAYING,
     SHOW,
     SHOWING,
-    SHOWN,
     SILENT,
     STAY,
     TRICKS,
-    WALK_OVER,
     YIELDED,
 )
-from kille_env.tricktaking.pots import begin_pot, pay_into_pot, pay_out, settle
+from kille_env.tricktaking.pots import begin_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
     HAND,
-    TYPES,
     card_of_type,
     clear_discards,
     clear_tricks,
     deal_hands,
     heading,
     lead_from,
-    lowest_card,
     lowest_of,
     next_to_play,
     play_card,
@@ -174,7 +174,7 @@ def _speak(table, rules, seat, action):
         table["knocker"] = seat
         table["phase"] = FOLDING
     elif following == table["forehand"]:
-        _end_in_bud_round(table, rules)
+        end_in_bud_round(table, rules)
 
 
 @kernel
@@ -187,7 +187,7 @@ def _stay_or_fold(table, rules, seat, action):
     table["seat"] = following
     if following == table["knocker"]:
         if table["in_play"] == bit(following):
-            _end_in_walk_over(table, rules)
+            end_in_walk_over(table, rules)
             return
         # "[Rollen] som förhand [tas] över av närmaste kvarvarande spelare i riktning åt vänster"
         table["forehand"] = seat_left_of(table, table["dealer"], table["in_play"])
@@ -216,7 +216,7 @@ def _speak_again(table, rules, seat, action):
         table["phase"] = PLAYING
         lead_from(table, table["forehand"])
     elif following == table["forehand"]:
-        _end_in_bud_round(table, rules)
+        end_in_bud_round(table, rules)
 
 
 @kernel
@@ -240,66 +240,6 @@ def _show_or_not(table, rules, seat, action):
     table["seat"] = following
     if action == SHOW:
         table["shower"] = seat
-        _end_in_showing(table, rules)
+        end_in_showing(table, rules)
     elif following == table["won"][TRICKS - 1]:
-        _end_in_bud_round(table, rules)
-
-
-# How deals end
-
-
-@kernel
-def _end_in_bud_round(table, rules):
-    """All have said bud: the pot stays, folders pay for the next deal, or else everybody."""
-    folders = everybody(table) & ~np.uint32(table["in_play"])
-    for seat in range(table["num_players"]):
-        table["owed"][seat] = (folders == 0) | has(folders, seat)
-    table["end"] = BUD_ROUND
-    settle(table, rules)
-
-
-@kernel
-def _end_in_walk_over(table, rules):
-    """All but the knocker have folded: he takes the pot, and all put in one."""
-    for seat in range(table["num_players"]):
-        table["owed"][seat] = 1
-    table["end"] = WALK_OVER
-    table["winner"] = table["knocker"]
-    settle(table, rules)
-
-
-@kernel
-def _end_in_showing(table, rules):
-    """The one who has shown wins with the strictly lowest card; else the lowest of the others.
-
-    "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
-    [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
-    """
-    shower, first = np.int64(table["shower"]), np.int64(table["won"][TRICKS - 1])
-    lowest, holder, seat, number = TYPES, first, first, 0
-    while True:
-        rank = lowest_card(table["hand"][index(seat)]) >> 1
-        table["face_up"] |= table["hand"][index(seat)]
-        number += 1
-        if (seat != shower) & (rank <= lowest):
-            lowest, holder = rank, seat
-        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
-        if seat == first:
-            break
-    right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
-    winner = shower if right else holder
-    if not right:  # "ett belopp lika stort som hela innehållet i potten"
-        pay_out(table, shower, -table["pot"])
-        pay_out(table, winner, table["pot"])
-    table["winner"] = winner
-    _owe_after_showing(table, number == 2)
-    table["end"] = SHOWN
-    settle(table, rules)
-
-
-@kernel
-def _owe_after_showing(table, two):
-    """Losers put in two; with two in the showing as if a bud round had followed (D-K07, D-K08)."""
-    for seat in range(table["num_players"]):
-        loses = has(table["in_play"], seat) & (seat != table["winner"])
-        table["owed"][seat] = 2 * loses + two
+        end_in_bud_round(table, rules)

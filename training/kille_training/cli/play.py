@@ -10,11 +10,11 @@ import click
 import numpy as np
 
 from kille_agents.human import UNDO, HasQuit, Human
-from kille_env.core.game import OVER
 from kille_env.core.spec import Rules
+from kille_env.core.table import OVER
 from kille_env.core.text import counted, labels, second_person, signed
 from kille_env.errors import PolicyError, RulesError
-from kille_env.records import Record, Recorder, narrate, write_records
+from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
 from kille_training.cli.console import (
     game_argument,
@@ -176,11 +176,8 @@ class _Session:
             self.human.say(f"\nEnd of the match: {told}.")
 
     def _decide(self) -> None:
-        module, table = self.batch.game.module, self.batch.tables[0]
-        if hasattr(module, "narrate"):  # then the past has been told already, and with names
-            text = module.describe(table, self.rules, self.seat, self.shown, history=False)
-        else:
-            text = module.describe(table, self.rules, self.seat)
+        game, table = self.batch.game, self.batch.tables[0]
+        text = game.describe(table, self.rules, self.seat, self.shown, history=False)
         self.human.say()
         for line in text.splitlines():
             self.human.say(second_person(line, YOU))
@@ -195,9 +192,8 @@ class _Session:
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
-        module = self.batch.game.module
-        meanings, notes = getattr(module, "MEANINGS", {}), getattr(module, "NOTES", ())
-        word = self.human.choose(question, choices, {**meanings, **AFTER_MATCH}, notes)
+        spec = self.batch.spec
+        word = self.human.choose(question, choices, {**spec.meanings, **AFTER_MATCH}, spec.notes)
         if word == UNDO and not self.moments:
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
@@ -212,6 +208,6 @@ class _Session:
     def _tell(self, before: Any, after: Any) -> None:
         if after["deals"] != before["deals"]:
             self.human.say()
-        told = narrate(self.batch.game, before, after, self.rules, self.shown, self.seat)
+        told = self.batch.game.narrate(before, after, self.rules, self.shown, self.seat)
         for line in told:
             self.human.say(second_person(line, YOU))

@@ -168,9 +168,9 @@ class Stage:
 
     def tell(self, information_set: int) -> str:
         """Returns an information set in words, as its seat sees it, on one line."""
-        module = load_game("byteskille").module
+        game = load_game("byteskille")
         seat = int(self.tree.player[information_set])
-        told = module.describe(self.positions[information_set], self.rules, seat)
+        told = game.describe(self.positions[information_set], self.rules, seat)
         return "; ".join(" ".join(line.split()) for line in told.splitlines())
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.core.game import DEAL, OVER
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Rules, width
+from kille_env.core.table import DEAL, OVER
 from kille_env.games.byteskille import (
     apply,
     deal,

@@ -32,9 +32,10 @@ import numpy as np
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.game import DEAL, Game
+from kille_env.core.game import Game
 from kille_env.core.jit import announce_compilation, kernel, package_root
 from kille_env.core.spec import Rules
+from kille_env.core.table import DEAL
 from kille_env.errors import KilleError, PolicyError
 from kille_env.games.byteskille.rules import deal
 from kille_env.games.byteskille.settle import deal_again, go_out

@@ -5,7 +5,10 @@ import pytest
 
 import kille_env
 from env.tables import play
-from kille_env.games.byteskille import SPEC, describe, narrate
+from kille_env.games.byteskille import SPEC
+from kille_env.registry import load_game
+
+GAME = load_game("byteskille")
 
 
 def last_words(table, actions, seat=None, names=None):
@@ -14,7 +17,7 @@ def last_words(table, actions, seat=None, names=None):
     table.act(", ".join(first))
     before = table.record.copy()
     table.act(last)
-    return narrate(before, table.record.copy(), table.rules, names, seat)
+    return GAME.narrate(before, table.record.copy(), table.rules, names, seat)
 
 
 # The calls
@@ -70,7 +73,7 @@ def test_players_go_by_their_names():
     words = last_words(play("L2 L3 L4 L5"), "0 swap", names=["Anna", "Bo", "Cia", "Cia"])
     assert words == ["Anna swaps with Bo (gives lilja 2, gets lilja 3)."]
     assert last_words(play("L2 L3 L4 L5"), "0 stand, 1 stand, 2 stand", names=["A", "B", "C", "C"])
-    text = describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
+    text = GAME.describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
     assert "C 2  lilja 4" in text
 
 
@@ -105,16 +108,16 @@ def test_only_the_gok_holder_hears_that_he_waited():
 @pytest.mark.parametrize("seat", [0, 1, 3])
 def test_while_a_gok_holder_is_asked_the_table_looks_to_others_as_it_does_afterwards(seat):
     table = play("L2 L3 GO L5")
-    asked = describe(table.record, table.rules, seat)
+    asked = GAME.describe(table.record, table.rules, seat)
     assert "seat 0 (you)" in asked if seat == 0 else "seat 0 is on turn to exchange." in asked
     table.act("2 wait")
-    assert describe(table.record, table.rules, seat) == asked
+    assert GAME.describe(table.record, table.rules, seat) == asked
 
 
 def test_the_gok_holder_sees_the_question():
     table = play("L2 L3 GO L5")
     for seat, who in ((2, "seat 2 (you)"), (None, "seat 2")):
-        text = describe(table.record, table.rules, seat)
+        text = GAME.describe(table.record, table.rules, seat)
         assert text.splitlines()[-1] == f"{who} may call with the gök before seat 0 decides."
 
 
@@ -148,10 +151,10 @@ def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules
         for i in range(batch.num_tables):
             for seat in range(num_players):
                 key = (seat, known[seat][i].tobytes())
-                text = describe(batch.tables[i], batch.rules, seat)
+                text = GAME.describe(batch.tables[i], batch.rules, seat)
                 assert states.setdefault(key, text) == text
                 move = (seat, before[seat][i].tobytes(), key[1])
-                words = narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
+                words = GAME.narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
                 repeated += move in moves
                 assert moves.setdefault(move, words) == words
     assert repeated > batch.num_tables
@@ -162,7 +165,7 @@ def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules
 
 def test_a_table_in_full():
     table = play("L2 VH KI L5 L6", "0 swap")
-    assert describe(table.record, table.rules, 3).splitlines() == [
+    assert GAME.describe(table.record, table.rules, 3).splitlines() == [
         "Byteskille, hand 1, dealer seat 4, pot 10 units, 37 cards in the talon",
         "  seat 0        kille (low), open  swapped",
         "  seat 1        värdshus, open",
@@ -178,7 +181,7 @@ def test_a_table_in_full():
 
 def test_who_is_asked_to_buy_in_and_for_how_much():
     table = play("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand")
-    text = describe(table.record, table.rules, None, history=False)
+    text = GAME.describe(table.record, table.rules, None, history=False)
     assert "seat 0  lilja 2  stood, is out: lowest card" in text
     assert text.splitlines()[-1] == "seat 0 may buy in for 4 units."
 

@@ -1,0 +1,218 @@
+"""The loops over many tables that every game gets: `bind` compiles them with the game's functions.
+
+A loop is a template. The names at the top stand for the game's own; `Game` binds the real ones.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kille_env.core import rng
+from kille_env.core.jit import kernel
+from kille_env.core.table import DEAL, OVER
+
+
+def _the_games(*_: Any) -> Any:
+    """Stands for a function of the game; it is never called."""
+
+
+begin = deal = legal_actions = apply = _the_games
+observe = information_state = full_state = resample = relabel = _the_games
+SECRET_ACTIONS = np.zeros(0, dtype=np.bool_)
+"""The game's: [A], actions that nobody else learns of (`GameSpec.secret_actions`)."""
+
+
+@kernel
+def seed_tables(tables, seeds, streams, which, num_players):
+    """Gives the chosen tables their generators: stream number `streams[i]` of seed `seeds[i]`."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            tables[i]["seed"] = rng.derive(seeds[i], streams[i])
+            tables[i]["matches"] = 0
+            tables[i]["num_players"] = num_players
+
+
+def begin_tables(tables, rules, dealers, which):
+    """Begins a new match at the chosen tables."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            begin(tables[i], rules[0], np.int64(dealers[i]))
+            tables[i]["stacked"] = 0
+
+
+def deal_tables(tables, rules, which, once):
+    """Deals at the chosen tables until somebody has to decide, or it is over (or one hand)."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            _deal(tables[i], rules[0], once)
+
+
+def _deal(table, rules, once):
+    while table["phase"] == DEAL:
+        deal(table, rules)
+        if table["phase"] <= OVER:
+            table["stacked"] = 0  # a stacked pack serves one hand
+        if once:
+            break
+
+
+def show_tables(tables, rules, which, seats, observations, masks, rewards, terminated, truncated):
+    """Writes what the outside sees of the chosen tables as they stand."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            rewards[i, :] = 0.0
+            terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
+            truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
+            _show(tables[i], rules[0], i, seats, observations, masks)
+
+
+def _show(table, rules, i, seats, observations, masks):
+    seat = np.int64(table["seat"])
+    seats[i] = seat
+    if seat >= 0:
+        observe(table, rules, seat, observations[i])
+        legal_actions(table, rules, seat, masks[i])
+    else:
+        observations[i, :] = 0
+        masks[i, :] = 0
+
+
+@kernel
+def first_illegal(seats, masks, actions, which):
+    """Returns the first chosen table whose action is illegal, or -1; one that is over takes any."""
+    num_actions = masks.shape[1]
+    for i in range(actions.shape[0]):
+        action = actions[i]
+        asked = which[i] and seats[i] >= 0
+        if asked and (action < 0 or action >= num_actions or masks[i, action] == 0):
+            return i
+    return -1
+
+
+def step_tables(
+    tables,
+    rules,
+    actions,
+    which,
+    seats,
+    observations,
+    masks,
+    rewards,
+    terminated,
+    truncated,
+    restart,
+):
+    """Plays an action at the chosen tables, shows the next decision; finished ones start again.
+
+    Nothing is played if an action is illegal. A table that is not chosen stands still, earning 0.
+    With `restart` off a finished table waits. The antes of a new match are paid out by its first
+    step, so that the last step's rewards stay the old match's. A step that only its own seat knows
+    of pays nothing: everybody sees the rewards, so what has moved is left to the next public step.
+    A match that ends before anybody has to decide (two players, and a gok is dealt) passes unseen
+    with `restart`; without, the next step pays out what it decided.
+
+    Returns:
+        The first table with an illegal action, or -1.
+    """
+    illegal = first_illegal(seats, masks, actions, which)
+    if illegal >= 0:
+        return illegal
+    num_players = rewards.shape[1]
+    for i in range(tables.shape[0]):
+        if not which[i]:
+            rewards[i, :] = 0.0
+            continue
+        table = tables[i]
+        waits = table["seat"] < 0
+        pays = waits or not SECRET_ACTIONS[actions[i]]
+        if not waits:
+            apply(table, rules[0], actions[i])
+            if table["phase"] <= OVER:
+                pays = True  # that the deal has ended is no secret
+                table["stacked"] = 0
+                _deal(table, rules[0], False)
+        for seat in range(num_players):
+            rewards[i, seat] = table["reward"][seat] if pays else 0.0
+            table["reward"][seat] = 0.0 if pays else table["reward"][seat]
+        if waits:
+            continue
+        over = table["phase"] == OVER
+        terminated[i] = over and not table["truncated"]
+        truncated[i] = over and table["truncated"]
+        while restart and table["phase"] == OVER:
+            begin(table, rules[0], -1)
+            table["stacked"] = 0
+            _deal(table, rules[0], False)
+        _show(table, rules[0], i, seats, observations, masks)
+    return -1
+
+
+def apply_tables(tables, rules, actions, which):
+    """Plays one action at the chosen tables that wait for one, and deals nothing."""
+    for i in range(tables.shape[0]):
+        if which[i] and tables[i]["seat"] >= 0:
+            apply(tables[i], rules[0], actions[i])
+            if tables[i]["phase"] <= OVER:
+                tables[i]["stacked"] = 0
+
+
+def observe_tables(tables, rules, seats, out):
+    """Writes the observation of one seat of each table."""
+    for i in range(tables.shape[0]):
+        observe(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def mask_tables(tables, rules, seats, out):
+    """Writes the action mask of one seat of each table."""
+    for i in range(tables.shape[0]):
+        legal_actions(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def masks_of_all(tables, rules, out):
+    """Writes the mask of every seat of one table, [P, A]; returns who has a 1 in it, bits."""
+    found = 0
+    for seat in range(out.shape[0]):
+        legal_actions(tables[0], rules[0], seat, out[seat])
+        for action in range(out.shape[1]):
+            if out[seat, action]:
+                found |= 1 << seat
+                break
+    return found
+
+
+def information_state_tables(tables, rules, seats, out):
+    """Writes the information state of one seat of each table."""
+    for i in range(tables.shape[0]):
+        information_state(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def full_state_tables(tables, rules, seats, out):
+    """Writes the full-information state of each table, seen from a seat."""
+    for i in range(tables.shape[0]):
+        full_state(tables[i], rules[0], np.int64(seats[i]), out[i])
+
+
+def resample_tables(tables, rules, seats, keys, cards):
+    """Puts a determinization that the seat cannot tell from it in the place of each table.
+
+    The generator begins anew from the key, and a stacked pack is forgotten, so what is to come is
+    as random as what is hidden.
+    """
+    for i in range(tables.shape[0]):
+        table = tables[i]
+        table["seed"] = keys[i]
+        table["match_key"] = rng.derive(keys[i], 0)
+        table["rng"] = table["match_key"]
+        table["stacked"] = 0
+        for card in range(cards.shape[1]):
+            cards[i, card] = card
+        if table["phase"] > OVER:
+            resample(table, rules[0], np.int64(seats[i]), cards[i])
+            relabel(table, rules[0], cards[i])
+
+
+def relabel_tables(tables, rules, cards):
+    """Puts `cards[i, c]` everywhere in table i where card c is."""
+    for i in range(tables.shape[0]):
+        if tables[i]["phase"] > OVER:
+            relabel(tables[i], rules[0], cards[i])

@@ -1,0 +1,75 @@
+"""The record of a table: what every game has in it, and how a match and a deal begin."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kille_env.core import rng
+from kille_env.core.jit import kernel
+
+DEAL, OVER = 0, 1
+"""The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
+
+
+def table_dtype(
+    max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]], redrawn: int = 0
+) -> np.dtype:
+    """Returns the record dtype of a table: what every game has, then the game's own fields.
+
+    Args:
+        max_players: Most seats.
+        pack_size: Cards in the pack.
+        fields: The game's own fields.
+        redrawn: How many cards at most can be drawn once more in a deal, after a reshuffle.
+
+    Common fields:
+        seed, match_key, rng: the generator's words (see `core.rng`)
+        reward: [P] money that has moved and that no step has paid out yet
+        matches: number of this match on this table, from 1
+        deals: hands dealt in this match
+        phase, seat: the phase and the seat to act, -1 if none
+        num_players, dealer, truncated
+        drawn, stacked, deck: cards drawn, how many of the first were given, the pack
+        again, again_end: only with `redrawn`: the cards that were shuffled in again, and how many
+    """
+    common = [
+        ("seed", np.uint64),
+        ("match_key", np.uint64),
+        ("rng", np.uint64),
+        ("reward", np.float64, (max_players,)),
+        ("matches", np.int32),
+        ("deals", np.int32),
+        ("phase", np.int8),
+        ("seat", np.int8),
+        ("num_players", np.int8),
+        ("dealer", np.int8),
+        ("truncated", np.int8),
+        ("drawn", np.int8),
+        ("stacked", np.int8),
+        ("deck", np.int8, (pack_size,)),
+    ]
+    if redrawn:
+        common += [("again", np.int8, (redrawn,)), ("again_end", np.int8)]
+    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+
+
+@kernel
+def new_match(table, dealer):
+    """Moves a table to its next match: number, key, dealer (-1: drawn)."""
+    table["matches"] += 1
+    table["match_key"] = rng.derive(table["seed"], table["matches"])
+    table["rng"] = table["match_key"]
+    table["dealer"] = dealer if dealer >= 0 else rng.below(table, np.int64(table["num_players"]))
+    table["deals"] = 0
+    table["truncated"] = 0
+    table["seat"] = -1
+    table["phase"] = DEAL
+    table["reward"][:] = 0.0
+
+
+@kernel
+def new_deal(table):
+    """Counts a deal and moves the generator to its own stream."""
+    table["deals"] += 1
+    table["rng"] = rng.derive(table["match_key"], table["deals"])

@@ -1,0 +1,75 @@
+"""The facts about Femkortskille: its switches and presets, and its `SPEC`."""
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.femkortskille.observe import (
+    full_state_parts,
+    information_state_parts,
+    observation_parts,
+)
+from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, PHASES, TABLE, TRICKS
+from kille_env.games.femkortskille.text import MEANINGS, NOTES, RESULT_KEYS
+
+SWITCHES = (
+    Switch(
+        "ante", "what everybody pays into the pot before a deal", 1, minimum=1, decision="D-F02"
+    ),
+    Switch(
+        "follow",
+        "who can not head the trick plays any card, or his lowest",
+        "any",
+        ("any", "lowest"),
+        decision="D-F08",
+    ),
+    Switch(
+        "deals",
+        "deals in a match; null: it ends when a pot is won",
+        None,
+        minimum=1,
+        nullable=True,
+        decision="D-F09",
+    ),
+    Switch("max_deals", "deals after which a match is cut off", 200, minimum=1, decision="D-F09"),
+)
+
+
+def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
+    """Bounds of a step's reward: the pot from everybody else, and the pot; the next ante may add.
+
+    A match that is cut off pays out a share of the pot instead.
+    """
+    deals = rules.number("max_deals") if rules["deals"] is None else rules.number("deals")
+    deals = 1 if rules["episode"] == "deal" else min(deals, rules.number("max_deals"))
+    ante = float(rules.number("ante"))
+    largest = ante * num_players * deals
+    return -largest - ante, num_players * largest
+
+
+def _max_decisions(rules: Rules, num_players: int) -> int:
+    """Bound on the decisions of a deal: a word, another one after a check, and the tricks."""
+    return (2 + TRICKS) * num_players
+
+
+SPEC = GameSpec(
+    name="femkortskille",
+    title="Femkortskille",
+    version=0,
+    pack=KILLE_PACK,
+    min_players=2,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    actions=ACTIONS,
+    phases=PHASES,
+    presets=("standard",),
+    switches=SWITCHES,
+    table=TABLE,
+    observation=observation_parts,
+    information_state=information_state_parts,
+    full_state=full_state_parts,
+    reward_range=_reward_range,
+    zero_sum=True,
+    max_decisions=_max_decisions,
+    meanings=MEANINGS,
+    notes=NOTES,
+    result_keys=RESULT_KEYS,
+)

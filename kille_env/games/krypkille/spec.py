@@ -1,0 +1,134 @@
+"""The facts about Krypkille: its switches and presets, and its `SPEC`."""
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.krypkille.observe import (
+    full_state_parts,
+    information_state_parts,
+    observation_parts,
+)
+from kille_env.games.krypkille.table import (
+    ACTIONS,
+    DISCARD,
+    FIRST_WORTH,
+    KILLE,
+    MAX_PLAYERS,
+    PHASES,
+    PLAY,
+    TABLE,
+    TRICKS,
+)
+from kille_env.games.krypkille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.tricktaking.tricks import HAND
+
+_WORTH = ("denomination", "zero")
+
+SWITCHES = (
+    Switch(
+        "max_discards",
+        "how many cards a player may discard",
+        {"reconstructed": 3, "blog2010": HAND},
+        maximum=HAND,
+        decision="D-R08",
+    ),
+    Switch(
+        "talon_shortage",
+        "where the talon is too short: the others' discards become talon, or nobody may discard "
+        "more than it holds",
+        "reshuffle",
+        ("reshuffle", "cap"),
+        decision="D-R03",
+    ),
+    Switch("right_declarer", "points of a declarer who has the lowest card", 0, decision="D-R01"),
+    Switch(
+        "right_others",
+        "what the others then score for their cards",
+        "denomination",
+        _WORTH,
+        decision="D-R01",
+    ),
+    Switch(
+        "wrong_declarer_base",
+        "what a declarer who is wrong scores for his card",
+        {"reconstructed": "denomination", "blog2010": "zero"},
+        _WORTH,
+        decision="D-R01",
+    ),
+    Switch("wrong_declarer_extra", "points on top of that", 10, decision="D-R01"),
+    Switch(
+        "wrong_lowest",
+        "points of each of the others who then has the lowest card",
+        0,
+        decision="D-R01",
+    ),
+    Switch(
+        "wrong_others",
+        "what the rest then score for their cards",
+        "denomination",
+        _WORTH,
+        decision="D-R01",
+    ),
+    Switch(
+        "allpass_lowest",
+        "points of everybody with the lowest card when all have passed",
+        {"reconstructed": 10, "blog2010": 0},
+        decision="D-R01",
+    ),
+    Switch("allpass_others", "points of the others then", 0, decision="D-R01"),
+    Switch(
+        "tie_beats_declarer",
+        "a declarer with whose card another is equal is wrong, else right",
+        True,
+        (False, True),
+        decision="D-R05",
+    ),
+    Switch(
+        "kille_denomination",
+        "denomination of the kille",
+        {"reconstructed": 50, "blog2010": 18},
+        decision="D-R01",
+    ),
+    Switch("limit", "points with which a player is out", 50, minimum=1, decision="D-R09"),
+    Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),
+)
+
+
+def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
+    """Bounds of a step's reward: the 1 of a match, or minus the points of a single deal."""
+    if rules["episode"] == "match":
+        return 0.0, 1.0
+    dearest = max(KILLE - 1 - FIRST_WORTH, rules.number("kille_denomination"))
+    flat = ("right_declarer", "wrong_lowest", "allpass_lowest", "allpass_others")
+    most = max(dearest + rules.number("wrong_declarer_extra"), *map(rules.number, flat))
+    return -float(most), 0.0
+
+
+def _max_decisions(rules: Rules, num_players: int) -> int:
+    """Bound on the decisions of a deal: discards, leads, guesses."""
+    return 2 * num_players + TRICKS
+
+
+SPEC = GameSpec(
+    name="krypkille",
+    title="Krypkille",
+    version=0,
+    pack=KILLE_PACK,
+    min_players=2,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    actions=ACTIONS,
+    phases=PHASES,
+    presets=("reconstructed", "blog2010"),
+    switches=SWITCHES,
+    table=TABLE,
+    observation=observation_parts,
+    information_state=information_state_parts,
+    full_state=full_state_parts,
+    reward_range=_reward_range,
+    zero_sum=False,
+    max_decisions=_max_decisions,
+    covered_actions=tuple(range(DISCARD + 1, PLAY)),
+    meanings=MEANINGS,
+    notes=NOTES,
+    result_keys=RESULT_KEYS,
+)

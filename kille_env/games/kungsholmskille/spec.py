@@ -1,0 +1,88 @@
+"""The facts about Kungsholmskille: its switches and presets, and its `SPEC`."""
+
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.games.kungsholmskille.observe import (
+    full_state_parts,
+    information_state_parts,
+    observation_parts,
+)
+from kille_env.games.kungsholmskille.table import (
+    ACTIONS,
+    ANTE,
+    DISCARD,
+    MAX_PLAYERS,
+    PHASES,
+    PLAY,
+    TABLE,
+)
+from kille_env.games.kungsholmskille.text import MEANINGS, NOTES, RESULT_KEYS
+
+SWITCHES = (
+    Switch(
+        "forehand_may_fold",
+        "forehand may fold; else only the others",
+        True,
+        (False, True),
+        decision="D-K02",
+    ),
+    Switch(
+        "forced_beat",
+        "who can head the trick does so with any card that does, or with the lowest of them",
+        "any",
+        ("any", "lowest"),
+        decision="D-K03",
+    ),
+    Switch(
+        "deals",
+        "deals in a match; null: it ends when a pot is won",
+        None,
+        minimum=1,
+        nullable=True,
+        decision="D-K04",
+    ),
+    Switch("max_deals", "deals after which a match is cut off", 200, minimum=1, decision="D-K04"),
+)
+
+
+def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
+    """Bounds of a step's reward in a match that begins with an empty pot.
+
+    A deal adds at most two units a seat to the pot (three for one of them, but then one for the
+    others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
+    """
+    deals = rules.number("max_deals") if rules["deals"] is None else rules.number("deals")
+    deals = 1 if rules["episode"] == "deal" else min(deals, rules.number("max_deals"))
+    largest = float(max(ANTE * num_players, num_players + 2) * deals)
+    return -largest - 3.0, 2.0 * largest
+
+
+def _max_decisions(rules: Rules, num_players: int) -> int:
+    """Bound on the decisions of a deal: three rounds of words, folding, exchange, four tricks."""
+    return 5 * num_players + 4 * num_players
+
+
+SPEC = GameSpec(
+    name="kungsholmskille",
+    title="Kungsholmskille",
+    version=0,
+    pack=KILLE_PACK,
+    min_players=2,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    actions=ACTIONS,
+    phases=PHASES,
+    presets=("standard",),
+    switches=SWITCHES,
+    table=TABLE,
+    observation=observation_parts,
+    information_state=information_state_parts,
+    full_state=full_state_parts,
+    reward_range=_reward_range,
+    zero_sum=True,
+    max_decisions=_max_decisions,
+    covered_actions=tuple(range(DISCARD + 1, PLAY)),
+    meanings=MEANINGS,
+    notes=NOTES,
+    result_keys=RESULT_KEYS,
+)
