@@ -20,7 +20,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from kille_training.learning.curves import Journal, Point
-from kille_training.reports.plots import COLOURS, STYLE
+from kille_training.reports.palette import SERIES
+from kille_training.reports.plots import STYLE
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "learning.md"
@@ -86,7 +87,7 @@ def credit_figure(lines: Lines) -> str:
             for column, seats in enumerate(players):
                 axes = panels[row, column]
                 here = chosen(lines, num_players=seats)
-                for (variant, words), colour in zip(VARIANTS.items(), COLOURS, strict=False):
+                for (variant, words), colour in zip(VARIANTS.items(), SERIES, strict=False):
                     _curves(axes, chosen(here, variant=variant), play, colour, words)
                 axes.axhline(here[0]["uniform"], color="#8a8a8a", linestyle=":", label="uniform")
                 axes.set_yscale("log")
@@ -200,7 +201,7 @@ def calibration_figure(lines: Lines) -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots()
-        for seats, colour in zip(known(lines, "num_players"), COLOURS, strict=False):
+        for seats, colour in zip(known(lines, "num_players"), SERIES, strict=False):
             here = list(_gains(chosen(lines, num_players=seats)))
             exact = [most / stake for stake, most, _ in here]
             mean = [gain["mean"] / stake for stake, _, gain in here]

@@ -11,7 +11,7 @@ from kille_training.arena.exact import exact_units
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
-from kille_training.reports.tournament import write_page
+from kille_training.reports.tournament import write_tournament_page
 from kille_training.statistics.intervals import units
 
 
@@ -24,7 +24,7 @@ def play(folder, capsys, **changes):
             "rule": "rule_of_thumb",
             "l'uck & <co>": "uniform",
             "bold": {"player": "uniform", "play": "argmax"},
-            "more": "uniform",
+            "more\x1b]0;": "uniform",
         },
         "matchmaking": {"deals": 40},
         "workers": 0,
@@ -45,15 +45,18 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run, capsys):
     assert str(run / "report.html") in capsys.readouterr().out
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "<co>" not in page and "l&#39;uck &amp; &lt;co&gt;" in page
+    assert "\x1b" not in page and "\\x1b" in page
     for heading in ("2 seats", "3 seats", "Crosstable", "Ratings", "Places", "Votes"):
         assert f">{heading}</h" in page
+    assert page.index("earns most") < page.index('href="#seats-2"') < page.index("<table")
+    assert page.index('id="definitions"') > page.rindex("<svg")
     assert "Rating over table size" in page and "How the intervals narrow" in page
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S).lower().split("settings")[0]
 
 
 def test_a_cell_names_a_command_that_plays_it_again(run, tmp_path, capsys, monkeypatch):
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "kille tournament runs/t --cell rule bold" in page
     monkeypatch.chdir(tmp_path)
@@ -67,14 +70,14 @@ def test_a_cell_names_a_command_that_plays_it_again(run, tmp_path, capsys, monke
 
 
 def test_the_same_play_gives_the_same_bytes(run, tmp_path, capsys):
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     first = (run / "report.html").read_bytes()
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     assert (run / "report.html").read_bytes() == first
     other = tmp_path / "other"
     other.mkdir()
     again = play(other, capsys, batch_tables=32)
-    write_page(Folder(again))
+    write_tournament_page(Folder(again))
     theirs = (again / "report.html").read_text().replace("batch_tables: 32", "batch_tables: 16384")
     assert theirs.encode() == first
 
@@ -86,15 +89,15 @@ def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path, capsys):
         "bad": "training.bad_players:Raises",
     }
     run = play(tmp_path, capsys, table={"num_players": [2]}, entrants=entrants)
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "Out of the tournament" in page
-    assert re.search(r"<td>bad</td><td class=\"wrap\">.*Error", page)
+    assert re.search(r"<td class=\"name\">bad</td><td class=\"wrap\">.*Error", page)
 
 
 def test_a_folder_without_results_has_no_page(tmp_path):
     with pytest.raises(KilleError):
-        write_page(Folder(tmp_path))
+        write_tournament_page(Folder(tmp_path))
 
 
 def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, capsys):
@@ -109,22 +112,22 @@ def test_a_single_deal_has_no_interval(tmp_path, capsys):
     run = play(tmp_path, capsys, batch_tables=1, matchmaking={"deals": 2})
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results WHERE first_deal > 0")
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
-    assert main(["tournament", str(run), "--cell", "rule", "more", "--json"]) == 0
+    assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
     assert [(cell["deals"], cell["half"], cell["same"]) for cell in cells] == [(1, None, True)] * 2
-    assert main(["tournament", str(run), "--cell", "rule", "more"]) == 0
+    assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;"]) == 0
     assert "nan" not in capsys.readouterr().out
 
 
 def test_matches_are_matches(tmp_path, capsys):
     table = {"num_players": [2], "episode": "match"}
     run = play(tmp_path, capsys, table=table, matchmaking={"deals": 2})
-    write_page(Folder(run))
+    write_tournament_page(Folder(run))
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert "over 2 matches." in page and not re.search("match[s]", page)
+    assert "over 2 matches" in page and not re.search("match[s]", page)
 
 
 def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, capsys):

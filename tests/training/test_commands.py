@@ -28,7 +28,7 @@ measure: {every: 256, deals: 10, final_deals: 20}
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kille_training.reports.training.MAP_DECISIONS", 8192)
+    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 8192)
     (tmp_path / "tiny.yaml").write_text(TINY)
     return "tiny.yaml"
 
@@ -140,7 +140,7 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
     assert "go on with: kille demo" in capsys.readouterr().err
     assert main(["demo", "--config", config]) == 0
     first = capsys.readouterr()
-    assert "The report lies in runs/tiny/report.html" in first.out
+    assert "The report is in runs/tiny/report.html" in first.out
     before = {
         path: path.read_bytes() for path in (tmp_path / "runs/tiny").iterdir() if path.is_file()
     }
@@ -152,7 +152,7 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
     assert "holds a run of other settings (seed is 1, not 2)" in capsys.readouterr().err
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 4
     assert (
         "uniform" in page and "threshold" in page and "ent_coef_end" in page and "kille-env" in page
     )
@@ -199,9 +199,9 @@ def test_the_report_of_a_measured_run_needs_no_torch(config, capsys, tmp_path):
         "        if name.split('.')[0] in ('torch', 'sb3_contrib', 'stable_baselines3'):\n"
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, NoTorch())\n"
-        "import kille_training.reports.training as page\n"
+        "import kille_training.reports.byteskille as page\n"
         "from kille_training.cli.main import main\n"
-        "page.MAP_DECISIONS = 8192\n"
+        "page.DECISIONS = 8192\n"
         "sys.exit(main(['report', 'runs/tiny']))\n"
     )
     done = subprocess.run(

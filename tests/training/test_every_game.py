@@ -93,7 +93,7 @@ def test_evaluate(kille, game):
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 def test_train_and_report(kille, game, monkeypatch):
     pytest.importorskip("sb3_contrib")
-    monkeypatch.setattr("kille_training.reports.training.MAP_DECISIONS", 2048)
+    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 2048)
     words = [word for key, value in TINY.items() for word in ("--set", f"{key}={value}")]
     found = json.loads(kille("train", CONFIGS / f"{game}.yaml", *words, "--json"))
     assert found["run"] == f"runs/{game}"

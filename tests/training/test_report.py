@@ -1,12 +1,24 @@
-"""The map of swaps and the pictures."""
+"""What a report shows: the map of swaps, plots, tables and verdicts."""
+
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+pytest.importorskip("matplotlib")
+
 from kille_agents import ThresholdPolicy, UniformPolicy
 from kille_env.cards.pack import GO, KI
+from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
+from kille_training.evaluation.duplicate import Estimate, Row
+from kille_training.evaluation.exact import ExactRow
 from kille_training.evaluation.swap_map import swap_map
+from kille_training.reports import pages, palette, plots, tournament_plots
+from kille_training.reports.report import report
+from kille_training.reports.tables import distinct, exact_table
+from kille_training.reports.training import verdicts
 
 RULES = spec("byteskille").resolve(episode="deal")
 
@@ -21,7 +33,7 @@ def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
         assert np.array_equal(swapped[known] == 1.0, expected[known])
         assert found.dealt[place, GO] == 0.0
         assert found.dealt[place, KI] == 1.0
-    assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before his turn
+    assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before its turn
     asked = np.arange(GO) < policy.thresholds[0, 3, 2]
     assert np.array_equal(found.asks[:GO] == 1.0, asked)
 
@@ -49,7 +61,7 @@ def test_in_a_match_a_place_is_one_among_all_the_players():
     assert np.nanmax(found.dealt) == 0.0
 
 
-def test_a_coin_is_even_everywhere():
+def test_uniform_play_swaps_half_of_the_time_everywhere():
     found = swap_map(UniformPolicy(), 4, RULES, decisions=40_000)
     ordinary = found.dealt[:, :GO]
     assert np.allclose(ordinary[~np.isnan(ordinary)], 0.5)
@@ -62,23 +74,100 @@ def test_progress_adds_up():
     assert sum(counted) == pytest.approx(10_000, abs=2048)
 
 
-def test_pictures_are_the_same_twice():
-    pytest.importorskip("matplotlib")
-    from kille_training.reports.plots import learning_curve, swap_heat_map
-
-    found = swap_map(ThresholdPolicy(3, RULES), 3, RULES, decisions=8192)
-    rows = [
+def measured(*baselines):
+    return [
         {
-            "decisions": str(n),
-            "against": "uniform",
+            "decisions": str(decisions),
+            "against": against,
             "play": play,
             "mean": "0.1",
             "low": "0",
             "high": "0.2",
         }
-        for n in (1000, 2000)
-        for play in ("argmax", "sampled")
+        for against in baselines
+        for play in ("greedy", "sampled")
+        for decisions in (1000, 2000)
     ]
-    assert swap_heat_map(found, found) == swap_heat_map(found, found)
-    assert learning_curve(rows, "deal") == learning_curve(rows, "deal")
-    assert learning_curve([], "deal").startswith("<svg")
+
+
+def test_equal_plots_are_equal_bytes():
+    found = swap_map(ThresholdPolicy(3, RULES), 3, RULES, decisions=8192)
+    rows = measured("uniform")
+    assert plots.swap_heat_map(found, found) == plots.swap_heat_map(found, found)
+    assert plots.learning_curve(rows, "deal") == plots.learning_curve(rows, "deal")
+    assert plots.learning_curve([], "deal").startswith("<svg")
+
+
+def colours(svg):
+    return set(re.findall("#[0-9a-f]{6}", svg))
+
+
+def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
+    points = {play: [(1000, 0.5), (2000, 0.1)] for play in ("greedy", "sampled")}
+    ways = {palette.GREEDY, palette.SAMPLED}
+    for svg in (
+        plots.learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
+        plots.nash_conv_curve(points, "units per deal"),
+    ):
+        assert ways <= colours(svg) <= {value for value, _ in palette.COLOURS.values()}
+        assert not colours(palette.themed(svg)), "a page chooses light or dark colours itself"
+    only = plots.nash_conv_curve({"sampled": points["sampled"]}, "units per deal")
+    assert palette.GREEDY not in colours(only)
+
+
+def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
+    svg = tournament_plots.ratings(["<b> $x_", "日本", "🂡"], *np.zeros((3, 3)))
+    assert "&lt;b&gt; $x_" in svg and "日本" in svg
+
+
+ESTIMATE = Estimate(0.1, 0.05, 0.15, 20)
+
+
+def test_a_deterministic_player_has_one_row():
+    rows = [Row("me", play, "luck", ESTIMATE, ()) for play in ("greedy", "sampled")]
+    other = replace(rows[1], against="rule", estimate=replace(ESTIMATE, mean=0.2))
+    shown = distinct([*rows, replace(rows[0], against="rule"), other])
+    assert [(row.against, row.play) for row in shown] == [
+        ("luck", "deterministic"),
+        ("rule", "greedy"),
+        ("rule", "sampled"),
+    ]
+
+
+def test_figures_of_a_column_have_equal_digits():
+    table = exact_table(
+        [
+            ExactRow("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5)),
+            ExactRow("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25)),
+        ]
+    )
+    for column in table.columns[2:]:
+        assert len({len(cell.partition(".")[2]) for cell in column.cells if cell}) == 1
+
+
+def test_the_verdict_says_who_is_better():
+    rows = [
+        Row("me", "greedy", "luck", Estimate(0.1, 0.05, 0.15, 20), ()),
+        Row("me", "greedy", "rule", Estimate(0.1, -0.05, 0.25, 20), ()),
+        Row("me", "greedy", "best", Estimate(-0.1, -0.15, -0.05, 20), ()),
+    ]
+    found = verdicts(rows, [ExactRow("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5))], "units")
+    assert [verdict.tone for verdict in found] == ["better", "", "worse", ""]
+    assert [verdict.text.split(":")[0] for verdict in found[:3]] == [
+        "Better than luck",
+        "Even with rule",
+        "Worse than best",
+    ]
+    assert "NashConv 0.20000" in found[3].text
+
+
+def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
+    with pytest.raises(KilleError, match=r"cannot write the page .*--out"):
+        pages.write(tmp_path / "missing" / "report.html", b"")
+
+
+def test_a_folder_of_neither_kind_has_no_report(tmp_path):
+    with pytest.raises(KilleError, match="is no run"):
+        report(tmp_path)
+    with pytest.raises(KilleError, match="not a tournament"):
+        report(tmp_path, exact=True)

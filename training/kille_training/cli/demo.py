@@ -26,9 +26,10 @@ def demo(
 
     Interrupted, it goes on when it is called again; finished, it shows what it has found.
     """
-    from kille_training.cli.jobs import check_same, measure_run, report_run, train_run
+    from kille_training.cli.jobs import check_same, measure_run, train_run
+    from kille_training.cli.report import write_report
     from kille_training.learning.runs import Run
-    from kille_training.reports.training import measured_renderables
+    from kille_training.reports.tables import run_tables
 
     # The episode of --match comes last, so that it also wins over a file of other settings.
     episode = ("table.episode=match",) if match else ()
@@ -42,12 +43,12 @@ def demo(
     else:
         train_run(run, settings, go_on=True)
         measure_run(run)
-        report_run(run)
+        write_report(run.folder)
     console.report(
         {"run": str(run.folder), "report": str(run.report), **(run.read_evaluation() or {})},
         [
-            *measured_renderables(run),
-            f"The report lies in {run.report}",
+            *run_tables(run),
+            f"The report is in {run.report}",
         ],
         as_json,
     )

@@ -67,7 +67,7 @@ def evaluate(
     from kille_training.cli.lineup import table_for
     from kille_training.evaluation.duplicate import PLAYS, rows_as_dicts
     from kille_training.evaluation.exact import exact_as_dicts, why_not
-    from kille_training.reports.training import exact_renderable, payoff_renderable
+    from kille_training.reports.tables import exact_table, payoff_table
 
     table, seats, resolved = table_for(policy, game, players, episode, rules)
     plays = PLAYS if play == "both" else (play,)
@@ -80,9 +80,9 @@ def evaluate(
         policy, against, table, seats, resolved,
         deals=deals, seed=seed, plays=plays, trust=trust,
     )  # fmt: skip
-    shown = [payoff_renderable(rows, table, str(resolved["episode"]), seats)]
+    shown = [payoff_table(rows, table, str(resolved["episode"]), seats)]
     if measured is not None:
-        shown.append(exact_renderable(measured))
+        shown.append(exact_table(measured))
     console.report(
         {
             "policy": policy,

@@ -4,7 +4,6 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +24,6 @@ from kille_training.evaluation.exact import ExactRow, exact_as_dicts, exact_rows
 from kille_training.labels import measure_of, unit_of
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings
-from kille_training.reports.training import MAP_DECISIONS, write_report
 from kille_training.settings import plain
 from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
 
@@ -189,14 +187,6 @@ def measure_exactly(
         return exact_rows(player, game, num_players, rules, plays, watch.advance)
 
 
-def report_run(run: Run) -> Path:
-    """Writes a run's report and returns where it lies."""
-    watch = Watch()
-    with watch.job("reporting", MAP_DECISIONS):
-        write_report(run, watch.advance)
-    return run.report
-
-
 def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) -> Solved:
     """Solves a deal or a match into a folder; see `solve_deal` and `solve_match_folder`.
 
@@ -290,16 +280,6 @@ def play_again(
         LiveStandings(store, "", standings=False) as watcher,
     ):
         return replay_cells(store, settings, row, column, executor, watcher, trust=trust)
-
-
-def report_tournament(folder: "TournamentFolder", *, exact: bool, trust: bool) -> Path:
-    """Writes a tournament's page and returns where it lies."""
-    from kille_training.reports.tournament import write_page
-
-    watch = Watch()
-    with watch.job("reporting", 1):
-        write_page(folder, exact=exact, trust=trust)
-    return folder.report
 
 
 def compare_players(

@@ -63,7 +63,7 @@ def solve(
     from kille_env.registry import spec
     from kille_training.cli.jobs import solve_folder
     from kille_training.evaluation.exact import ExactRow
-    from kille_training.reports.training import exact_renderable
+    from kille_training.reports.tables import exact_table
     from kille_training.solving.byteskille.solution import Folder, SolveSettings
 
     episode = "match" if match else rules.get("episode", "deal")
@@ -88,7 +88,7 @@ def solve(
     console.report(
         asdict(found),
         [
-            exact_renderable([row], episode),
+            exact_table([row], episode),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
             f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",

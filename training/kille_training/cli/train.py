@@ -32,7 +32,7 @@ def train(
     """
     from kille_training.cli.jobs import measure_run, train_run
     from kille_training.learning.runs import Run
-    from kille_training.reports.training import measured_renderables
+    from kille_training.reports.tables import run_tables
 
     if config.is_dir():
         if name or seed is not None or overrides:
@@ -48,7 +48,7 @@ def train(
     console.report(
         {"run": str(run.folder), **(run.read_evaluation() or {})},
         [
-            *measured_renderables(run),
+            *run_tables(run),
             f"The agent lies in {run.folder}. Its report: kille report {run.folder}",
         ],
         as_json,

@@ -1,6 +1,8 @@
-"""The report's pictures, as SVG that stands in the page itself."""
+"""The plots of a training run and of a solution, as SVG; and what all plots share."""
 
 import io
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
@@ -13,62 +15,105 @@ from matplotlib.figure import Figure
 from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.swap_map import SwapMap
 from kille_training.labels import position_names
+from kille_training.reports.palette import (
+    GREEDY,
+    INK,
+    LINE,
+    NO_DATA,
+    PAPER,
+    SAMPLED,
+    SERIES,
+    SHARES,
+    SOFT,
+)
 
+WIDE, NARROW = 9.6, 4.6
+"""Widths of plots in inches: for the width of a page, and for a phone."""
+DASHED = (0, (4, 2))
 STYLE: dict[Any, Any] = {
-    "font.size": 10,
+    "font.size": 9,
     "font.family": "DejaVu Sans",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#8a8a8a",
-    "axes.labelcolor": "#333333",
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
+    "axes.edgecolor": SOFT,
+    "axes.facecolor": PAPER,
+    "axes.labelcolor": INK,
+    "figure.facecolor": PAPER,
+    "grid.color": LINE,
+    "legend.frameon": False,
+    "text.color": INK,
+    "text.parse_math": False,  # a name may hold dollar signs
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
     "svg.hashsalt": "kille",  # equal figures are equal files
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
 }
-COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 
 
-def learning_curve(measurements: Sequence[dict[str, str]], measure: str) -> str:
-    """Returns the picture of what the agent earned while it learnt, with 95 % intervals.
+def learning_curve(
+    measurements: Sequence[Mapping[str, str]], measure: str, width: float = WIDE
+) -> str:
+    """Returns the plot of what the policy earned while it learned, with 95% intervals.
 
     Args:
         measurements: Lines of measurements.csv.
-        measure: What they tell, as "units a deal".
+        measure: What they hold, as "units per deal".
+        width: In inches.
     """
     baselines = list(dict.fromkeys(row["against"] for row in measurements))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.2, 0.8 + 2.1 * max(1, len(baselines))), layout="constrained")
+        figure = Figure(figsize=(width, 0.8 + 2.1 * max(1, len(baselines))), layout="constrained")
         panels = figure.subplots(max(1, len(baselines)), sharex=True, squeeze=False)[:, 0]
-        for axes, against, colour in zip(panels, baselines, cycle(COLOURS), strict=False):
-            axes.axhline(0.0, color="#8a8a8a", linewidth=0.8)
-            axes.set_title(f"against {against}", loc="left", fontsize=10)
+        for axes, against in zip(panels, baselines, strict=False):
+            axes.axhline(0.0, color=SOFT, linewidth=0.8)
+            axes.set_title(f"against {against}", loc="left", fontsize=9)
             axes.set_ylabel(measure)
-            for play, dashes in (("argmax", "-"), ("sampled", (0, (4, 2)))):
-                rows = [
-                    row for row in measurements if (row["against"], row["play"]) == (against, play)
-                ]
+            mine = [row for row in measurements if row["against"] == against]
+            for play in dict.fromkeys(row["play"] for row in mine):
+                rows = [row for row in mine if row["play"] == play]
                 decisions = [int(row["decisions"]) / 1e6 for row in rows]
                 mean, low, high = (
                     [float(row[name]) for row in rows] for name in ("mean", "low", "high")
                 )
-                axes.plot(
-                    decisions, mean, color=colour, linestyle=dashes, linewidth=1.6, label=play
-                )
-                if play == "argmax":
-                    axes.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
-            axes.legend(frameon=False, loc="lower right", ncols=2)
-        panels[-1].set_xlabel("decisions, millions")
-        panels[-1].set_xlim(left=0.0)
+                look = _look(play)
+                axes.fill_between(decisions, low, high, color=look["color"], alpha=0.15, lw=0)
+                axes.plot(decisions, mean, label=play, **look)
+            axes.legend(loc="lower right", ncols=2)
+        _count_decisions(panels[-1])
         return as_svg(figure)
 
 
-def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
-    """Returns the picture of how likely a swap is, by card and position.
+def nash_conv_curve(
+    points: Mapping[str, Sequence[tuple[int, float]]], measure: str, width: float = WIDE
+) -> str:
+    """Returns the plot of exact NashConv while the policy learned, on a logarithmic axis.
 
     Args:
-        found: What the agent does.
-        rule: What the rule-of-thumb player does; a dot marks where he swaps.
+        points: Decisions and NashConv for each way of playing, "greedy" or "sampled".
+        measure: What NashConv is counted in, as "units per deal".
+        width: In inches.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, 3.0), layout="constrained")
+        axes = figure.subplots()
+        for play, found in points.items():
+            decisions, values = zip(*found, strict=True)
+            axes.plot(np.array(decisions) / 1e6, values, label=play, **_look(play))
+        logarithmic(axes, "y")
+        axes.set_ylabel(f"NashConv, {measure}")
+        axes.grid(axis="y")
+        axes.legend(loc="upper right", ncols=2)
+        _count_decisions(axes)
+        return as_svg(figure)
+
+
+def swap_heat_map(found: SwapMap, rule: SwapMap | None = None, width: float = WIDE) -> str:
+    """Returns the plot of how likely a swap is, by card and position.
+
+    Args:
+        found: What the policy does.
+        rule: What the rule-of-thumb player does; a dot marks where it swaps.
+        width: In inches.
     """
     players = len(found.dealt)
     names = position_names(players)
@@ -88,22 +133,27 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
     values = np.array([row[0] for _, row in blocks])
     dots = np.array([row[1] for _, row in blocks])
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.2, 0.8 + 0.34 * len(blocks)), layout="constrained")
+        figure = Figure(figsize=(width, 0.8 + 0.34 * len(blocks)), layout="constrained")
         axes = figure.subplots()
-        colours = mpl.colormaps["RdYlBu_r"].with_extremes(bad="#eeeeee")
+        colours = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
         image = axes.imshow(
             np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=1, aspect="auto"
         )
         where = np.argwhere(dots > 0.5)
-        axes.scatter(where[:, 1], where[:, 0], s=7, color="#222222", linewidths=0)
-        axes.set_xticks(range(len(KILLE_CODES)), KILLE_CODES, fontsize=8)
-        axes.set_yticks(range(len(blocks)), [label for label, _ in blocks], fontsize=8)
+        axes.scatter(where[:, 1], where[:, 0], s=7 * width / WIDE, color="#000000", linewidths=0)
+        small = 8 if width >= WIDE else 7
+        turned = 0 if width >= WIDE else 90
+        axes.set_xticks(range(len(KILLE_CODES)), KILLE_CODES, fontsize=small, rotation=turned)
+        axes.set_yticks(range(len(blocks)), [label for label, _ in blocks], fontsize=small)
         axes.set_xticks(np.arange(-0.5, len(KILLE_CODES)), minor=True)
         axes.set_yticks(np.arange(-0.5, len(blocks)), minor=True)
-        axes.grid(which="minor", color="white", linewidth=1)
+        axes.grid(which="minor", color=PAPER, linewidth=1)
         axes.tick_params(which="both", length=0)
         axes.spines[:].set_visible(False)
-        bar = figure.colorbar(image, ax=axes, pad=0.01, aspect=12, ticks=[0, 0.5, 1])
+        where_bar = {"location": "right", "pad": 0.01, "aspect": 12}
+        if width < WIDE:
+            where_bar = {"location": "bottom", "pad": 0.02, "aspect": 40}
+        bar = figure.colorbar(image, ax=axes, ticks=[0, 0.5, 1], **where_bar)
         bar.outline.set_visible(False)  # type: ignore[operator]
         return as_svg(figure)
 
@@ -111,39 +161,62 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None) -> str:
 def convergence(
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], target: float | None = None
 ) -> str:
-    """Returns the picture of NashConv over the iterations, both on logarithmic axes.
+    """Returns the plot of NashConv over the iterations, both on logarithmic axes.
 
     Args:
         curves: Iterations and NashConv by name.
         target: Where it was to end, if that is to be drawn.
     """
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.2, 3.4), layout="constrained")
+        figure = Figure(figsize=(WIDE, 3.4), layout="constrained")
         axes = figure.subplots()
         if target is not None:
-            axes.axhline(target, color="#8a8a8a", linewidth=0.8, linestyle=(0, (4, 2)))
-        for (name, (iterations, found)), colour in zip(
-            curves.items(), cycle(COLOURS), strict=False
-        ):
+            axes.axhline(target, color=SOFT, linewidth=0.8, linestyle=DASHED)
+        for (name, (iterations, found)), colour in zip(curves.items(), cycle(SERIES), strict=False):
             axes.plot(iterations, found, color=colour, linewidth=1.6, label=name)
         if curves:  # empty axes have no logarithm
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+            logarithmic(axes, "xy")
         axes.set_xlabel("iterations")
-        axes.set_ylabel("NashConv, units a deal")
+        axes.set_ylabel("NashConv, units per deal")
         if len(curves) > 1:
-            axes.legend(frameon=False, loc="upper right", fontsize=8)
+            axes.legend(loc="upper right", fontsize=8)
         return as_svg(figure)
-
-
-def _rows(found: SwapMap, rule: SwapMap | None, which: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    theirs = getattr(rule, which) if rule is not None else np.zeros_like(getattr(found, which))
-    return list(zip(getattr(found, which), theirs, strict=True))
 
 
 def as_svg(figure: Figure) -> str:
     """Returns the figure as an `<svg>` element."""
     text = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
+    with warnings.catch_warnings():
+        # The letters of a name that this font lacks are drawn by whoever shows the plot.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
     whole = text.getvalue()
-    return whole[whole.index("<svg") :]
+    # Several plots on one page would repeat the names of their groups.
+    return re.sub(r'<g id="[^"]*"', "<g", whole[whole.index("<svg") :])
+
+
+def logarithmic(axes: Any, which: str) -> None:
+    """Makes the "x" or "y" axis logarithmic, or both, with plain numbers beside them."""
+    for letter in which:
+        axes.set(**{f"{letter}scale": "log"})
+        axis = getattr(axes, f"{letter}axis")
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_minor_formatter("")
+
+
+def _look(play: str) -> dict[str, Any]:
+    """Returns how the line of a way of playing looks: the same on every plot."""
+    if play == "sampled":
+        return {"color": SAMPLED, "linestyle": DASHED, "linewidth": 1.6}
+    return {"color": GREEDY, "linestyle": "-", "linewidth": 1.6}
+
+
+def _count_decisions(axes: Any) -> None:
+    """Labels the axis that counts decisions, from 0."""
+    axes.set_xlabel("decisions, millions")
+    axes.set_xlim(left=0.0)
+
+
+def _rows(found: SwapMap, rule: SwapMap | None, which: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    theirs = getattr(rule, which) if rule is not None else np.zeros_like(getattr(found, which))
+    return list(zip(getattr(found, which), theirs, strict=True))

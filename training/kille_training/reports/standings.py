@@ -8,6 +8,7 @@ import numpy as np
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from kille_env.core.text import printable
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import plural_of
 from kille_training.statistics.intervals import units
@@ -40,7 +41,7 @@ def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> li
 
     Args:
         observations: What was played.
-        entrants: Everybody, in the order of their numbers.
+        entrants: All entrants, in the order of their numbers.
     """
     found = units(observations, len(entrants))
     rows = []
@@ -61,8 +62,8 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
 
     Args:
         rows: The standings.
-        title: What stands above them.
-        measure: What their means tell, as "units per deal".
+        title: The table's title.
+        measure: What the means hold, as "units per deal".
         most: How many to show, the best ones; 0 is all.
     """
     table = RichTable(title=title, title_justify="left")
@@ -75,8 +76,8 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
         mean = "" if row.mean is None else f"{row.mean:+.4f}"
         half = "" if row.half is None else f" ± {row.half:.4f}"
         place = "out" if row.out is not None else str(row.place or "")
-        # As text, for a name may hold what rich takes for markup.
-        table.add_row(place, Text(row.name), mean + half, f"{row.deals:,}")
+        # As text, because a name may hold what rich takes for markup.
+        table.add_row(place, Text(printable(row.name)), mean + half, f"{row.deals:,}")
     if len(rows) > len(shown):
         table.add_row("", f"and {len(rows) - len(shown)} more", "", "")
     return table
@@ -88,8 +89,8 @@ class Played:
 
     Attributes:
         by_size: The standings by table size, of those at which something has been played.
-        out: Why those who are out are, by name.
-        measure: What the means tell, as "units per deal".
+        out: Why entrants are out, by name.
+        measure: What the means hold, as "units per deal".
     """
 
     by_size: dict[int, list[Standing]]
@@ -98,14 +99,14 @@ class Played:
 
     @classmethod
     def of(cls, store: Store, measure: str) -> "Played":
-        """Works the standings out from what is kept."""
+        """Computes the standings from the stored results."""
         entrants = store.entrants()
         found = store.observations()
         by_size = {seats: standings(found[seats], entrants) for seats in sorted(found)}
         return cls(by_size, {each.name: each.out for each in entrants if each.out}, measure)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns it as JSON can hold it."""
+        """Returns the standings as JSON values."""
         return {
             "measure": self.measure,
             "standings": {
@@ -115,10 +116,10 @@ class Played:
         }
 
     def renderables(self) -> list[Any]:
-        """Returns it for the terminal."""
+        """Returns the standings for the terminal."""
         shown: list[Any] = [
             renderable(rows, f"{seats} seats", self.measure) for seats, rows in self.by_size.items()
         ]
         if not shown:
             shown.append("Nothing has been played to the end.")
-        return shown + [f"{name} is out: {why}" for name, why in self.out.items()]
+        return shown + [printable(f"{name} is out: {why}") for name, why in self.out.items()]

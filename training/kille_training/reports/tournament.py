@@ -1,20 +1,21 @@
-"""A tournament's page: one file that needs nothing beside it, and the same bytes for the same play.
+"""The page of a tournament: one file that needs nothing beside it.
 
-Everything on it is worked out from what is kept; nothing is played again.
+Everything on it is computed from the stored results; nothing is played again, and equal results
+give an equal page, byte for byte.
 """
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
-import yaml
+from markupsafe import Markup
 
+from kille_env.core.text import printable
 from kille_env.errors import ConfigError
-from kille_env.files import write_whole
 from kille_env.registry import spec
 from kille_training.arena.exact import exact_units
 from kille_training.arena.settings import TournamentSettings
@@ -23,12 +24,18 @@ from kille_training.arena.tournament import Folder
 from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports import tournament_plots as plots
+from kille_training.reports.pages import Verdict, interval, plot, render, write, yaml_lines
 from kille_training.reports.standings import Standing, standings
 from kille_training.settings import plain
 from kille_training.statistics import ladder, plackett_luce
 from kille_training.statistics.alpha_rank import settle, single_population
 from kille_training.statistics.crosstable import CrossTable, crosstable
-from kille_training.statistics.intervals import convergence, entrant_scores, sums_by_deal
+from kille_training.statistics.intervals import (
+    convergence,
+    difference,
+    entrant_scores,
+    sums_by_deal,
+)
 from kille_training.statistics.lotteries import levels
 from kille_training.statistics.meta_game import against
 from kille_training.statistics.nash_averaging import nash_average
@@ -39,78 +46,85 @@ from kille_training.statistics.rankings import rankings
 
 BOOTSTRAPS = 200
 MOST_ON_LADDER = 50_000
-"""Observations that the ladder is climbed with."""
+"""Observations that the ladder is computed from."""
 MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
 
 
-def write_page(folder: Folder, *, exact: bool = False, trust: bool = False) -> None:
-    """Writes report.html of a tournament, as far as it has been played.
+def write_tournament_page(
+    folder: Folder, out: Path | None = None, *, exact: bool = False, trust: bool = False
+) -> Path:
+    """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
         folder: The tournament's.
-        exact: Whether to work out what everybody is expected to earn as well, where that can be
-            done; the players are asked for it.
+        out: The page's file; None is report.html in the tournament's folder.
+        exact: Whether to compute expected earnings as well, where that can be done; this asks
+            the players for their probabilities.
         trust: Whether model files that can run code may be loaded for that.
 
     Raises:
-        KilleError: Nothing has been played, or what is kept cannot be read, or there is no exact
-            expectation at any table size.
+        KilleError: Nothing has been played, the results cannot be read, no table size has exact
+            expectations, or the page cannot be written.
     """
     settings = folder.settings()
     with Store(folder.results, readonly=True) as store:
         entrants, found = store.entrants(), store.observations()
         meta = store.meta()
+    name = folder.path.resolve().name
     if not found:
         raise ConfigError(
             f"nothing has been played in {folder.path} yet; play with: kille tournament "
             f"{shlex.quote(str(folder.path))}"
         )
-    run = shlex.quote(f"runs/{folder.path.resolve().name}")
+    run = shlex.quote(f"runs/{name}")
     unit = unit_of(settings.table.episode)
+    measure = f"units per {unit}"
     sizes = [Size(seats, found[seats], entrants, settings.seed) for seats in sorted(found)]
     if exact:
-        _work_out(sizes, settings, trust)
-    page = (
-        _environment()
-        .get_template("tournament.html.j2")
-        .render(
-            name=folder.path.resolve().name,
-            game=spec(settings.table.game),
-            settings=settings,
-            settings_text=yaml.safe_dump(plain(settings), sort_keys=False, allow_unicode=True),
-            rules=meta["tables"]["rules"],
-            versions=meta["made_with"],
-            run=run,
-            unit=unit,
-            unit_s=plural_of(unit),
-            measure=f"units per {unit}",
-            entrants=entrants,
-            sizes=sizes,
-            over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,
-            cell=lambda row, column: (
-                f"kille tournament {run} --cell {shlex.quote(row)} {shlex.quote(column)}"
-            ),
-            interval=_interval,
-            bootstraps=BOOTSTRAPS,
-            most_on_ladder=MOST_ON_LADDER,
-        )
+        _compute_exactly(sizes, settings, trust)
+    contents = [(f"seats-{size.seats}", f"{size.seats} seats") for size in sizes]
+    if len(sizes) > 1:
+        contents.append(("sizes", "Rating over table size"))
+    page = render(
+        "tournament.html.j2",
+        name=name,
+        contents=[*contents, ("entrants", "Entrants")],
+        verdicts=[size.verdict(measure) for size in sizes],
+        game=spec(settings.table.game),
+        settings=settings,
+        settings_lines=yaml_lines(plain(settings)),
+        rules=meta["tables"]["rules"],
+        versions=meta["made_with"],
+        run=run,
+        unit=unit,
+        unit_s=plural_of(unit),
+        measure=measure,
+        entrants=entrants,
+        sizes=sizes,
+        exact=exact,
+        over_sizes=_over_sizes(sizes, entrants) if len(sizes) > 1 else None,
+        cell=lambda row, column: (
+            f"kille tournament {run} --cell {shlex.quote(row)} {shlex.quote(column)}"
+        ),
+        bootstraps=BOOTSTRAPS,
+        most_on_ladder=MOST_ON_LADDER,
     )
-    write_whole(folder.report, page.encode())
+    return write(out or folder.report, page)
 
 
 @dataclass(frozen=True)
 class Vote:
-    """What tables of payoffs say of an entrant.
+    """What voting and evolution say of an entrant.
 
     Attributes:
         name: The entrant.
         alpha_rank: Share of an evolving population, None where it is not defined.
-        chosen: How often the equilibrium of largest entropy chooses him.
-        rating: What he earns against that equilibrium.
-        level: Of the maximal lottery that draws him, from 1.
-        drawn: How often it does.
+        chosen: How often the equilibrium of largest entropy chooses it.
+        rating: What it earns against that equilibrium.
+        level: Level of the maximal lottery that draws it, from 1.
+        drawn: How often that lottery draws it.
     """
 
     name: str
@@ -128,8 +142,8 @@ class Pair:
     Attributes:
         one: The first.
         other: The second.
-        gain: Units a deal.
-        half: Half the 95 % interval, of this pair by itself.
+        gain: Units per deal.
+        half: Half the 95% interval, of this pair by itself.
     """
 
     one: str
@@ -139,7 +153,7 @@ class Pair:
 
 
 class Size:
-    """Everything that the page says of tables of one size."""
+    """Everything that the page shows of tables of one size."""
 
     def __init__(
         self, seats: int, found: Observations, entrants: Sequence[KeptEntrant], seed: int
@@ -147,7 +161,24 @@ class Size:
         self.seats, self.found, self.entrants, self.seed = seats, found, list(entrants), seed
         self.exact: np.ndarray | None = None
         self.names = [entrant.name for entrant in entrants]
+        self.labels = [printable(name) for name in self.names]
         self.number = {name: number for number, name in enumerate(self.names)}
+
+    def verdict(self, measure: str) -> Verdict:
+        """Returns who is first, and whether it is clearly ahead of the second."""
+        there = [row for row in self.standings if row.place is not None]
+        if len(there) < 2:
+            return Verdict(f"{self.seats} seats: fewer than two entrants have played.")
+        first, second = there[:2]
+        ahead = difference(self.found, self.number[first.name], self.number[second.name])
+        low, high = float(ahead.low[0]), float(ahead.high[0])
+        text = f"{self.seats} seats: {first.name} earns most, {first.mean:+.4f} {measure}, "
+        if low > 0:
+            text += f"and is clearly ahead of {second.name}"
+        else:
+            text += f"but is not clearly ahead of {second.name}"
+        text += f" (difference {float(ahead.mean[0]):+.4f}; {interval(low, high)})."
+        return Verdict(text, "better" if low > 0 else "")
 
     @cached_property
     def tables(self) -> int:
@@ -178,7 +209,7 @@ class Size:
 
     @cached_property
     def ladder(self) -> ladder.Ladder:
-        """OpenSkill's beliefs after the first deals: it takes longer than all the rest."""
+        """OpenSkill's beliefs after the first deals; more would take longer than all the rest."""
         order = rankings(self.found, len(self.names))
         return ladder.climb(order.take(np.arange(min(MOST_ON_LADDER, len(self.found)))))
 
@@ -189,12 +220,12 @@ class Size:
 
     @cached_property
     def worst(self) -> Worst:
-        """Beside whom each earns least."""
+        """Beside which entrant each earns least."""
         return worst_opponents(self.found, len(self.names))
 
     @cached_property
     def crosstable(self) -> CrossTable:
-        """What each earns where whom else sits."""
+        """What each earns at tables with each other entrant."""
         return crosstable(self.found, len(self.names))
 
     @cached_property
@@ -210,7 +241,7 @@ class Size:
 
     @cached_property
     def undefeated(self) -> list[str]:
-        """Those whom nobody beats significantly where both sit."""
+        """The entrants that no other beats significantly where both sit."""
         found = dominance(self.found, len(self.names)).undefeated
         return [self.names[number] for number in self.shown if found[number]]
 
@@ -232,7 +263,7 @@ class Size:
 
     @cached_property
     def votes(self) -> list[Vote] | None:
-        """What voting and evolution say; None unless everybody has met everybody."""
+        """What voting and evolution say; None unless all entrants have met each other."""
         there = np.array(
             [
                 self.number[row.name]
@@ -265,25 +296,26 @@ class Size:
         ]
         return sorted(votes, key=lambda vote: (vote.level, -vote.drawn, -vote.rating))
 
-    def rating_plot(self) -> str:
+    def rating_plot(self) -> Markup:
         """Ratings with intervals."""
-        return plots.ratings(self.names, self.ratings.elo, *self.rating_interval)
+        low, high = self.rating_interval
+        return plot(lambda width: plots.ratings(self.labels, self.ratings.elo, low, high, width))
 
-    def convergence_plot(self, measure: str) -> str | None:
+    def convergence_plot(self, measure: str) -> Markup | None:
         """How intervals narrow; None with too few deals."""
         if self.deals < 10:
             return None
         sums = sums_by_deal(self.found.deal, entrant_scores(self.found, len(self.names)))
         played, _, half = convergence(sums)
-        return plots.convergence(played, half, measure)
+        return plot(lambda width: plots.convergence(played, half, measure, width))
 
-    def place_plot(self) -> str:
+    def place_plot(self) -> Markup:
         """How often each finishes where."""
-        return plots.places(self.names, self.places.share)
+        return plot(lambda width: plots.places(self.labels, self.places.share, width))
 
 
-def _work_out(sizes: Sequence[Size], settings: TournamentSettings, trust: bool) -> None:
-    """Finds what is exact, wherever there is such a thing."""
+def _compute_exactly(sizes: Sequence[Size], settings: TournamentSettings, trust: bool) -> None:
+    """Computes expected earnings at every table size where that can be done."""
     reasons = []
     for size in sizes:
         try:
@@ -294,28 +326,9 @@ def _work_out(sizes: Sequence[Size], settings: TournamentSettings, trust: bool) 
         raise ConfigError(f"nothing is exact here; leave out --exact ({'; '.join(reasons)})")
 
 
-def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> str:
+def _over_sizes(sizes: Sequence[Size], entrants: Sequence[KeptEntrant]) -> Markup:
     elo = np.array([size.ratings.elo for size in sizes])
     half = np.array([np.subtract(*size.rating_interval[::-1]) / 2 for size in sizes])
-    names = [entrant.name for entrant in entrants]
-    return plots.by_size(names, [size.seats for size in sizes], elo, half)
-
-
-def _interval(low: float, high: float, digits: int) -> str:
-    """Returns an interval in words; a single deal has none."""
-    if not np.isfinite([low, high]).all():
-        return "no interval yet"
-    return f"{low:+.{digits}f} to {high:+.{digits}f}"
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("kille_training.reports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["signed"] = lambda value, digits=3: f"{value:+.{digits}f}"
-    environment.filters["count"] = lambda value: f"{value:,}"
-    return environment
+    names = [printable(entrant.name) for entrant in entrants]
+    seats = [size.seats for size in sizes]
+    return plot(lambda width: plots.by_size(names, seats, elo, half, width))

@@ -1,0 +1,115 @@
+"""What all pages share: the environment of their templates, and how they are written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import yaml
+from markupsafe import Markup
+
+from kille_env.core.text import printable
+from kille_env.errors import KilleError
+from kille_env.files import write_whole
+from kille_training.reports.palette import css, themed
+from kille_training.reports.plots import NARROW, WIDE
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A line of what comes first on a page.
+
+    Attributes:
+        text: The sentence.
+        tone: "better", "worse" or "", which colours it.
+    """
+
+    text: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot with what stands around it.
+
+    Attributes:
+        title: Its heading.
+        plot: The plot.
+        caption: What it shows and how to read it.
+    """
+
+    title: str
+    plot: Markup
+    caption: str
+
+
+def plot(draw: Callable[[float], str]) -> Markup:
+    """Draws a plot twice, for wide and for narrow screens; the page shows the one that fits.
+
+    Args:
+        draw: Returns the plot as SVG for a width in inches.
+    """
+    wide, narrow = themed(draw(WIDE)), themed(draw(NARROW))
+    return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(
+        Markup(wide), Markup(narrow)
+    )
+
+
+def render(template: str, **values: Any) -> bytes:
+    """Returns a page.
+
+    Args:
+        template: Its name.
+        values: What it shows.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kille_training.reports"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"signed": signed, "count": lambda value: f"{value:,}"}
+    environment.globals |= {"colours": Markup(css()), "interval": interval}
+    return environment.get_template(template).render(values).encode()
+
+
+def write(path: Path, page: bytes) -> Path:
+    """Writes a page, whole or not at all, and returns where it is.
+
+    Raises:
+        KilleError: It cannot be written there; the message says what to do instead.
+    """
+    try:
+        write_whole(path, page)
+    except OSError as error:
+        raise KilleError(
+            f"cannot write the page {path} ({error.strerror}); "
+            "write it to another place with kille report --out PAGE.html"
+        ) from None
+    return path
+
+
+def yaml_lines(settings: Mapping[str, Any]) -> list[str]:
+    """Returns settings as lines of YAML."""
+    return yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True).splitlines()
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """Returns a number with its sign."""
+    return f"{value:+.{digits}f}"
+
+
+def interval(low: float, high: float, digits: int = 4) -> str:
+    """Returns an interval in words; a single deal has none."""
+    if not np.isfinite([low, high]).all():
+        return "no interval yet"
+    return f"{low:+.{digits}f} to {high:+.{digits}f}"
+
+
+def _shown(value: Any) -> Any:
+    """Makes control characters of texts from files visible."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,50 @@
+"""The report of a training run or of a tournament, from Python."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kille_env.errors import ConfigError
+from kille_training.arena.tournament import Folder
+from kille_training.learning.runs import Run
+
+
+def report(
+    run: Run | Path | str,
+    out: Path | str | None = None,
+    *,
+    exact: bool = False,
+    trust: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Path:
+    """Writes the report of a run or of a tournament: one HTML page that needs nothing beside it.
+
+    Example:
+        >>> report("runs/demo")  # doctest: +SKIP
+        PosixPath('runs/demo/report.html')
+
+    Args:
+        run: The run, or the folder of a run or of a tournament.
+        out: The page's file; None is report.html in that folder.
+        exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
+            a deal fits into memory.
+        trust: Whether model files that can run code may be loaded for that.
+        progress: Called with the decisions of a run's policy that have been played for the page
+            since the last call.
+
+    Returns:
+        Where the page is.
+
+    Raises:
+        KilleError: The folder is neither, has not been measured or played, or the page cannot be
+            written.
+    """
+    path, page = run.folder if isinstance(run, Run) else Path(run), out and Path(out)
+    if Folder(path).results.is_file():
+        from kille_training.reports.tournament import write_tournament_page
+
+        return write_tournament_page(Folder(path), page or None, exact=exact, trust=trust)
+    if exact:
+        raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
+    from kille_training.reports.training import write_run_page
+
+    return write_run_page(Run(path), page or None, progress)
