@@ -25,7 +25,7 @@ import numpy as np
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_agents.population.roster import population
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
 from kille_env.core.spec import Rules
 from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
@@ -83,11 +83,11 @@ def rotations(
     return earned.reshape(deals, seats, seats), types[::seats]
 
 
-def shifted(steps: int, rules: Rules) -> ThresholdPolicy:
+def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
     """Returns the threshold player who stands with cards so many types lower (less than 0)."""
     thresholds = threshold_array(DEALT, TAKEN)
     thresholds[thresholds > 0] += steps
-    player = ThresholdPolicy(SEATS, rules, thresholds)
+    player = ByteskilleRuleOfThumb(SEATS, rules, thresholds)
     player.name = f"threshold {steps:+d}" if steps else "threshold"
     return player
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kille_agents import Policy, ThresholdPolicy, UniformPolicy
+from kille_agents import Policy, ByteskilleRuleOfThumb, UniformPolicy
 from kille_env.core.spec import Rules
 from kille_training.learning.best_response import LEARNER, Search, best_response
 from kille_training.learning.curves import Journal
@@ -54,10 +54,10 @@ Made = dict[str, Callable[[], Policy]]
 def players(deal: DealStages) -> Made:
     """Returns the frozen players of a table by name, each made when it is asked for."""
     seats, rules = deal.num_players, deal.stages[0].rules
-    usual = ThresholdPolicy(seats, rules)
+    usual = ByteskilleRuleOfThumb(seats, rules)
 
     def thresholds(values: np.ndarray) -> Callable[[], Policy]:
-        return lambda: ThresholdPolicy(seats, rules, values.clip(STAND_ALWAYS, SWAP_ALWAYS))
+        return lambda: ByteskilleRuleOfThumb(seats, rules, values.clip(STAND_ALWAYS, SWAP_ALWAYS))
 
     made: Made = {
         "uniform": UniformPolicy,

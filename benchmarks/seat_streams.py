@@ -9,7 +9,7 @@ The form that earns more is the default of `learner.form`.
 import argparse
 import time
 
-from kille_agents import ThresholdPolicy
+from kille_agents import ByteskilleRuleOfThumb
 from kille_training.evaluation.duplicate import payoff
 from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
@@ -29,7 +29,7 @@ def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, lis
         update(model, learner, lambda: max(0.0, 1.0 - (time.perf_counter() - began) / seconds))
         left = model._current_progress_remaining
     policy = export(model, settings, rules, "learnt")
-    baseline = ThresholdPolicy(table.num_players, rules)
+    baseline = ByteskilleRuleOfThumb(table.num_players, rules)
     rows = [
         payoff(
             policy, baseline, table.game, table.num_players, rules, play=play, deals=deals, seed=77

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from kille_agents import ThresholdPolicy
+from kille_agents import ByteskilleRuleOfThumb
 from kille_env import make_batch
 from kille_env.cards.pack import GO, KI
 from kille_env.core.batch import Batch
@@ -20,7 +20,7 @@ STAND, SWAP = 0, 1
 
 
 def play_both_ways(
-    batch: Batch, policy: ThresholdPolicy, seat: int, seeds: np.ndarray
+    batch: Batch, policy: ByteskilleRuleOfThumb, seat: int, seeds: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Returns a seat's gain of standing, [N], and what it held then.
 
@@ -56,7 +56,7 @@ def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> Non
         gains = np.zeros((2, num_players, 21))
         seeds = np.arange(deals) + number * deals
         for seat in range(num_players):
-            policy = ThresholdPolicy(num_players, batch.rules, table, asks=False)
+            policy = ByteskilleRuleOfThumb(num_players, batch.rules, table, asks=False)
             gain, card, taken, to_come = play_both_ways(batch, policy, seat, seeds)
             asked = card >= 0
             np.add.at(gains, (taken[asked], to_come[asked], card[asked]), gain[asked])

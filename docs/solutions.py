@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from kille_agents.match_tabular import load_match_table
-from kille_agents.tabular import load_table
+from kille_agents.tabular import load_tabular_match
+from kille_agents.tabular import load_tabular
 from kille_env.registry import spec
 from kille_training.cli.jobs import solve_folder
 from kille_training.cli.speed import machine
@@ -124,7 +124,7 @@ def strategies() -> str:
     for preset, seats in CASES:
         solved(preset, seats)
         rules = settings(preset, seats).resolve()
-        player = load_table(folder(preset, seats).policy, "byteskille", seats, rules)
+        player = load_tabular(folder(preset, seats).policy, "byteskille", seats, rules)
         link = f"[{seats}](solutions/{preset}-{seats}.md)"
         stage = deal(preset, seats).stages[0]
         for name, situation, choice in first_turns(strategy_of(player, stage), stage):
@@ -157,7 +157,7 @@ def match_of(rules: str, seats: int) -> tuple[Match, MatchStrategy, MatchNashCon
     solved_match(rules, seats)
     resolved = match_settings(rules, seats).resolve()
     match = build_match(seats, resolved)
-    player = load_match_table(match_folder(rules, seats).policy, "byteskille", seats, resolved)
+    player = load_tabular_match(match_folder(rules, seats).policy, "byteskille", seats, resolved)
     strategy = match_strategy_of(player, match)
     return match, strategy, match_nash_conv(match, strategy)
 
@@ -229,7 +229,7 @@ def match_turns() -> str:
     for seats in (2, 3):
         solved("svensk", seats)
         rules = settings("svensk", seats).resolve()
-        player = load_table(folder("svensk", seats).policy, "byteskille", seats, rules)
+        player = load_tabular(folder("svensk", seats).policy, "byteskille", seats, rules)
         stage = deal("svensk", seats).stages[0]
         match, strategy, _ = match_of("svensk", seats)
         first = match.hands[match.states[0].hand].stage
@@ -271,7 +271,7 @@ def parts() -> dict[str, str]:
     found["match-swaps-3.svg"] = swap_heat_map(swaps_of(first[1].hands[0], stage)) + "\n"
     for seats in SEATS:
         resolved = settings("svensk", seats).resolve()
-        player = load_table(folder("svensk", seats).policy, "byteskille", seats, resolved)
+        player = load_tabular(folder("svensk", seats).policy, "byteskille", seats, resolved)
         stage = deal("svensk", seats).stages[0]
         swaps = swaps_of(strategy_of(player, stage), stage)
         found[f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"

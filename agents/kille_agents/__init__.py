@@ -6,8 +6,8 @@ What stands here is imported without torch; the players that need it load it whe
 from kille_agents.about import About
 from kille_agents.catalog import BASELINES, as_policy, load_policy
 from kille_agents.describe import describe_player
-from kille_agents.network import NetworkPolicy, PolicyCard, load_network, save_network
-from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_agents.network import NetworkPolicy, NetworkMetadata, load_network, save_network
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.policy import (
     Policy,
     UniformPolicy,
@@ -21,8 +21,8 @@ __all__ = [
     "About",
     "NetworkPolicy",
     "Policy",
-    "PolicyCard",
-    "ThresholdPolicy",
+    "NetworkMetadata",
+    "ByteskilleRuleOfThumb",
     "UniformPolicy",
     "as_policy",
     "best_actions",

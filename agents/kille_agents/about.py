@@ -1,4 +1,4 @@
-"""What a player is, in words for people."""
+"""A player described for people."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class About:
-    """A player in words; what a *saved* player was made for says `kille_agents.metadata.Card`.
+    """A player described for people; `kille_agents.metadata` is for programs.
 
     Attributes:
-        name: What `load_policy` and the command line call him.
-        what: What he is, or does.
-        made: How he was made.
-        strength: How strong he is: a figure and the command that measures it, or "not measured".
+        name: What `load_policy` and the command line call it.
+        what: What it is, or does.
+        made: How it was made.
+        strength: How strong it is: a figure and the command that measures it, or "not measured".
     """
 
     name: str
@@ -22,7 +22,7 @@ class About:
     strength: str = NOT_MEASURED
 
     def lines(self) -> list[str]:
-        """Returns the card as lines."""
+        """Returns the description as lines."""
         return [
             self.name,
             f"  what      {self.what}",

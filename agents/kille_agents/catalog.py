@@ -4,43 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
-from kille_agents.match_tabular import FORMAT as MATCHES
-from kille_agents.match_tabular import load_match_table
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
-from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
-from kille_agents.rules_of_thumb.femkortskille import FemkortskilleRuleOfThumb
-from kille_agents.rules_of_thumb.knack import KnackRuleOfThumb
-from kille_agents.rules_of_thumb.krypkille import KrypkilleRuleOfThumb
-from kille_agents.rules_of_thumb.kungsholmskille import KungsholmskilleRuleOfThumb
+from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search.flat import SearchPlayer
 from kille_agents.search.ismcts import TreeSearchPlayer
-from kille_agents.tabular import TABLE, load_table, read_card, table_file
+from kille_agents.tabular import TABULAR, load_tabular_file, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
-
-RULES_OF_THUMB: dict[str, Callable[[int, Rules], Policy]] = {
-    "byteskille": ThresholdPolicy,
-    "kungsholmskille": KungsholmskilleRuleOfThumb,
-    "krypkille": KrypkilleRuleOfThumb,
-    "knack": KnackRuleOfThumb,
-    "femkortskille": FemkortskilleRuleOfThumb,
-}
-"""Each game's own rule of thumb."""
-
-
-def rule_of_thumb(num_players: int, rules: Rules) -> Policy:
-    """Returns the rule-of-thumb player of a game.
-
-    Raises:
-        PolicyError: Nobody has written one for this game.
-    """
-    if rules.game not in RULES_OF_THUMB:
-        raise PolicyError(f"{rules.game} has no rule-of-thumb player; uniform plays it")
-    return RULES_OF_THUMB[rules.game](num_players, rules)
-
 
 SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
     "search": lambda num_players, rules: SearchPlayer(rules.game, num_players, rules),
@@ -51,7 +24,6 @@ SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
 BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
     "rule_of_thumb": rule_of_thumb,
-    "threshold": ThresholdPolicy,
     **SEARCHERS,
 }
 """Players that need no training, by name; each is made for a number of seats and rules."""
@@ -135,15 +107,14 @@ def load_policy(
         from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
         return load_sb3(path, game, num_players, rules, trust=trust)
-    if (table := table_file(path)) is not None:
-        load = load_match_table if read_card(table)[0] == MATCHES else load_table
-        return load(table, game, num_players, rules)
+    if (file := tabular_file(path)) is not None:
+        return load_tabular_file(file, game, num_players, rules)
     if path.exists():
         return load_network(path, game, num_players, rules)
     if is_entry_point(name):
         return load_entry_point(name, game, num_players, rules)
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
-        f"{SPECIFICATION} or {TABLE}, nor as module:object. "
+        f"{SPECIFICATION} or {TABULAR}, nor as module:object. "
         f"{did_you_mean(name, [*BASELINES, *population(game)])}"
     )

@@ -1,16 +1,17 @@
-"""What a saved player was made for, and how another table differs from that."""
+"""What a saved policy was made for, and how another table differs from that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
 
 @dataclass(frozen=True)
-class Card:
-    """The table that a player was made for.
+class Metadata:
+    """The table that a policy was made for.
 
     Attributes:
         game: The game.
@@ -24,8 +25,22 @@ class Card:
     num_players: int
     rules: Mapping[str, Any]
 
-    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
-        """Returns in words where a table is another than the one that this was made for."""
+    def check(self, what: str, game: str, num_players: int, rules: Rules) -> None:
+        """Refuses a table that the policy was not made for.
+
+        Args:
+            what: What errors call the policy.
+            game: The game of the table.
+            num_players: Its seats.
+            rules: Its rules.
+
+        Raises:
+            PolicyError: The message names every difference.
+        """
+        if wrong := self._differences(game, num_players, rules):
+            raise PolicyError(f"{what} does not fit this table: {'; '.join(wrong)}")
+
+    def _differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
         if self.game != game:
             return [f"it plays {self.game}, not {game}"]
         wrong = []

@@ -1,8 +1,8 @@
-"""A trained network without the library that trained it.
+"""A trained network, without the library that trained it.
 
-A policy is two files beside each other: `policy.safetensors`, its weights, and `policy.json`, what
-it was made for. Neither can run code when it is read. The forward pass is NumPy in single
-precision, in chunks that fit the processor's cache.
+A policy is two files in one folder: `policy.safetensors`, its weights, and `policy.json`, what it
+was made for. Reading them runs no code. The forward pass is NumPy in single precision, in chunks
+that fit the processor's cache.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from kille_agents.metadata import Card
+from kille_agents.metadata import Metadata
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import write_whole
@@ -42,7 +42,7 @@ _KINDS: dict[str, type] = {
 
 
 @dataclass(frozen=True)
-class PolicyCard(Card):
+class NetworkMetadata(Metadata):
     """What a network was made for: the content of `policy.json`.
 
     Attributes:
@@ -64,12 +64,12 @@ class NetworkPolicy:
     """Plays a multilayer perceptron over the observation."""
 
     def __init__(
-        self, card: PolicyCard, weights: Mapping[str, np.ndarray], name: str = "network"
+        self, metadata: NetworkMetadata, weights: Mapping[str, np.ndarray], name: str = "network"
     ) -> None:
         """Checks the weights.
 
         Args:
-            card: What it was made for.
+            metadata: What it was made for.
             weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
                 actions; float32.
             name: What tables and reports call it.
@@ -77,10 +77,10 @@ class NetworkPolicy:
         Raises:
             PolicyError: A weight is missing, has another shape, or is no number.
         """
-        self.card, self.name = card, name
-        if card.activation not in ACTIVATIONS:
-            raise PolicyError(f"activation {card.activation!r} is not known, expected tanh or relu")
-        sizes = (card.observation_width, *card.layers, card.num_actions)
+        self.metadata, self.name = metadata, name
+        if metadata.activation not in ACTIVATIONS:
+            raise PolicyError(f"activation {metadata.activation!r} is not known, expected tanh or relu")
+        sizes = (metadata.observation_width, *metadata.layers, metadata.num_actions)
         shapes: dict[str, tuple[int, ...]] = {}
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
             shapes[f"weight.{layer}"] = (outputs, inputs)
@@ -119,7 +119,7 @@ class NetworkPolicy:
         for weight, bias in self._layers[:-1]:
             hidden = hidden @ weight
             hidden += bias
-            if self.card.activation == "tanh":
+            if self.metadata.activation == "tanh":
                 np.tanh(hidden, out=hidden)
             else:
                 np.maximum(hidden, 0.0, out=hidden)
@@ -129,7 +129,7 @@ class NetworkPolicy:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
         check_shapes(
-            self.name, observation, mask, self.card.observation_width, self.card.num_actions
+            self.name, observation, mask, self.metadata.observation_width, self.metadata.num_actions
         )
         out = np.empty(mask.shape, dtype=np.float64)
         for start in range(0, len(mask), CHUNK):
@@ -168,7 +168,7 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     weights = save(policy.weights)
     content = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest()}
-    content |= asdict(policy.card)
+    content |= asdict(policy.metadata)
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     write_whole(folder / WEIGHTS, weights)
     write_whole(folder / SPECIFICATION, text.encode())
@@ -188,23 +188,20 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
         PolicyError: The files are missing, broken, do not belong together, or are for another
             table; the message names every difference.
     """
-    card, weights, name = read_network(path)
-    wrong = card.differences(game, num_players, rules)
-    game_spec = spec(game)
-    if not wrong:
-        needed = (width(game_spec.observation(num_players)), game_spec.num_actions)
-        if (card.observation_width, card.num_actions) != needed:
-            wrong = [
-                f"it reads {card.observation_width} features and knows {card.num_actions} actions, "
-                f"the table has {needed[0]} and {needed[1]}"
-            ]
-    if wrong:
-        raise PolicyError(f"the policy in {path} does not fit this table: {'; '.join(wrong)}")
-    return NetworkPolicy(card, weights, name)
+    metadata, weights, name = read_network(path)
+    metadata.check(f"the policy in {path}", game, num_players, rules)
+    needed = (width(spec(game).observation(num_players)), spec(game).num_actions)
+    if (metadata.observation_width, metadata.num_actions) != needed:
+        raise PolicyError(
+            f"the policy in {path} does not fit this table: it reads {metadata.observation_width} "
+            f"features and knows {metadata.num_actions} actions, "
+            f"the table has {needed[0]} and {needed[1]}"
+        )
+    return NetworkPolicy(metadata, weights, name)
 
 
-def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
-    """Reads the two files of a policy, whatever table it is for: card, weights and name."""
+def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], str]:
+    """Reads the two files of a policy, whatever table it is for: metadata, weights and name."""
     folder = policy_folder(path)
     if folder is None:
         raise PolicyError(
@@ -216,7 +213,7 @@ def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
                 f"{folder} holds no {file.name}; "
                 f"a policy is {WEIGHTS} with {SPECIFICATION} beside it"
             )
-    card, digest = _read_card(folder / SPECIFICATION)
+    metadata, digest = _read_metadata(folder / SPECIFICATION)
     data = (folder / WEIGHTS).read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
         raise PolicyError(
@@ -227,7 +224,7 @@ def read_network(path: Path) -> tuple[PolicyCard, dict[str, np.ndarray], str]:
         weights = load(data)
     except SafetensorError as error:
         raise PolicyError(f"{folder / WEIGHTS} cannot be read: {error}") from None
-    return card, weights, folder.resolve().name
+    return metadata, weights, folder.resolve().name
 
 
 def policy_folder(path: str | Path) -> Path | None:
@@ -238,14 +235,14 @@ def policy_folder(path: str | Path) -> Path | None:
     return path.parent if path.name in (WEIGHTS, SPECIFICATION) else None
 
 
-def _read_card(file: Path) -> tuple[PolicyCard, str]:
+def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
         content["layers"] = tuple(content["layers"])
-        names = {field.name for field in fields(PolicyCard)}
+        names = {field.name for field in fields(NetworkMetadata)}
         if set(content) != names:
             raise KilleError(f"its keys are {sorted(content)}, expected {sorted(names)}")
         for name, kind in _KINDS.items():
@@ -253,6 +250,6 @@ def _read_card(file: Path) -> tuple[PolicyCard, str]:
                 raise KilleError(f"{name} is {content[name]!r}")
         if not all(type(units) is int and units > 0 for units in content["layers"]):
             raise KilleError(f"layers is {list(content['layers'])!r}")
-        return PolicyCard(**content), digest
+        return NetworkMetadata(**content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None

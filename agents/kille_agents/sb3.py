@@ -137,7 +137,7 @@ def fitting(policy: SB3Policy, game: str, num_players: int) -> SB3Policy:
     return policy
 
 
-def told_by(path: Path) -> dict[str, Any]:
+def read_plain(path: Path) -> dict[str, Any]:
     """Reads the plain part of a saved model, which runs nothing.
 
     Raises:
@@ -157,7 +157,7 @@ def algorithm_of(path: Path) -> str:
     Raises:
         PolicyError: It is no such model, or of an algorithm that is not supported.
     """
-    data = told_by(path)
+    data = read_plain(path)
     kind = data.get("policy_class")
     module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import NetworkPolicy, PolicyCard, save_network
+from kille_agents import NetworkPolicy, NetworkMetadata, save_network
 from kille_agents.about import NOT_MEASURED, About
 from kille_agents.catalog import BASELINES, RULES_OF_THUMB
 from kille_agents.describe import describe_player, measured, measured_lines
 from kille_agents.population import ROSTER, population
-from kille_agents.tabular import TableCard, TablePolicy, save_table
+from kille_agents.tabular import TabularMetadata, TabularPolicy, save_tabular
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 
@@ -62,7 +62,7 @@ def network(folder):
     features = width(spec.observation(3))
     rules = spec.resolve(episode="deal").as_dict()
     made = {"by": "hand", "seed": 12345, "decisions": 12345, "with": {"python": "3"}}
-    card = PolicyCard("knack", 0, 3, rules, features, spec.num_actions, (4,), "tanh", made)
+    card = NetworkMetadata("knack", 0, 3, rules, features, spec.num_actions, (4,), "tanh", made)
     weights = {
         "weight.0": np.zeros((4, features), np.float32),
         "bias.0": np.zeros(4, np.float32),
@@ -107,9 +107,9 @@ def test_a_broken_evaluation_is_named(tmp_path, text):
 
 def test_a_tables_card_says_how_far_it_is_from_an_equilibrium(tmp_path):
     rules = kille_env.spec("byteskille").resolve(episode="deal").as_dict()
-    card = TableCard("byteskille", 0, 2, rules, {"method": "dcfr", "iterations": 12345})
-    table = TablePolicy(card, np.zeros((1, 3), np.uint8), np.ones((1, 1)))
-    file = save_table(table, tmp_path / "policy")
+    card = TabularMetadata("byteskille", 0, 2, rules, {"method": "dcfr", "iterations": 12345})
+    table = TabularPolicy(card, np.zeros((1, 3), np.uint8), np.ones((1, 1)))
+    file = save_tabular(table, tmp_path / "policy")
     found = describe_player(file)
     assert found.what == (
         "a table that holds every decision of single deals of byteskille with 2 seats, "

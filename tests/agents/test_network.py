@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kille_agents import NetworkPolicy, PolicyCard, load_network, load_policy, save_network
+from kille_agents import NetworkPolicy, NetworkMetadata, load_network, load_policy, save_network
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.registry import make_batch, spec
@@ -28,7 +28,7 @@ def card(**changes):
         "activation": "tanh",
         "made": {"by": "a test"},
     }
-    return PolicyCard(**{**values, **changes})
+    return NetworkMetadata(**{**values, **changes})
 
 
 def weights(made_for, seed=0):

@@ -5,7 +5,7 @@ import pytest
 
 from kille_agents import (
     Policy,
-    ThresholdPolicy,
+    ByteskilleRuleOfThumb,
     UniformPolicy,
     best_actions,
     check_probabilities,
@@ -30,7 +30,7 @@ def table(cards, *actions, rules=None, episode="deal", num_players=None, dealer=
 
 def choice(batch, **options):
     """What the rule-of-thumb player does at a table, in words."""
-    policy = ThresholdPolicy(batch.num_players, batch.rules, **options)
+    policy = ByteskilleRuleOfThumb(batch.num_players, batch.rules, **options)
     chances = policy.probabilities(batch.observation, batch.mask)
     check_probabilities("threshold", chances, batch.mask)
     return batch.spec.actions[int(best_actions(chances)[0])]
@@ -101,11 +101,11 @@ class TestRuleOfThumb:
         assert choice(table(["BL", "L3", "L4", "L5"])) == "swap"
 
     def test_the_dealer_and_forehand_have_thresholds_of_their_own(self):
-        policy = ThresholdPolicy(3, spec("byteskille").resolve(episode="deal"))
+        policy = ByteskilleRuleOfThumb(3, spec("byteskille").resolve(episode="deal"))
         assert len(set(policy.thresholds[0, 3, :3])) > 1
 
     def test_needs_less_at_a_larger_table(self):
-        policy = ThresholdPolicy(20, spec("byteskille").resolve(episode="deal"))
+        policy = ByteskilleRuleOfThumb(20, spec("byteskille").resolve(episode="deal"))
         assert policy.thresholds[0, 20, 5] < policy.thresholds[0, 4, 2]
 
     def test_knows_that_somebody_is_worse_off(self):
@@ -156,7 +156,7 @@ class TestRuleOfThumb:
         rules = spec("byteskille").resolve()
         batch = table(["BL", "L5", "L6", "L7"])
         with pytest.raises(PolicyError, match="made for another table"):
-            ThresholdPolicy(3, rules).probabilities(batch.observation, batch.mask)
+            ByteskilleRuleOfThumb(3, rules).probabilities(batch.observation, batch.mask)
 
 
 def test_an_unknown_player_is_refused_with_a_suggestion():

@@ -8,7 +8,7 @@ from env import knack_tables, krypkille_tables
 from env.trick_tables import play
 from kille_agents import check_probabilities, load_policy, sample_actions
 from kille_agents.population import ROSTER, population
-from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import PolicyError
 
 STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
@@ -186,7 +186,7 @@ def the_rule_of_thumb(cards, *actions):
     batch.reset(deck=list(cards), dealer=len(cards) - 1)
     for action in actions:
         batch.step(np.array([batch.spec.actions.index(action)]))
-    chances = ThresholdPolicy(len(cards), batch.rules).probabilities(batch.observation, batch.mask)
+    chances = ByteskilleRuleOfThumb(len(cards), batch.rules).probabilities(batch.observation, batch.mask)
     return batch.spec.actions[int(chances[0].argmax())]
 
 

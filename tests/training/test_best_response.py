@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
+from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import spec
@@ -80,7 +80,7 @@ def test_the_learners_are_chosen_over_other_deals_than_the_gain_is_measured_over
 
 def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
     """One learner that is good as forehand, one that is good as dealer."""
-    usual = ThresholdPolicy(2, DEAL)
+    usual = ByteskilleRuleOfThumb(2, DEAL)
     layout = {part.name: part.slice for part in spec("byteskille").observation(2)}
 
     class GoodAt:
@@ -103,7 +103,7 @@ def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
 
 def test_where_no_learner_gains_the_response_keeps_to_the_policy(monkeypatch):
     monkeypatch.setattr(module, "_learn", lambda *given: (UniformPolicy(), 1))
-    usual = ThresholdPolicy(2, DEAL)
+    usual = ByteskilleRuleOfThumb(2, DEAL)
     found = best_response(usual, "byteskille", 2, DEAL, TINY)
     assert found.chosen == (module.KEEPS, module.KEEPS)
     assert [(gain.low, gain.mean, gain.high) for gain in found.gains] == [(0.0, 0.0, 0.0)] * 2
@@ -123,7 +123,7 @@ def test_who_responds_with_himself_gains_exactly_nothing(game, num_players, epis
 
 
 def test_gains_are_those_of_the_tree(deal):
-    threshold, uniform = ThresholdPolicy(2, DEAL), UniformPolicy()
+    threshold, uniform = ByteskilleRuleOfThumb(2, DEAL), UniformPolicy()
     gained = gains(threshold, uniform, "byteskille", 2, DEAL, SEEDS)
     tree = deal.stages[0].tree
     for position in range(2):
@@ -136,7 +136,7 @@ def test_gains_are_those_of_the_tree(deal):
 
 
 def test_chosen_positions_and_chunks_change_nothing(monkeypatch):
-    policies = ThresholdPolicy(3, DEAL), UniformPolicy()
+    policies = ByteskilleRuleOfThumb(3, DEAL), UniformPolicy()
     whole = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50])
     monkeypatch.setattr(module, "TABLES", 16)
     parts = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50], [2, 0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kille_agents import ThresholdPolicy, UniformPolicy, load_policy
+from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import (
@@ -29,7 +29,7 @@ class First:
 
 @pytest.mark.parametrize(("num_players", "rules"), [(2, DEAL), (3, DEAL), (5, MATCH), (13, DEAL)])
 def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
-    policy = ThresholdPolicy(num_players, rules)
+    policy = ByteskilleRuleOfThumb(num_players, rules)
     row = payoff(policy, policy, "byteskille", num_players, rules, play="argmax", deals=50, seed=3)
     assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
     assert row.estimate.groups == 50
@@ -96,7 +96,7 @@ def test_it_equals_a_plain_loop_over_single_tables():
     deals, seed = 7, 11
     row = payoff(
         First(),
-        ThresholdPolicy(3, DEAL),
+        ByteskilleRuleOfThumb(3, DEAL),
         "byteskille",
         3,
         DEAL,
@@ -104,7 +104,7 @@ def test_it_equals_a_plain_loop_over_single_tables():
         deals=deals,
         seed=seed,
     )
-    players = [First(), ThresholdPolicy(3, DEAL)]
+    players = [First(), ByteskilleRuleOfThumb(3, DEAL)]
     seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
     means, places = [], np.zeros((deals, 3))
     for number, deal in enumerate(seeds):
@@ -129,11 +129,11 @@ def test_it_equals_a_plain_loop_over_single_tables():
 def test_who_plays_changes_nothing_about_the_cards():
     one, other = (
         payoff(policy, UniformPolicy(), "byteskille", 3, DEAL, deals=200, seed=5)
-        for policy in (ThresholdPolicy(3, DEAL), UniformPolicy())
+        for policy in (ByteskilleRuleOfThumb(3, DEAL), UniformPolicy())
     )
     assert one.estimate.low > other.estimate.high  # 200 deals are enough to tell these two apart
     again = payoff(
-        ThresholdPolicy(3, DEAL), UniformPolicy(), "byteskille", 3, DEAL, deals=200, seed=5
+        ByteskilleRuleOfThumb(3, DEAL), UniformPolicy(), "byteskille", 3, DEAL, deals=200, seed=5
     )
     assert again == one
 
@@ -151,7 +151,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
 def test_a_table_has_a_line_for_each_baseline_and_way_to_play():
     counted = []
     rows = payoff_table(
-        First(), [UniformPolicy(), ThresholdPolicy(3, DEAL)], "byteskille", 3, DEAL,
+        First(), [UniformPolicy(), ByteskilleRuleOfThumb(3, DEAL)], "byteskille", 3, DEAL,
         deals=10, seed=0, progress=counted.append,
     )  # fmt: skip
     assert [(row.against, row.play) for row in rows] == [

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
@@ -64,9 +64,9 @@ def _best(batch, weight, policy, pair, deciding):
 @pytest.mark.parametrize(
     ("policy", "pair"),
     [
-        (ThresholdPolicy(3, RULES), (0, 1)),
-        (ThresholdPolicy(3, RULES), (0, 2)),
-        (ThresholdPolicy(3, RULES), (1, 2)),
+        (ByteskilleRuleOfThumb(3, RULES), (0, 1)),
+        (ByteskilleRuleOfThumb(3, RULES), (0, 2)),
+        (ByteskilleRuleOfThumb(3, RULES), (1, 2)),
         (UniformPolicy(), (0, 2)),
     ],
     ids=["threshold, 0 and 1", "threshold, 0 and 2", "threshold, 1 and 2", "uniform, 0 and 2"],
@@ -83,7 +83,7 @@ def test_sharing_is_worth_what_brute_force_finds(policy, pair):
 
 def test_brute_force_finds_what_a_tree_without_sharing_earns():
     """The check is checked: where nobody decides freely it is the value of the policies."""
-    policy = ThresholdPolicy(3, RULES)
+    policy = ByteskilleRuleOfThumb(3, RULES)
     deal = build_deal(3, RULES, cards=PACK)
     values = expected_values(deal.stages[0].tree, strategies_of(policy, deal)[0])
     assert brute_force(policy, (0, 1), ()) == pytest.approx(values[0] + values[1])
@@ -103,7 +103,7 @@ def test_who_shares_forgets_nothing_and_knows_more():
 
 def test_a_question_is_asked_together():
     rules = spec("byteskille").resolve({"episode": "deal", "max_redeals": 2})
-    policy = ThresholdPolicy(3, rules)
+    policy = ByteskilleRuleOfThumb(3, rules)
     deal = build_deal(3, rules, cards=PACK)
     assert len(deal.stages) == 3
     found = collusion.exact_collusion(policy, (2, 0), 3, rules, cards=PACK, deal=deal)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kille_agents.greedy import Greedy
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy
@@ -32,8 +32,8 @@ def players():
     bolder = threshold_array(DEALT, TAKEN)
     bolder[bolder > 0] -= 2
     return (
-        ThresholdPolicy(SEATS, RULES),
-        ThresholdPolicy(SEATS, RULES, bolder),
+        ByteskilleRuleOfThumb(SEATS, RULES),
+        ByteskilleRuleOfThumb(SEATS, RULES, bolder),
         UniformPolicy(),
     )
 
@@ -109,7 +109,7 @@ def test_a_deal_with_a_question_is_worth_what_its_later_hands_are(players):
     rules = spec("byteskille").resolve({"episode": "deal", "max_redeals": 1})
     deal = build_deal(SEATS, rules)
     assert len(deal.stages) == 2
-    asks = (ThresholdPolicy(SEATS, rules), UniformPolicy(), Greedy(UniformPolicy()))
+    asks = (ByteskilleRuleOfThumb(SEATS, rules), UniformPolicy(), Greedy(UniformPolicy()))
     scores = control.exact_scores(np.array([(0, 1, 1)]), asks, deal)[0]
     earned, types = play(asks, (0, 1, 1), 4000, rules)
     luck = control.dealt_luck((0, 1, 1), asks, deal, types)
@@ -225,7 +225,7 @@ def test_luck_is_counted_by_hand():
     batch = make_batch("byteskille", 1, 2, rules=rules, seed=0, restart=False)
     batch.reset(deck=["L9", "L9"], dealer=1, deal=False)
     rng = np.random.default_rng(0)
-    stands = Player(ThresholdPolicy(2, rules, np.zeros((2, 21, 20))), "argmax", rng)
+    stands = Player(ByteskilleRuleOfThumb(2, rules, np.zeros((2, 21, 20))), "argmax", rng)
     watched = play_watched(batch, [stands], np.zeros((1, 2), dtype=np.int64))
     lilja = KILLE_CODES.index("L9")
     assert watched.cards[0, 0, 0, lilja] == pytest.approx(1 - 2 / 42)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
+from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import Player, play_out
@@ -23,7 +23,7 @@ def bank():
     rules = spec("byteskille").resolve({"episode": "deal"})
     bolder = threshold_array(DEALT, TAKEN)
     bolder[bolder > 0] -= 2
-    policies = (ThresholdPolicy(3, rules), ThresholdPolicy(3, rules, bolder))
+    policies = (ByteskilleRuleOfThumb(3, rules), ByteskilleRuleOfThumb(3, rules, bolder))
     rng = np.random.default_rng(0)
     players = [Player(policy, "argmax", rng) for policy in policies]
     deals = 8000

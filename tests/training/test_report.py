@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from kille_agents import ThresholdPolicy, UniformPolicy
+from kille_agents import ByteskilleRuleOfThumb, UniformPolicy
 from kille_env.cards.pack import GO, KI
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
@@ -24,7 +24,7 @@ RULES = spec("byteskille").resolve(episode="deal")
 
 
 def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
-    policy = ThresholdPolicy(3, RULES)
+    policy = ByteskilleRuleOfThumb(3, RULES)
     found = swap_map(policy, 3, RULES, decisions=60_000)
     for place in range(3):
         swapped = found.dealt[place, :GO]
@@ -91,7 +91,7 @@ def measured(*baselines):
 
 
 def test_equal_plots_are_equal_bytes():
-    found = swap_map(ThresholdPolicy(3, RULES), 3, RULES, decisions=8192)
+    found = swap_map(ByteskilleRuleOfThumb(3, RULES), 3, RULES, decisions=8192)
     rows = measured("uniform")
     assert plots.swap_heat_map(found, found) == plots.swap_heat_map(found, found)
     assert plots.learning_curve(rows, "deal") == plots.learning_curve(rows, "deal")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.rules_of_thumb.byteskille import ThresholdPolicy
-from kille_agents.tabular import FORMAT, TablePolicy, load_table, save_table, write_table
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
+from kille_agents.tabular import FORMAT, TabularPolicy, load_tabular, save_tabular, write_arrays
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
 from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
@@ -356,7 +356,7 @@ def test_improvement_of_each_seat_is_that_of_openspiel() -> None:
 
 def test_each_seat_can_have_its_own_player() -> None:
     stage = build_stage(3, "wikipedia")
-    threshold, evenly = ThresholdPolicy(3, stage.rules), UniformPolicy()
+    threshold, evenly = ByteskilleRuleOfThumb(3, stage.rules), UniformPolicy()
     strategy = strategy_of([threshold, evenly, threshold], stage)
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     np.testing.assert_array_equal(strategy[owner == 1], uniform(stage.tree)[owner == 1])
@@ -369,7 +369,7 @@ def test_each_seat_can_have_its_own_player() -> None:
 
 def test_the_best_response_earns_what_nash_conv_says() -> None:
     stage = build_stage(3, "wikipedia")
-    measured = nash_conv(ThresholdPolicy(3, stage.rules), stage)
+    measured = nash_conv(ByteskilleRuleOfThumb(3, stage.rules), stage)
     assert measured.largest > 1e-3
     for seat, (response,) in enumerate(measured.responses):
         earned = expected_values(stage.tree, response)[seat]
@@ -393,7 +393,7 @@ class _Always:
 def test_a_mixture_earns_the_mean_of_its_players() -> None:
     # In one seat, against fixed players: so it is for any best response, too.
     stage = build_stage(3, {"fraga": "off"})
-    others = ThresholdPolicy(3, stage.rules)
+    others = ByteskilleRuleOfThumb(3, stage.rules)
     players = (_Always(last=False), UniformPolicy(), _Always(last=True))
     weights = (0.5, 0.3, 0.2)
     for seat in range(3):
@@ -466,15 +466,15 @@ def test_a_saved_strategy_plays_the_same(tmp_path: Path, rules: str) -> None:
     strategies = [a_strategy(stage, 7) for stage in deal.stages]
     table = table_of(strategies, deal, "drawn", seed=7)
     resolved = deal.stages[0].rules
-    path = save_table(table, tmp_path / "drawn")
-    loaded = load_table(path, "byteskille", 2, resolved)
-    assert isinstance(loaded, TablePolicy)
+    path = save_tabular(table, tmp_path / "drawn")
+    loaded = load_tabular(path, "byteskille", 2, resolved)
+    assert isinstance(loaded, TabularPolicy)
     assert (rules == "wikipedia") == (deal.stages[0].thrown_in > 0)
-    assert (loaded.name, loaded.card.made) == ("drawn", {"seed": 7})
+    assert (loaded.name, loaded.metadata.made) == ("drawn", {"seed": 7})
     for given, got in zip(strategies, strategies_of(loaded, deal), strict=True):
         np.testing.assert_allclose(got, given, atol=1e-15)
     with pytest.raises(PolicyError, match="its rule stake is 2, not 4"):
-        load_table(path, "byteskille", 2, kille_env.spec("byteskille").resolve(resolved, stake=4))
+        load_tabular(path, "byteskille", 2, kille_env.spec("byteskille").resolve(resolved, stake=4))
     # It can sit at a table of the environment.
     batch = kille_env.make_batch("byteskille", num_tables=64, num_players=2, rules=resolved, seed=1)
     batch.reset()
@@ -490,7 +490,7 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
     again = table_of([strategy_of(table, stage)], stage)
     np.testing.assert_allclose(again.chances, table.chances, atol=1e-12)
     # Threshold players look at the observation only, so nothing of them is lost.
-    threshold = strategy_of(ThresholdPolicy(3, stage.rules), stage)
+    threshold = strategy_of(ByteskilleRuleOfThumb(3, stage.rules), stage)
     kept = strategy_of(table_of([threshold], stage), stage)
     np.testing.assert_allclose(kept, threshold, atol=1e-12)
 
@@ -498,7 +498,7 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
 def test_broken_tables_are_refused(tmp_path: Path) -> None:
     stage = build_stage(2, {"fraga": "off"})
     table = table_of([uniform(stage.tree)], stage)
-    path = save_table(table, tmp_path / "table.npz")
+    path = save_tabular(table, tmp_path / "table.npz")
     whole = path.read_bytes()
     for damaged in (
         whole[:-200],
@@ -507,34 +507,34 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
     ):
         path.write_bytes(damaged)
         with contextlib.suppress(PolicyError):  # padding and names of files may say anything
-            load_table(path, "byteskille", 2, stage.rules)
+            load_tabular(path, "byteskille", 2, stage.rules)
     path.write_bytes(whole[:-200])
     with pytest.raises(PolicyError, match="is no table"):
-        load_table(path, "byteskille", 2, stage.rules)
+        load_tabular(path, "byteskille", 2, stage.rules)
     for changed, told in (
         ({"num_players": "two"}, "num_players is 'two', expected int"),
         ({"rules": None}, "rules is None, expected dict"),
         ({"format": "other"}, "its format is 'other'"),
     ):
-        about = {"format": FORMAT, **asdict(table.card), **changed}
+        about = {"format": FORMAT, **asdict(table.metadata), **changed}
         arrays = {"observations": table.observations, "probabilities": table.chances}
-        write_table(path, about, arrays)
+        write_arrays(path, about, arrays)
         with pytest.raises(PolicyError, match=told):
-            load_table(path, "byteskille", 2, stage.rules)
+            load_tabular(path, "byteskille", 2, stage.rules)
     for chances, told in (
         (np.full(table.chances.shape, np.nan), "a value that is no probability"),
         (np.full(table.chances.shape, "often"), "probabilities is no array of numbers"),
     ):
         arrays = {"observations": table.observations, "probabilities": chances}
-        write_table(path, {"format": FORMAT, **asdict(table.card)}, arrays)
+        write_arrays(path, {"format": FORMAT, **asdict(table.metadata)}, arrays)
         with pytest.raises(PolicyError, match=told):
-            load_table(path, "byteskille", 2, stage.rules)
+            load_tabular(path, "byteskille", 2, stage.rules)
     np.savez(path, about=np.array([{"format": 1}], dtype=object))
     with pytest.raises(PolicyError, match="is no table"):
-        load_table(path, "byteskille", 2, stage.rules)
+        load_tabular(path, "byteskille", 2, stage.rules)
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
-        TablePolicy(table.card, twice, np.concatenate([table.chances, table.chances[:1]]))
+        TabularPolicy(table.metadata, twice, np.concatenate([table.chances, table.chances[:1]]))
     with pytest.raises(PolicyError, match="1 of 1 observations are not in the table"):
         table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
 

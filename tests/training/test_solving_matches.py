@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.match_tabular import (
-    MatchTable,
+from kille_agents.tabular import (
+    TabularMatchPolicy,
     hand_columns,
-    load_match_table,
-    save_match_table,
+    load_tabular_match,
+    save_tabular_match,
     standing_columns,
 )
-from kille_agents.tabular import TableCard
+from kille_agents.tabular import TabularMetadata
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import sample_actions
@@ -54,7 +54,7 @@ class Whim:
     name = "whim"
 
     def __init__(self, num_players: int, rules: object) -> None:
-        card = TableCard("byteskille", 0, num_players, {})
+        card = TabularMetadata("byteskille", 0, num_players, {})
         capped = isinstance(rules, dict) and rules.get("ante") == "deal"
         self.standing = standing_columns(card, capped)
         self.seen = np.union1d(self.standing, hand_columns(card))
@@ -327,18 +327,18 @@ def test_progress_is_told_and_time_can_end_it() -> None:
 def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> None:
     match = three.match
     table = match_table_of(three.strategy, match, seconds=1.5)
-    path = save_match_table(table, tmp_path / "match")
-    loaded = load_match_table(path, "byteskille", 3, match.rules)
-    assert loaded.card == table.card
+    path = save_tabular_match(table, tmp_path / "match")
+    loaded = load_tabular_match(path, "byteskille", 3, match.rules)
+    assert loaded.metadata == table.metadata
     first, second = (match_strategy_of(player, match) for player in (table, loaded))
     for one, other in zip(first.hands + first.buys, second.hands + second.buys, strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(PolicyError, match="seats"):
-        load_match_table(path, "byteskille", 2, match.rules)
+        load_tabular_match(path, "byteskille", 2, match.rules)
     bad = tmp_path / "bad.npz"
     bad.write_bytes(path.read_bytes()[:100])
     with pytest.raises(PolicyError, match=r"no table of a player \(kille-match-table 1"):
-        load_match_table(bad, "byteskille", 3, match.rules)
+        load_tabular_match(bad, "byteskille", 3, match.rules)
 
 
 def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) -> None:
@@ -353,7 +353,7 @@ def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
     table = match_table_of(three.strategy, three.match)
     for wrong in ({"buys": np.zeros(1)}, {"played": table.arrays["played"] - 1.0}):
         with pytest.raises(PolicyError, match="match table"):
-            MatchTable(table.card, table.capped, {**table.arrays, **wrong})
+            TabularMatchPolicy(table.metadata, table.capped, {**table.arrays, **wrong})
 
 
 # What is refused

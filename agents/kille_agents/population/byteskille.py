@@ -21,15 +21,21 @@ from kille_agents.population.habits import (
     by_habit,
     noisy,
 )
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ThresholdPolicy, threshold_array
-from kille_agents.tabular import SUFFIX, load_table
+from kille_agents.rules_of_thumb.byteskille import (
+    DEALT,
+    MOST_TO_COME,
+    TAKEN,
+    ByteskilleRuleOfThumb,
+    knows_a_lower,
+    threshold_array,
+)
+from kille_agents.tabular import SUFFIX, load_tabular
 from kille_env.cards.pack import KI
 from kille_env.core.spec import Rules
 from kille_env.policy import Policy
 from kille_env.registry import spec
 
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15
-MOST_TO_COME = 19
 SHIFT = 2  # types by which the restless and the contented differ from the rule of thumb
 
 Content = Callable[[Seen], np.ndarray]
@@ -57,7 +63,7 @@ def turn(content: Content, asks: str = "bad", calls: bool = False) -> Habit:
 
 def usual(seen: Seen) -> np.ndarray:
     """Whether the rule of thumb is content."""
-    return _thumb(seen.num_players, seen.rules).keeps(seen.observation)
+    return _thumb(seen.num_players, seen.rules).keeps(seen)
 
 
 def nothing(seen: Seen) -> np.ndarray:
@@ -84,7 +90,7 @@ def ladder(seen: Seen) -> np.ndarray:
     """The dealer from lilja 7 up, each one before him one card lower; who knows a lower one."""
     to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
     good = seen["card"].argmax(axis=1) >= np.maximum(LILJA_7 - to_come, KRANSEN + 1)
-    knows = _thumb(seen.num_players, seen.rules).knows_a_lower(seen.observation)
+    knows = knows_a_lower(seen)
     return (good | knows) & ~low_kille(seen)
 
 
@@ -113,9 +119,9 @@ def keeps_killes(seen: Seen) -> np.ndarray:
 
 
 @cache
-def _thumb(num_players: int, rules: Rules) -> ThresholdPolicy:
+def _thumb(num_players: int, rules: Rules) -> ByteskilleRuleOfThumb:
     """The rule of thumb of a table; making him takes longer than asking him for a few decisions."""
-    return ThresholdPolicy(num_players, rules)
+    return ByteskilleRuleOfThumb(num_players, rules)
 
 
 def shifted(by: int) -> Maker:
@@ -123,7 +129,7 @@ def shifted(by: int) -> Maker:
     thresholds = np.where(_USUAL > 0, (_USUAL + by).clip(0, VARDSHUS), 0)
 
     def make(name: str, num_players: int, rules: Rules) -> Policy:
-        return Renamed(name, ThresholdPolicy(num_players, rules, thresholds))
+        return Renamed(name, ByteskilleRuleOfThumb(num_players, rules, thresholds))
 
     return make
 
@@ -135,8 +141,8 @@ def solved(name: str, num_players: int, rules: Rules) -> Policy:
         file = folder / f"{preset}-{num_players}{SUFFIX}"
         if rules == spec("byteskille").resolve(preset, episode="deal") and file.is_file():
             with as_file(file) as path:
-                return Renamed(name, load_table(path, "byteskille", num_players, rules))
-    return Renamed(name, ThresholdPolicy(num_players, rules))
+                return Renamed(name, load_tabular(path, "byteskille", num_players, rules))
+    return Renamed(name, ByteskilleRuleOfThumb(num_players, rules))
 
 
 def agreeable(seen: Seen) -> np.ndarray:
@@ -152,7 +158,7 @@ _BUYS, _DECLINES = always(buy=1.0), always(decline=1.0)
 
 def plain(content: Content, asks: str = "bad", calls: bool = False, **habits: Habit) -> Maker:
     """Returns what makes a player who swaps what does not content him; see `turn`."""
-    return by_habit(ThresholdPolicy, turn=turn(content, asks, calls), **habits)
+    return by_habit(ByteskilleRuleOfThumb, turn=turn(content, asks, calls), **habits)
 
 
 BOTS = (
@@ -241,19 +247,19 @@ BOTS = (
         HELD_OUT,
         "the rule of thumb, but as the last two or three he agrees to deal again when his own card "
         "is bad, and he always buys in",
-        by_habit(ThresholdPolicy, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS),
+        by_habit(ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS),
     ),
     Bot(
         "byteskille/tipsy",
         TRAIN,
         "the rule of thumb, but every fifth decision is anything legal",
-        noisy(ThresholdPolicy, 0.2),
+        noisy(ByteskilleRuleOfThumb, 0.2),
     ),
     Bot(
         "byteskille/drunk",
         HELD_OUT,
         "the rule of thumb, but every second decision is anything legal",
-        noisy(ThresholdPolicy, 0.5),
+        noisy(ByteskilleRuleOfThumb, 0.5),
     ),
     Bot(
         "byteskille/solved",

@@ -1,1 +1,48 @@
-"""A rule-of-thumb player for each game."""
+"""Each game's rule of thumb: what a sensible person plays without calculating."""
+
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
+from kille_agents.rules_of_thumb.femkortskille import FemkortskilleRuleOfThumb
+from kille_agents.rules_of_thumb.knack import KnackRuleOfThumb
+from kille_agents.rules_of_thumb.krypkille import KrypkilleRuleOfThumb
+from kille_agents.rules_of_thumb.kungsholmskille import KungsholmskilleRuleOfThumb
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+
+__all__ = ["RULES_OF_THUMB", "RuleOfThumb", "rule_of_thumb", "rule_of_thumb_class"]
+
+RULES_OF_THUMB: dict[str, type[RuleOfThumb]] = {
+    kind.game: kind
+    for kind in (
+        ByteskilleRuleOfThumb,
+        KungsholmskilleRuleOfThumb,
+        KrypkilleRuleOfThumb,
+        KnackRuleOfThumb,
+        FemkortskilleRuleOfThumb,
+    )
+}
+"""Rules of thumb by game."""
+
+
+def rule_of_thumb(num_players: int, rules: Rules) -> RuleOfThumb:
+    """Returns the rule of thumb of a game, for a table.
+
+    Args:
+        num_players: Seats of the table.
+        rules: Its rules, which say the game.
+
+    Raises:
+        PolicyError: The game has none.
+    """
+    return rule_of_thumb_class(rules.game)(num_players, rules)
+
+
+def rule_of_thumb_class(game: str) -> type[RuleOfThumb]:
+    """Returns the class of a game's rule of thumb.
+
+    Raises:
+        PolicyError: The game has none.
+    """
+    if game not in RULES_OF_THUMB:
+        raise PolicyError(f"{game} has no rule of thumb; uniform plays it")
+    return RULES_OF_THUMB[game]

@@ -29,11 +29,11 @@ the price.
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.cards.pack import KI
-from kille_env.core.spec import Rules, width
-from kille_env.errors import PolicyError
-from kille_env.policy import check_shapes
-from kille_env.registry import spec
+from kille_env.core.spec import Rules
+
+MOST_TO_COME = 19
 
 # Lowest type to stand with, one row a number of players dealt in, from 2; the entries are for 0, 1,
 # 2, ... players still to come. Types: 0 blaren, 1 blompottan, 2 kransen, 3 to 14 lilja 1 to 12.
@@ -94,14 +94,11 @@ def threshold_array(
     return table
 
 
-class ThresholdPolicy:
-    """Plays Byteskille by thresholds; see the module's text for the reasons.
+class ByteskilleRuleOfThumb(RuleOfThumb):
+    """Plays Byteskille by thresholds; see the module's text for the reasons."""
 
-    Attributes:
-        what: What he does, in a sentence for his card.
-    """
-
-    what = "swaps what is lower than a threshold by position, table size and what he has seen"
+    game = "byteskille"
+    what = "swaps what is lower than a threshold by position, table size and what it has seen"
 
     def __init__(
         self,
@@ -116,76 +113,51 @@ class ThresholdPolicy:
             num_players: Seats of the table.
             rules: Its rules.
             thresholds: Other thresholds, [2, 21, 20] as `threshold_array` returns them.
-            asks: Whether he asks for better cards where he may.
+            asks: Whether it asks for better cards where it may.
 
         Raises:
             PolicyError: The rules are not Byteskille's.
         """
-        if rules.game != "byteskille":
-            raise PolicyError(
-                f"threshold plays byteskille, not {rules.game}; each game's own is rule_of_thumb"
-            )
-        game = spec("byteskille")
-        self.name = "threshold"
-        self.num_players = game.check_players(num_players)
+        super().__init__(num_players, rules)
         self.thresholds = threshold_array(DEALT, TAKEN) if thresholds is None else thresholds
         self.asks = asks
-        self._num_actions = game.num_actions
-        self._action = {text: index for index, text in enumerate(game.actions)}
-        layout = game.observation(self.num_players)
-        self._width = width(layout)
-        self._part = {part.name: part.slice for part in layout}
 
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for what he does and 0 for everything else, [N, A]."""
-        check_shapes(self.name, observation, mask, self._width, self._num_actions)
-        actions = self.actions(observation, mask)
-        chosen = np.zeros(mask.shape, dtype=np.float64)
-        chosen[np.arange(len(actions)), actions] = 1.0
-        return chosen
+    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
+        """Returns how much it wants each action, [N, A]."""
+        act, keeps = self.action, self.keeps(parts)
+        wishes = np.zeros(legal.shape)
+        wishes[:, act["stand"]], wishes[:, act["swap"]] = keeps, ~keeps
+        wishes[:, act["ask"]] = np.where(keeps, -1.0, 2.0 if self.asks else -1.0)
+        wishes[:, act["call"]] = -1.0
+        wishes[:, act["no"]] = 1.0
+        if legal[:, act["buy"]].any():
+            wishes[:, act["buy"]] = np.where(_is_worth_it(parts), 1.0, -1.0)
+        return wishes
 
-    def actions(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns what he does, [N] int64; arguments as for `probabilities`."""
-        act = self._action
-        legal = mask != 0
-        keeps = self.keeps(observation)
-        actions = np.where(keeps, act["stand"], act["swap"])
-        if self.asks:
-            actions[legal[:, act["ask"]] & ~keeps] = act["ask"]
-        actions[legal[:, act["wait"]] & ~legal[:, act["stand"]]] = act["wait"]
-        actions[legal[:, act["no"]]] = act["no"]
-        buying = legal[:, act["buy"]]
-        if buying.any():
-            buys = self._is_worth_it(observation[buying])
-            actions[buying] = np.where(buys, act["buy"], act["decline"])
-        return actions
-
-    def keeps(self, observation: np.ndarray) -> np.ndarray:
-        """Returns whether he is content with his card, [N] bool; observation [N, F]."""
-        part = {name: observation[:, where] for name, where in self._part.items()}
-        card = part["card"].argmax(axis=1)
-        taken = 1 - part["card_dealt"][:, 0].astype(np.int64)
-        dealt_in = part["in_hand"].sum(axis=1, dtype=np.int64)
-        to_come = part["to_come"].sum(axis=1, dtype=np.int64)
-        good = card >= self.thresholds[taken, dealt_in, np.minimum(to_come, 19)]
-        good |= self.knows_a_lower(observation)
-        low_kille = (card == KI) & (part["card_high"][:, 0] == 0)
+    def keeps(self, parts: Parts) -> np.ndarray:
+        """Returns whether it is content with its card, [N] bool."""
+        card = parts["card"].argmax(axis=1)
+        taken = 1 - parts["card_dealt"][:, 0].astype(np.int64)
+        dealt_in = parts["in_hand"].sum(axis=1, dtype=np.int64)
+        to_come = np.minimum(parts["to_come"].sum(axis=1, dtype=np.int64), MOST_TO_COME)
+        good = (card >= self.thresholds[taken, dealt_in, to_come]) | knows_a_lower(parts)
+        low_kille = (card == KI) & (parts["card_high"][:, 0] == 0)
         return np.where(low_kille, dealt_in == 2, good)
 
-    def knows_a_lower(self, observation: np.ndarray) -> np.ndarray:
-        """Returns whether somebody whose turn is over is known to hold a lower card, [N] bool."""
-        part = {name: observation[:, where] for name, where in self._part.items()}
-        known = part["known"].astype(np.int64) - 1
-        moved = part["to_come"] | part["on_turn"] | part["chopped"] | (1 - part["in_hand"])
-        lower = (known >= 0) & (known < part["card"].argmax(axis=1)[:, None]) & (moved == 0)
-        return lower[:, 1:].any(axis=1)
 
-    def _is_worth_it(self, observation: np.ndarray) -> np.ndarray:
-        """Whether an equal share of the pot would be worth more than buying in costs, [N] bool.
+def knows_a_lower(parts: Parts) -> np.ndarray:
+    """Returns whether a seat whose turn is over is known to hold a lower card, [N] bool."""
+    known = parts["known"].astype(np.int64) - 1
+    moved = parts["to_come"] | parts["on_turn"] | parts["chopped"] | (1 - parts["in_hand"])
+    lower = (known >= 0) & (known < parts["card"].argmax(axis=1)[:, None]) & (moved == 0)
+    return lower[:, 1:].any(axis=1)
 
-        How many stay in is guessed: all but one of those who were dealt a card, and the buyer.
-        """
-        part = {name: observation[:, where] for name, where in self._part.items()}
-        powers = 1 << np.arange(16)
-        pot, price = part["pot"] @ powers, part["price"] @ powers
-        return pot + price > price * np.maximum(part["in_hand"].sum(axis=1, dtype=np.int64), 2)
+
+def _is_worth_it(parts: Parts) -> np.ndarray:
+    """Returns whether an equal share of the pot is worth more than buying in costs, [N] bool.
+
+    How many stay in is a guess: all but one of those who were dealt a card, and the buyer.
+    """
+    powers = 1 << np.arange(16)
+    pot, price = parts["pot"] @ powers, parts["price"] @ powers
+    return pot + price > price * np.maximum(parts["in_hand"].sum(axis=1, dtype=np.int64), 2)

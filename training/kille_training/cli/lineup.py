@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from kille_agents.catalog import BASELINES, load_policy
-from kille_agents.network import SPECIFICATION, PolicyCard, policy_folder, read_network
+from kille_agents.network import SPECIFICATION, NetworkMetadata, policy_folder, read_network
 from kille_agents.population import ROSTER
-from kille_agents.tabular import TableCard, read_card, table_file
+from kille_agents.tabular import TabularMetadata, read_metadata, tabular_file
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import History
 from kille_env.core.spec import Rules
@@ -117,12 +117,12 @@ def table_for(
     return table.name, seats, table.resolve(dict(switches), episode=episode)
 
 
-def _card(policy: str) -> PolicyCard | TableCard | None:
+def _card(policy: str) -> NetworkMetadata | TabularMetadata | None:
     """Returns what a policy was made for, None if it does not say."""
     if policy in BASELINES or policy in ROSTER:
         return None
-    if (file := table_file(policy)) is not None:
-        return read_card(file)[1]
+    if (file := tabular_file(policy)) is not None:
+        return read_metadata(file)[1]
     folder = policy_folder(policy)
     if folder is not None and (folder / SPECIFICATION).is_file():
         return read_network(folder)[0]

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_agents.network import NetworkPolicy, PolicyCard
+from kille_agents.network import NetworkPolicy, NetworkMetadata
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules, width
 
@@ -345,7 +345,7 @@ def random_network(seats: int, rules: Rules) -> NetworkPolicy:
     """Returns a network with random weights."""
     spec = kille_env.spec(rules.game)
     sizes = (width(spec.observation(seats)), 64, 64, spec.num_actions)
-    card = PolicyCard(
+    card = NetworkMetadata(
         game=spec.name,
         game_version=spec.version,
         num_players=seats,

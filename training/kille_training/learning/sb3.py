@@ -13,7 +13,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from kille_agents.network import NetworkPolicy, PolicyCard
+from kille_agents.network import NetworkPolicy, NetworkMetadata
 from kille_env.core.spec import Part, Rules
 from kille_env.registry import spec
 from kille_training.learning.runs import versions
@@ -144,7 +144,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
         weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
     weights["weight.0"] = weights["weight.0"] * scale
-    card = PolicyCard(
+    card = NetworkMetadata(
         game=table.game,
         game_version=game.version,
         num_players=table.num_players,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kille_agents.match_tabular import MatchTable, hand_columns, standing_columns
-from kille_agents.tabular import TableCard
+from kille_agents.tabular import TabularMatchPolicy, hand_columns, standing_columns
+from kille_agents.tabular import TabularMetadata
 from kille_env.core.spec import width
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import BUY
@@ -56,7 +56,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
 
 def match_table_of(
     strategy: MatchStrategy, match: Match, name: str = "match", **made: object
-) -> MatchTable:
+) -> TabularMatchPolicy:
     """Returns a strategy of a match as a player that can be saved and sit at any table.
 
     A player sees the observation, which forgets some of what the information state knows. Where
@@ -75,7 +75,7 @@ def match_table_of(
     """
     match.check(strategy)
     game = spec(match.rules.game)
-    card = TableCard(game.name, game.version, match.num_players, match.rules.as_dict(), made)
+    card = TabularMetadata(game.name, game.version, match.num_players, match.rules.as_dict(), made)
     # Hands that are thrown in are not counted in the states, but they are in what is observed.
     counts = match.capped and not any(hand.stage.thrown_in for hand in match.hands)
     seen_columns, standing = hand_columns(card), standing_columns(card, counts)
@@ -127,7 +127,7 @@ def match_table_of(
         "buy_rows": _rows(buys, len(standing)),
         "buys": np.array(list(buys.values()), dtype=np.float64),
     }
-    return MatchTable(card, counts, arrays, name)
+    return TabularMatchPolicy(card, counts, arrays, name)
 
 
 def _note(known: dict[bytes, float], row: np.ndarray, what: float) -> None:

@@ -6,7 +6,7 @@ has the states and who buys in, and like swaps.svg the first hand of the match.
 
 from collections.abc import Callable
 
-from kille_agents.match_tabular import load_match_table, save_match_table
+from kille_agents.tabular import load_tabular_match, save_tabular_match
 from kille_env.files import write_whole
 from kille_training.solving.byteskille.deals import MEMORY_LIMIT
 from kille_training.solving.byteskille.match_policies import match_strategy_of, match_table_of
@@ -57,8 +57,8 @@ def solve_match_folder(
     table = match_table_of(
         solution.strategy, match, folder.path.name, method=settings.method, target=settings.target
     )
-    save_match_table(table, folder.policy)
-    read = load_match_table(folder.policy, settings.game, seats, rules)
+    save_tabular_match(table, folder.policy)
+    read = load_tabular_match(folder.policy, settings.game, seats, rules)
     strategy = match_strategy_of(read, match)
     measured = match_nash_conv(match, strategy)
     first = match.hands[match.states[0].hand].stage

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kille_agents.tabular import TableCard, TablePolicy
+from kille_agents.tabular import TabularMetadata, TabularPolicy
 from kille_env.core.jit import kernel
 from kille_env.errors import PolicyError
 from kille_env.policy import Policy, check_probabilities
@@ -142,7 +142,7 @@ def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> 
 
 def table_of(
     strategies: Sequence[np.ndarray], deal: DealStages | Stage, name: str = "table", **made: object
-) -> TablePolicy:
+) -> TabularPolicy:
     """Returns strategies as a player that can be saved and sit at any table.
 
     A player sees the observation, which forgets some of what the information state knows. Where
@@ -169,8 +169,8 @@ def table_of(
     np.add.at(summed, number.ravel(), np.concatenate(rows))
     rules = stages[0].rules
     game = spec(rules.game)
-    card = TableCard(game.name, game.version, stages[0].num_players, rules.as_dict(), made)
-    return TablePolicy(card, observations, summed / summed.sum(axis=1, keepdims=True), name)
+    card = TabularMetadata(game.name, game.version, stages[0].num_players, rules.as_dict(), made)
+    return TabularPolicy(card, observations, summed / summed.sum(axis=1, keepdims=True), name)
 
 
 def _stages(deal: DealStages | Stage) -> tuple[Stage, ...]:

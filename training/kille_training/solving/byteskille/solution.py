@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.tabular import TABLE, TablePolicy, load_table, save_table
+from kille_agents.tabular import TABLE, TabularPolicy, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import write_whole
@@ -295,8 +295,8 @@ def solve_deal(
         iterations=work.iterations,
     )
     # What is measured is what was written: a table sees a little less than the strategy knows.
-    save_table(table, folder.policy)
-    read = load_table(folder.policy, settings.game, settings.num_players, settings.resolve())
+    save_tabular(table, folder.policy)
+    read = load_tabular(folder.policy, settings.game, settings.num_players, settings.resolve())
     measured = nash_conv(read, deal)
     _write_for_people(folder, settings, deal, read, measured)
     solved = Solved(
@@ -466,7 +466,7 @@ def _write_for_people(
     folder: Folder,
     settings: SolveSettings,
     deal: DealStages,
-    table: TablePolicy,
+    table: TabularPolicy,
     measured: NashConv,
 ) -> None:
     """Writes the pictures and the strategy in words."""

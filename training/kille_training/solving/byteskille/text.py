@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.tabular import TablePolicy
+from kille_agents.tabular import TabularPolicy
 from kille_env.cards.pack import KI, KILLE_PACK
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
@@ -82,7 +82,7 @@ def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
     return tally.map()
 
 
-def strategy_text(table: TablePolicy, deal: DealStages, measured: NashConv) -> str:
+def strategy_text(table: TabularPolicy, deal: DealStages, measured: NashConv) -> str:
     """Returns a strategy as Markdown.
 
     Args:

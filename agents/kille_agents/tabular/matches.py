@@ -1,8 +1,8 @@
-"""The player who has a whole match written down.
+"""A tabular policy of a whole match of Byteskille.
 
-What is observed is taken apart: how the match stands names a state, and what has been seen of the
-hand names a row of that state's hand. So a strategy of many states of the same few hands stays
-small. Like a table, it is one `.npz` file of plain arrays and a line of JSON, read without pickle.
+An observation has two halves: how the match stands, which names a state, and what has been seen of
+the hand, which names a row of that state's hand. So a strategy of many states of the same few hands
+stays small.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from kille_agents.tabular import TableCard, card_of, read_arrays, row_keys, table_name, write_table
+from kille_agents.tabular.files import (
+    TabularMetadata,
+    metadata_of,
+    read_arrays,
+    row_keys,
+    tabular_name,
+    write_arrays,
+)
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import BUY, BUYIN, DECLINE, TURN
@@ -21,13 +28,13 @@ from kille_env.registry import spec
 FORMAT = "kille-match-table 1"
 
 STANDING = ("redeals_left", "buying", "pot", "price", "entries", "declined", "still_in")
-"""Parts of the observation that say how the match stands."""
+"""Parts of an observation that say how the match stands."""
 
 SHARED = ("in_hand", "dealer")
-"""Parts that it takes for either: who plays this hand, seen from where."""
+"""Parts that belong to both halves: who plays this hand, seen from where."""
 
 CAP = "deals_left"
-"""The part that counts down to the cap on hands; it counts only if the cap was solved for."""
+"""The part that counts down to the cap on hands; it matters only if the cap was solved for."""
 
 ARRAYS = (
     "hand_rows",
@@ -43,42 +50,53 @@ ARRAYS = (
 )
 
 
-class MatchTable:
-    """Looks up how the match stands and what it has seen; it knows nothing else."""
+class TabularMatchPolicy:
+    """Looks up how the match stands and what has been seen of the hand.
+
+    Attributes:
+        metadata: What it was made for.
+        name: What tables and reports call it.
+        capped: Whether the number of hands until the cap tells states apart.
+        arrays: Its arrays by name.
+    """
 
     def __init__(
-        self, card: TableCard, capped: bool, arrays: Mapping[str, np.ndarray], name: str = "match"
+        self,
+        metadata: TabularMetadata,
+        capped: bool,
+        arrays: Mapping[str, np.ndarray],
+        name: str = "match",
     ) -> None:
-        """Checks and sorts the table.
+        """Checks and sorts the rows.
 
         Args:
-            card: What it was made for.
+            metadata: What it was made for.
             capped: Whether the number of hands until the cap tells states apart.
             arrays: By name:
                 hand_rows: [K, .] uint8, what can be seen of the hands, see `hand_columns`.
-                masks: [K, A] int8, what may be done there.
-                hands: [K] int32, the hand that each belongs to; those of a hand lie together.
+                masks: [K, A] int8, the legal actions there.
+                hands: [K] int32, the hand that each belongs to; rows of a hand stand together.
                 state_hands: [S] int32, the hand that each state deals.
                 standings: [Q, .] uint8, how the match can stand, see `standing_columns`.
                 states: [Q] int32, the state that each means.
                 begins: [S] int64, where the probabilities of a state begin in `played`: for each
-                    row of its hand one for each legal action.
+                    row of its hand, one per legal action.
                 played: float64.
-                buy_rows: [B, .] uint8, how the match can stand when this seat may buy in.
-                buys: [B] float64, how likely it then does.
+                buy_rows: [B, .] uint8, how the match can stand when the seat may buy in.
+                buys: [B] float64, the probability that it does.
             name: What tables and reports call it.
 
         Raises:
-            PolicyError: The arrays do not belong together or hold what is no probability.
+            PolicyError: The arrays do not belong together, or hold a value that is no probability.
         """
-        self.card, self.capped, self.name = card, capped, name
+        self.metadata, self.capped, self.name = metadata, capped, name
         self.arrays = {key: np.ascontiguousarray(arrays[key]) for key in ARRAYS}
         a = self.arrays
-        layout = spec(card.game).observation(card.num_players)
-        self.width, self.actions = width(layout), len(spec(card.game).actions)
+        layout = spec(metadata.game).observation(metadata.num_players)
+        self.width, self.actions = width(layout), len(spec(metadata.game).actions)
         self._phase_buying = next(p.offset for p in layout if p.name == "phase") + BUYIN - TURN
-        self._hand_columns = hand_columns(card)
-        self._standing_columns = standing_columns(card, capped)
+        self._hand_columns = hand_columns(metadata)
+        self._standing_columns = standing_columns(metadata, capped)
         wide = (len(self._hand_columns), len(self._standing_columns), len(self._standing_columns))
         rows = ("hand_rows", "standings", "buy_rows")
         lists = ("hands", "state_hands", "states", "begins", "played", "buys")
@@ -93,7 +111,7 @@ class MatchTable:
             and len(a["buys"]) == len(a["buy_rows"])
         )
         if not fits:
-            raise PolicyError(f"the arrays of the match table {name} do not belong together")
+            raise PolicyError(f"the arrays of the tabular policy {name} do not belong together")
         # Where the probabilities of each row begin, counted from the first row of its hand.
         sizes = a["masks"].sum(axis=1, dtype=np.int64)
         ends = np.cumsum(sizes)
@@ -103,16 +121,16 @@ class MatchTable:
         if not ((starts >= 0) & (starts < len(a["played"]))).all() or not all(
             ((a[key] >= 0.0) & (a[key] <= 1.0)).all() for key in ("played", "buys")
         ):
-            raise PolicyError(f"the match table {name} holds what is no probability")
+            raise PolicyError(f"the tabular policy {name} holds a value that is no probability")
         self._hand_index = _Index(_of_hands(a["hand_rows"], a["hands"]), name)
         self._standing_index = _Index(a["standings"], name)
         self._buy_index = _Index(a["buy_rows"], name)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns what the table says, [N, A] float64; see `Policy`.
+        """Returns the stored probabilities, [N, A] float64; see `Policy`.
 
         Raises:
-            PolicyError: An observation is none of this match, or the table plays what is not legal.
+            PolicyError: An observation is not of this match, or the policy plays what is not legal.
         """
         check_shapes(self.name, observation, mask, self.width, self.actions)
         a, chances = self.arrays, np.zeros(mask.shape)
@@ -143,7 +161,7 @@ class _Index:
         self.order, self.name = np.argsort(keys), name
         self.keys = keys[self.order]
         if (self.keys[1:] == self.keys[:-1]).any():
-            raise PolicyError(f"the match table {name} has a row twice")
+            raise PolicyError(f"a row occurs twice in the tabular policy {name}")
 
     def find(self, rows: np.ndarray) -> np.ndarray:
         """Returns the number of each row."""
@@ -168,43 +186,42 @@ def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
     return np.column_stack([numbers, rows])
 
 
-def standing_columns(card: TableCard, capped: bool) -> np.ndarray:
+def standing_columns(metadata: TabularMetadata, capped: bool) -> np.ndarray:
     """Returns which entries of an observation say how the match stands."""
-    return _columns(card, (*STANDING, *SHARED, *((CAP,) if capped else ())), True)
+    return _columns(metadata, (*STANDING, *SHARED, *((CAP,) if capped else ())), True)
 
 
-def hand_columns(card: TableCard) -> np.ndarray:
+def hand_columns(metadata: TabularMetadata) -> np.ndarray:
     """Returns which entries of an observation say what has been seen of the hand."""
-    return _columns(card, (*STANDING, CAP), False)
+    return _columns(metadata, (*STANDING, CAP), False)
 
 
-def _columns(card: TableCard, names: tuple[str, ...], named: bool) -> np.ndarray:
+def _columns(metadata: TabularMetadata, names: tuple[str, ...], named: bool) -> np.ndarray:
     """Returns the entries of the parts with these names, or of all others."""
-    parts = spec(card.game).observation(card.num_players)
+    parts = spec(metadata.game).observation(metadata.num_players)
     chosen = [np.arange(p.offset, p.offset + p.size) for p in parts if (p.name in names) == named]
     return np.concatenate(chosen)
 
 
-def save_match_table(policy: MatchTable, path: Path) -> Path:
-    """Writes a match table, whole or not at all; returns its path, which ends in `.npz`."""
-    about = {"format": FORMAT, "capped": policy.capped, **asdict(policy.card)}
-    return write_table(path, about, policy.arrays)
+def save_tabular_match(policy: TabularMatchPolicy, path: Path) -> Path:
+    """Writes a tabular policy, whole or not at all; returns its path, which ends in `.npz`."""
+    about = {"format": FORMAT, "capped": policy.capped, **asdict(policy.metadata)}
+    return write_arrays(path, about, policy.arrays)
 
 
-def load_match_table(path: Path, game: str, num_players: int, rules: Rules) -> MatchTable:
-    """Reads a match table and checks that it is for this game, these seats and these rules.
+def load_tabular_match(path: Path, game: str, num_players: int, rules: Rules) -> TabularMatchPolicy:
+    """Reads a tabular policy and checks that it is for this game, these seats and these rules.
 
     Raises:
         PolicyError: It cannot be read, or is for something else; the message names every
             difference.
     """
     about, arrays = read_arrays(path, FORMAT, ARRAYS)
-    card, name = card_of(about, path), table_name(path)
-    if wrong := card.differences(game, num_players, rules):
-        raise PolicyError(f"the match table in {path} does not fit: {'; '.join(wrong)}")
+    metadata, name = metadata_of(about, path), tabular_name(path)
+    metadata.check(f"the tabular policy in {path}", game, num_players, rules)
     try:
-        return MatchTable(card, about.get("capped") is True, arrays, name)
+        return TabularMatchPolicy(metadata, about.get("capped") is True, arrays, name)
     except (IndexError, ValueError) as error:
         raise PolicyError(
-            f"the arrays of the match table {name} do not belong together: {error}"
+            f"the arrays of the tabular policy {name} do not belong together: {error}"
         ) from None
