@@ -25,7 +25,12 @@ import numpy as np
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_agents.population.roster import population
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
+from kille_agents.rules_of_thumb.byteskille import (
+    DEALT,
+    TAKEN,
+    ByteskilleRuleOfThumb,
+    threshold_array,
+)
 from kille_env.core.spec import Rules
 from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
@@ -374,7 +379,7 @@ def speed(deals: int) -> None:
     for seats in (2, 3, 5):
         settings = TournamentSettings(
             table=TablesSettings("byteskille", (seats,)),
-            entrants={"one": "rule_of_thumb", "another": "threshold"},
+            entrants={"one": "rule_of_thumb", "another": "rule_of_thumb"},
             matchmaking=MatchmakingSettings("gauntlet", "copies", deals, hero="one"),
             workers=0,
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kille_agents import Policy, ByteskilleRuleOfThumb, UniformPolicy
+from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
 from kille_training.learning.best_response import LEARNER, Search, best_response
 from kille_training.learning.curves import Journal

@@ -3,7 +3,8 @@
 For every table size each seat in turn, on its own turn, once stands and once swaps with whatever it
 holds, over the same deals and with every other decision by the thresholds so far. The gain of
 standing, summed over cards from the top down, is largest at the best threshold. A few rounds over
-all seats settle the tables, which are printed as they stand in `kille_agents/threshold.py`.
+all seats settle the tables, which are printed as they stand in
+`kille_agents/rules_of_thumb/byteskille.py`.
 """
 
 import argparse
@@ -11,7 +12,8 @@ import sys
 
 import numpy as np
 
-from kille_agents import ByteskilleRuleOfThumb
+from kille_agents import ByteskilleRuleOfThumb, best_actions
+from kille_agents.rules_of_thumb.byteskille import knows_a_lower
 from kille_env import make_batch
 from kille_env.cards.pack import GO, KI
 from kille_env.core.batch import Batch
@@ -35,9 +37,10 @@ def play_both_ways(
         total = np.zeros(batch.num_tables)
         used = np.zeros(batch.num_tables, dtype=bool)
         while (batch.seat >= 0).any():
-            actions = policy.actions(batch.observation, batch.mask)
+            actions = best_actions(policy.probabilities(batch.observation, batch.mask))
+            parts = {name: batch.observation[:, where] for name, where in layout.items()}
             free = (batch.seat == seat) & (batch.mask[:, STAND] == 1) & ~used
-            free &= ~policy.knows_a_lower(batch.observation)
+            free &= ~knows_a_lower(parts)
             used |= free
             held[0, free] = batch.observation[free, layout["card"]].argmax(axis=1)
             held[1, free] = 1 - batch.observation[free, layout["card_dealt"]][:, 0].astype(int)

@@ -18,7 +18,7 @@ from typing import Any
 import kille_agents.population
 from kille_agents.describe import MEASURED, describe_player, measured_lines
 from kille_agents.population import ROSTER, population
-from kille_agents.tabular import TABLE, load_tabular, save_tabular
+from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 
@@ -58,7 +58,7 @@ def take_solved() -> None:
     for preset in spec("byteskille").presets:
         for seats in SOLVED_SEATS:
             rules = spec("byteskille").resolve(preset, episode="deal")
-            solved = SOLUTIONS / f"{preset}-{seats}" / TABLE
+            solved = SOLUTIONS / f"{preset}-{seats}" / TABULAR
             table = load_tabular(solved, "byteskille", seats, rules)
             print(save_tabular(table, folder / f"{preset}-{seats}"), file=sys.stderr)
 

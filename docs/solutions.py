@@ -14,8 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from kille_agents.tabular import load_tabular_match
-from kille_agents.tabular import load_tabular
+from kille_agents.tabular import load_tabular, load_tabular_match
 from kille_env.registry import spec
 from kille_training.cli.jobs import solve_folder
 from kille_training.cli.speed import machine

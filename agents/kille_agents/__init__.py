@@ -6,7 +6,7 @@ What stands here is imported without torch; the players that need it load it whe
 from kille_agents.about import About
 from kille_agents.catalog import BASELINES, as_policy, load_policy
 from kille_agents.describe import describe_player
-from kille_agents.network import NetworkPolicy, NetworkMetadata, load_network, save_network
+from kille_agents.network import NetworkMetadata, NetworkPolicy, load_network, save_network
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.policy import (
     Policy,
@@ -19,10 +19,10 @@ from kille_env.policy import (
 __all__ = [
     "BASELINES",
     "About",
+    "ByteskilleRuleOfThumb",
+    "NetworkMetadata",
     "NetworkPolicy",
     "Policy",
-    "NetworkMetadata",
-    "ByteskilleRuleOfThumb",
     "UniformPolicy",
     "as_policy",
     "best_actions",

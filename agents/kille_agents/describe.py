@@ -146,9 +146,7 @@ def _network(name: str, path: Path, game: str | None) -> About:
     metadata, _, _ = read_network(path)
     _check_game(name, metadata.game, game)
     layers = listed([str(units) for units in metadata.layers])
-    what = (
-        f"a network with layers of {layers} units ({metadata.activation}) for {_at(metadata)}"
-    )
+    what = f"a network with layers of {layers} units ({metadata.activation}) for {_at(metadata)}"
     made = ", ".join(
         f"{key} {value if key == 'seed' else _shown(value)}"
         for key, value in metadata.made.items()

@@ -79,7 +79,9 @@ class NetworkPolicy:
         """
         self.metadata, self.name = metadata, name
         if metadata.activation not in ACTIVATIONS:
-            raise PolicyError(f"activation {metadata.activation!r} is not known, expected tanh or relu")
+            raise PolicyError(
+                f"activation {metadata.activation!r} is not known, expected tanh or relu"
+            )
         sizes = (metadata.observation_width, *metadata.layers, metadata.num_actions)
         shapes: dict[str, tuple[int, ...]] = {}
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):

@@ -12,7 +12,7 @@ Every decision of every seat belongs to the learner, and the buffer credits each
 Or the learner owns one seat of each table, which serves every algorithm for one agent; the other
 seats are played by its own live policy, by bots, or by policies of your own:
 
-    venv = SeatVecEnv("byteskille", num_tables=512, num_players=3, opponents="threshold")
+    venv = SeatVecEnv("byteskille", num_tables=512, num_players=3, opponents="rule_of_thumb")
     model = MaskablePPO("MlpPolicy", venv)
 
 Observations are uint8 [N, F]. `env_method("action_masks")` returns a list of one [N, A] array,

@@ -44,7 +44,7 @@ def test_gymnasiums_checker(players: int, preset: str, episode: str, observation
 
 @pytest.mark.parametrize("seat", [0, "rotate", "random"])
 def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
-    env = gymnasium.make(ID, num_players=3, opponents=["threshold", "uniform"], seat=seat)
+    env = gymnasium.make(ID, num_players=3, opponents=["rule_of_thumb", "uniform"], seat=seat)
     with redirect_stdout(io.StringIO()):
         check_env(env.unwrapped)
 

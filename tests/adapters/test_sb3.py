@@ -453,7 +453,7 @@ def test_the_learners_live_policy_plays_the_others() -> None:
 
 
 def test_live_play_beside_others_and_under_a_monitor() -> None:
-    venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents=["self", "threshold"])
+    venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents=["self", "rule_of_thumb"])
     model = learner(VecMonitor(venv))
     model.learn(16 * 8)
     assert venv.live.model is model

@@ -234,7 +234,7 @@ def test_players_sit_clockwise_from_the_left_neighbour() -> None:
 def test_names_are_looked_up_among_the_agents() -> None:
     rules = spec("byteskille").resolve()
     assert isinstance(resolve("uniform", "byteskille", 3, rules), Uniform)
-    assert getattr(resolve("threshold", "byteskille", 3, rules), "name", "") == "threshold"
+    assert getattr(resolve("rule_of_thumb", "byteskille", 3, rules), "name", "") == "rule_of_thumb"
 
 
 def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delitem(sys.modules, "kille_agents.catalog", raising=False)
     rules = spec("byteskille").resolve()
     with pytest.raises(PolicyError, match="not installed"):
-        resolve("threshold", "byteskille", 3, rules)
+        resolve("rule_of_thumb", "byteskille", 3, rules)
 
 
 @pytest.mark.parametrize(

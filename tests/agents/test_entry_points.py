@@ -21,7 +21,7 @@ MODULE = '''
     from kille_env.errors import PolicyError
 
     class First:
-        """Does the first thing that he may.
+        """Does the first thing that is legal.
 
         It never helps.
         """
@@ -132,11 +132,11 @@ def test_a_file_goes_before_a_module(module, tmp_path):
         load("somebodys_bots:First")
 
 
-def test_a_players_own_words_are_his_card(module):
+def test_an_entry_point_describes_itself(module):
     first = describe_player(f"{module}:First")
-    assert first.what == "Does the first thing that he may."
+    assert first.what == "Does the first thing that is legal."
     assert (first.made, first.strength) == (
-        "somebody else's code, the module somebodys_bots",
+        "your own code, the module somebodys_bots",
         "not measured",
     )
     deep = describe_player(f"{module}:deep")

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kille_agents import NetworkPolicy, NetworkMetadata, load_network, load_policy, save_network
+from kille_agents import NetworkMetadata, NetworkPolicy, load_network, load_policy, save_network
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.registry import make_batch, spec

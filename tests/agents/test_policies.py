@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kille_agents import (
-    Policy,
     ByteskilleRuleOfThumb,
+    Policy,
     UniformPolicy,
     best_actions,
     check_probabilities,
@@ -32,13 +32,13 @@ def choice(batch, **options):
     """What the rule-of-thumb player does at a table, in words."""
     policy = ByteskilleRuleOfThumb(batch.num_players, batch.rules, **options)
     chances = policy.probabilities(batch.observation, batch.mask)
-    check_probabilities("threshold", chances, batch.mask)
+    check_probabilities("rule_of_thumb", chances, batch.mask)
     return batch.spec.actions[int(best_actions(chances)[0])]
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 5, 13, 20])
 @pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
-@pytest.mark.parametrize("name", ["uniform", "threshold"])
+@pytest.mark.parametrize("name", ["uniform", "rule_of_thumb"])
 def test_built_in_players_finish_matches_at_every_table(name, preset, num_players):
     rules = spec("byteskille").resolve(preset)
     policy = load_policy(name, "byteskille", num_players, rules)
@@ -161,5 +161,5 @@ class TestRuleOfThumb:
 
 def test_an_unknown_player_is_refused_with_a_suggestion():
     rules = spec("byteskille").resolve()
-    with pytest.raises(PolicyError, match="Did you mean 'threshold'"):
-        load_policy("treshold", "byteskille", 3, rules)
+    with pytest.raises(PolicyError, match="Did you mean 'rule_of_thumb'"):
+        load_policy("rule_of_tumb", "byteskille", 3, rules)

@@ -186,7 +186,9 @@ def the_rule_of_thumb(cards, *actions):
     batch.reset(deck=list(cards), dealer=len(cards) - 1)
     for action in actions:
         batch.step(np.array([batch.spec.actions.index(action)]))
-    chances = ByteskilleRuleOfThumb(len(cards), batch.rules).probabilities(batch.observation, batch.mask)
+    chances = ByteskilleRuleOfThumb(len(cards), batch.rules).probabilities(
+        batch.observation, batch.mask
+    )
     return batch.spec.actions[int(chances[0].argmax())]
 
 

@@ -7,7 +7,7 @@ import kille_env
 from env import knack_tables, krypkille_tables
 from env.trick_tables import Table, play
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
-from kille_agents.catalog import RULES_OF_THUMB
+from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.rules_of_thumb.kille_hands import chance_of_higher, ranks
 from kille_env.errors import PolicyError
 from kille_env.tricktaking.tricks import TYPES

@@ -44,7 +44,7 @@ def example() -> dict:
         "game": "byteskille",
         "rules": {"preset": "svensk", "episode": "match"},
         "num_players": 4,
-        "names": ["threshold", "ppo", "uniform", "uniform"],
+        "names": ["rule_of_thumb", "ppo", "uniform", "uniform"],
         "seed": 17,
         "first_dealer": 3,
         "start": {},

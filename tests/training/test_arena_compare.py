@@ -31,7 +31,7 @@ def test_the_better_one_is_found_out(tmp_path):
 
 
 def test_equals_differ_by_less(tmp_path):
-    found = run(tmp_path / "c", "threshold", "rule_of_thumb")
+    found = run(tmp_path / "c", "kille_agents.rules_of_thumb:rule_of_thumb", "rule_of_thumb")
     assert found.mean == 0.0 and found.verdict == BELOW
 
 

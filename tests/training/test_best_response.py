@@ -183,7 +183,7 @@ def test_a_policy_that_cannot_play_is_refused_before_anything_is_learnt(monkeypa
     monkeypatch.setattr(module, "_learn", lambda *given: pytest.fail("it learns"))
     with pytest.raises(PolicyError, match="'nonsense' returned"):
         best_response(Nonsense(), "byteskille", 2, DEAL, TINY)
-    three = load_policy("threshold", "byteskille", 3, DEAL)
+    three = load_policy("rule_of_thumb", "byteskille", 3, DEAL)
     with pytest.raises(PolicyError, match="made for another table"):
         best_response(three, "byteskille", 2, DEAL, TINY)
 
@@ -229,10 +229,10 @@ def test_command_for_people(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["treshold"], "Did you mean 'threshold'"),
+        (["rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
         (["uniform", "--players", "99"], "99"),
         (["uniform", "--game", "kungsholm"], "Did you mean 'kungsholmskille'"),
-        (["threshold", "--game", "knack"], "threshold plays byteskille"),
+        (["byteskille/maniac", "--game", "knack"], "byteskille/maniac plays byteskille"),
         (["uniform", "--decisions", "5", "--minutes", "1"], "not both"),
         (["uniform", "--minutes", "0"], "minutes"),
         (["uniform", "--deals", "1"], "deals"),

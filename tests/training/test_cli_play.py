@@ -31,10 +31,10 @@ def test_a_single_deal_from_beginning_to_end(play, tmp_path):
     assert status == 0
     assert "You stand." in out
     assert "“Upp till bevis!”" in out
-    assert re.search(r"End of the match: You [+-]?[\d.]+, threshold 1", out)
+    assert re.search(r"End of the match: You [+-]?[\d.]+, rule_of_thumb 1", out)
     assert "You played 1 match to the end; balance" in out
     (record,) = read_records(path)
-    assert record["names"] == ["human", "threshold 1", "threshold 2", "threshold 3"]
+    assert record["names"] == ["human", "rule_of_thumb 1", "rule_of_thumb 2", "rule_of_thumb 3"]
     assert record["seed"] == 3
     assert replay(record).differences == []
 
@@ -90,7 +90,9 @@ def test_another_match_has_the_next_seed(play, tmp_path):
 
 def test_cards_of_others_stay_hidden_until_the_showdown(play):
     out = play("q", "--seat", 0)[1]
-    shown = [line.split(maxsplit=2) for line in out.splitlines() if line.startswith("  threshold")]
+    shown = [
+        line.split(maxsplit=2) for line in out.splitlines() if line.startswith("  rule_of_thumb")
+    ]
     assert len(shown) == 3
     # The forehand of this hand has taken seat 0's kille, which lies open.
     assert all(words[2].startswith("?") or "open" in words[2] for words in shown)
@@ -107,9 +109,9 @@ def test_the_conversation_moves_to_standard_error_with_json(play):
 
 
 def test_every_opponent_can_be_named(play):
-    out = play("q", "--players", 3, "--opponents", "uniform,threshold", "--seat", 1)[1]
+    out = play("q", "--players", 3, "--opponents", "uniform,rule_of_thumb", "--seat", 1)[1]
     assert re.search(r"  uniform\s+(\?|lilja)", out)
-    assert re.search(r"  threshold\s+(\?|lilja)", out)
+    assert re.search(r"  rule_of_thumb\s+(\?|lilja)", out)
 
 
 @pytest.mark.parametrize(

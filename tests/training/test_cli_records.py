@@ -157,14 +157,23 @@ def test_a_switch_twice_is_refused(kille):
 
 
 def test_the_same_command_writes_the_same_bytes(kille, tmp_path):
-    words = ["--players", 3, "--matches", 20, "--seed", 5, "--agents", "threshold,uniform,uniform"]
+    words = [
+        "--players",
+        3,
+        "--matches",
+        20,
+        "--seed",
+        5,
+        "--agents",
+        "rule_of_thumb,uniform,uniform",
+    ]
     paths = [tmp_path / "a", tmp_path / "b"]
     for path in paths:
         assert kille("record", "byteskille", *words, "--out", path)[0] == 0
     assert paths[0].read_bytes() == paths[1].read_bytes()
     records = read_records(paths[0])
     assert [record["seed"] for record in records] == list(range(5, 25))
-    assert records[0]["names"] == ["threshold", "uniform", "uniform"]
+    assert records[0]["names"] == ["rule_of_thumb", "uniform", "uniform"]
 
 
 def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkeypatch):

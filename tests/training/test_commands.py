@@ -43,7 +43,7 @@ def test_train_evaluate_report(config, capsys):
     found = answer(capsys)
     assert found["run"] == "runs/mine"
     assert found["deals"] == 20
-    assert {row["against"] for row in found["rows"]} == {"uniform", "threshold"}
+    assert {row["against"] for row in found["rows"]} == {"uniform", "rule_of_thumb"}
 
     assert main(["evaluate", "runs/mine", "--deals", "30", "--json"]) == 0
     found = answer(capsys)
@@ -76,7 +76,7 @@ def test_built_in_players_are_evaluated_without_any_run(config, capsys):
         "20",
         "--json",
     ]
-    assert main(["evaluate", "threshold", "--against", "uniform", *words]) == 0
+    assert main(["evaluate", "rule_of_thumb", "--against", "uniform", *words]) == 0
     found = answer(capsys)
     assert found["rules"]["preset"] == "wikipedia"
     assert all(row["estimate"]["mean"] > 0 for row in found["rows"])
@@ -111,8 +111,8 @@ def test_what_cannot_be_done_says_what_to_do(config, capsys, tmp_path):
         (["train", "none.yaml"], "does not exist"),
         (["train", str(tmp_path)], "is no run"),
         (["train", str(tmp_path), "--seed", "3"], "keeps its name"),
-        (["evaluate", "treshold"], "Did you mean 'threshold'"),
-        (["evaluate", "threshold", "--game", "bytskille"], "Did you mean 'byteskille'"),
+        (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
+        (["evaluate", "rule_of_thumb", "--game", "bytskille"], "Did you mean 'byteskille'"),
         (["report", str(tmp_path)], "is no run"),
         (["demo", "--config", "none.yaml"], "cannot be read"),
     ):
@@ -154,7 +154,10 @@ def test_the_demo_goes_on_where_it_was_interrupted_and_shows_what_it_found(
     page = (tmp_path / "runs/tiny/report.html").read_text()
     assert page.count("<svg") == 4
     assert (
-        "uniform" in page and "threshold" in page and "ent_coef_end" in page and "kille-env" in page
+        "uniform" in page
+        and "rule_of_thumb" in page
+        and "ent_coef_end" in page
+        and "kille-env" in page
     )
     outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?!#|data:)([^"')\s>]+)""", page)
     assert not outside, "the report must need nothing beside it"
@@ -176,7 +179,7 @@ def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
 def test_a_player_that_does_not_exist_is_missed_before_training(config, capsys):
     assert main(["train", config, "--set", "measure.against=[treshold]"]) == 1
     captured = capsys.readouterr()
-    assert "Did you mean 'threshold'" in captured.err
+    assert "Did you mean 'rule_of_thumb'" in captured.err
     assert "training" not in captured.err
     assert not Path("runs").exists()
 

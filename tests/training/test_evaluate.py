@@ -157,8 +157,8 @@ def test_a_table_has_a_line_for_each_baseline_and_way_to_play():
     assert [(row.against, row.play) for row in rows] == [
         ("uniform", "argmax"),
         ("uniform", "sampled"),
-        ("threshold", "argmax"),
-        ("threshold", "sampled"),
+        ("rule_of_thumb", "argmax"),
+        ("rule_of_thumb", "sampled"),
     ]
     assert sum(counted) == 40
     assert rows_from_dicts(rows_as_dicts(rows)) == rows

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from kille_agents.greedy import Greedy
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
+from kille_agents.rules_of_thumb.byteskille import (
+    DEALT,
+    TAKEN,
+    ByteskilleRuleOfThumb,
+    threshold_array,
+)
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy

@@ -5,7 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from kille_agents.rules_of_thumb.byteskille import DEALT, TAKEN, ByteskilleRuleOfThumb, threshold_array
+from kille_agents.rules_of_thumb.byteskille import (
+    DEALT,
+    TAKEN,
+    ByteskilleRuleOfThumb,
+    threshold_array,
+)
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import Player, play_out

@@ -277,7 +277,7 @@ def test_broken_results_are_named(here):
         with pytest.raises(ConfigError, match=r"solution\.json is broken"):
             folder.read()
     folder.policy.write_bytes(folder.policy.read_bytes()[:300])
-    with pytest.raises(PolicyError, match="is no table of a player"):
+    with pytest.raises(PolicyError, match="is no tabular policy"):
         load_policy(folder.path, "byteskille", 2, RULES)
 
 

@@ -11,7 +11,9 @@ import pytest
 
 import kille_env
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_agents.tabular import FORMAT, TabularPolicy, load_tabular, save_tabular, write_arrays
+from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
+from kille_agents.tabular.deals import FORMAT
+from kille_agents.tabular.files import write_arrays
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
 from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
@@ -509,7 +511,7 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         with contextlib.suppress(PolicyError):  # padding and names of files may say anything
             load_tabular(path, "byteskille", 2, stage.rules)
     path.write_bytes(whole[:-200])
-    with pytest.raises(PolicyError, match="is no table"):
+    with pytest.raises(PolicyError, match="is no tabular policy"):
         load_tabular(path, "byteskille", 2, stage.rules)
     for changed, told in (
         ({"num_players": "two"}, "num_players is 'two', expected int"),
@@ -530,12 +532,12 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         with pytest.raises(PolicyError, match=told):
             load_tabular(path, "byteskille", 2, stage.rules)
     np.savez(path, about=np.array([{"format": 1}], dtype=object))
-    with pytest.raises(PolicyError, match="is no table"):
+    with pytest.raises(PolicyError, match="is no tabular policy"):
         load_tabular(path, "byteskille", 2, stage.rules)
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
         TabularPolicy(table.metadata, twice, np.concatenate([table.chances, table.chances[:1]]))
-    with pytest.raises(PolicyError, match="1 of 1 observations are not in the table"):
+    with pytest.raises(PolicyError, match="1 of 1 observations are not in the tabular policy"):
         table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
 
 

@@ -11,12 +11,11 @@ import pytest
 import kille_env
 from kille_agents.tabular import (
     TabularMatchPolicy,
-    hand_columns,
+    TabularMetadata,
     load_tabular_match,
     save_tabular_match,
-    standing_columns,
 )
-from kille_agents.tabular import TabularMetadata
+from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import sample_actions
@@ -337,7 +336,7 @@ def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> N
         load_tabular_match(path, "byteskille", 2, match.rules)
     bad = tmp_path / "bad.npz"
     bad.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(PolicyError, match=r"no table of a player \(kille-match-table 1"):
+    with pytest.raises(PolicyError, match=r"no tabular policy \(kille-match-table 1"):
         load_tabular_match(bad, "byteskille", 3, match.rules)
 
 
@@ -352,7 +351,7 @@ def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) ->
 def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
     table = match_table_of(three.strategy, three.match)
     for wrong in ({"buys": np.zeros(1)}, {"played": table.arrays["played"] - 1.0}):
-        with pytest.raises(PolicyError, match="match table"):
+        with pytest.raises(PolicyError, match="the tabular policy match"):
             TabularMatchPolicy(table.metadata, table.capped, {**table.arrays, **wrong})
 
 

@@ -157,7 +157,7 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
     assert float(rows[-1]["learning_rate"]) >= 0
     measured = lines(run.measurements)
     assert {row["decisions"] for row in measured} == {"0", "256", "512"}
-    assert {row["against"] for row in measured} == {"uniform", "threshold"}
+    assert {row["against"] for row in measured} == {"uniform", "rule_of_thumb"}
     assert list(run.tensorboard.iterdir())
     assert json.loads((run.folder / "policy.json").read_text())["made"]["decisions"] == 640
     assert not [path for path in run.folder.iterdir() if path.name.startswith(".")]

@@ -247,7 +247,9 @@ BOTS = (
         HELD_OUT,
         "the rule of thumb, but as the last two or three he agrees to deal again when his own card "
         "is bad, and he always buys in",
-        by_habit(ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS),
+        by_habit(
+            ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS
+        ),
     ),
     Bot(
         "byteskille/tipsy",

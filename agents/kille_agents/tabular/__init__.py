@@ -1,4 +1,4 @@
-"""Policies that are stored, not computed: of a deal by what is observed, of a match by its state."""
+"""Policies that are stored: of a deal by what is observed, of a match by how it stands."""
 
 from pathlib import Path
 

@@ -7,7 +7,7 @@ import click
 from kille_training.cli import console
 
 
-@click.command(epilog="Example: kille evaluate runs/demo --against threshold --deals 50000")
+@click.command(epilog="Example: kille evaluate runs/demo --against rule_of_thumb --deals 50000")
 @click.argument("policy")
 @click.option(
     "--against", multiple=True, default=("uniform", "rule_of_thumb"), show_default=True,

@@ -31,7 +31,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 
 
 @click.command(
-    epilog="Example: kille play byteskille --players 5 --opponents threshold --rules gok_call=off"
+    epilog="Example: kille play byteskille --players 5 --opponents uniform --rules gok_call=off"
 )
 @game_argument
 @click.option("--players", type=int, help="Seats, yours included; the game's default if not given.")

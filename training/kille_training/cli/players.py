@@ -40,7 +40,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
         return
     if split is not None:
         raise PolicyError(f"--split chooses among many, and {player} is one player; leave it out")
-    if game is None and player in BASELINES and player not in ("threshold", *SEARCHERS):
+    if game is None and player in BASELINES and player not in SEARCHERS:
         raise PolicyError(
             f"{player} plays every game; say which: kille players {player} --game ..."
         )
@@ -61,7 +61,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     for game in games:
         everybody = population(game, split or "all")
         if split is None:
-            everybody = [name for name in BASELINES if name != "threshold"] + everybody
+            everybody = [*BASELINES, *everybody]
         told[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}

@@ -27,8 +27,8 @@ AGENTS_STREAM = 0x6B696C6C65
 
 
 @click.command(
-    epilog="Example: kille record byteskille --players 2 --matches 100 --agents threshold,uniform "
-    "--rules gok_call=off --out matches.jsonl"
+    epilog="Example: kille record byteskille --players 2 --matches 100 "
+    "--agents rule_of_thumb,uniform --rules gok_call=off --out matches.jsonl"
 )
 @game_argument
 @click.option("--players", type=int, help="Seats; the game's default if not given.")

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_agents.network import NetworkPolicy, NetworkMetadata
+from kille_agents.network import NetworkMetadata, NetworkPolicy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules, width
 

@@ -13,7 +13,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from kille_agents.network import NetworkPolicy, NetworkMetadata
+from kille_agents.network import NetworkMetadata, NetworkPolicy
 from kille_env.core.spec import Part, Rules
 from kille_env.registry import spec
 from kille_training.learning.runs import versions

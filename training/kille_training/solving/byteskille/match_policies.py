@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kille_agents.tabular import TabularMatchPolicy, hand_columns, standing_columns
-from kille_agents.tabular import TabularMetadata
+from kille_agents.tabular import TabularMatchPolicy, TabularMetadata
+from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.spec import width
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import BUY

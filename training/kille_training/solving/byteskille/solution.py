@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.tabular import TABLE, TabularPolicy, load_tabular, save_tabular
+from kille_agents.tabular import TABULAR, TabularPolicy, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import write_whole
@@ -162,7 +162,7 @@ class Folder:
     @property
     def policy(self) -> Path:
         """The strategy as a player."""
-        return self.path / TABLE
+        return self.path / TABULAR
 
     @property
     def progress(self) -> Table:
