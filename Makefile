@@ -1,4 +1,4 @@
-# Every verb sets up what it needs. `make help` lists them; CI calls the same ones.
+# Every verb installs what it needs. `make help` lists them; CI calls the same ones.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -16,13 +16,13 @@ help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
-	@echo "  ARGS='...'         passed on to the command, as in: make demo ARGS=--match"
+	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--match"
 
 # Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	    { echo "kille-env needs Python 3.11 or newer; say which with: make setup PYTHON=python3.12" >&2; exit 1; }
+	    { echo "kille-env needs Python 3.11 or newer; choose one with: make setup PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' || \
 	    { echo "this Python makes no virtual environments; install its venv package (on Debian: python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
@@ -44,7 +44,7 @@ setup: $(VENV)/.installed-dev ## install everything into .venv
 # The main job.
 
 .PHONY: demo
-demo: $(VENV)/.installed ## train an agent, measure it, write runs/demo/report.html
+demo: $(VENV)/.installed ## train a policy, measure it, write runs/demo/report.html
 	$(BIN)/kille demo $(ARGS)
 
 .PHONY: bench
@@ -54,7 +54,7 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 # Checks.
 
 .PHONY: test
-test: $(VENV)/.installed-dev ## run all tests with compiled kernels
+test: $(VENV)/.installed-dev ## run the tests with compiled kernels
 	$(PYTEST) -n $(JOBS) -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
@@ -94,26 +94,27 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 # Writing.
 
 .PHONY: docs
-docs: $(VENV)/.installed-dev ## write the generated tables of docs/games again
+docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/architecture.py
 
 .PHONY: solutions
-solutions: $(VENV)/.installed-dev ## solve deals of Byteskille, write docs/solutions.md again; minutes
+solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/solutions.md; minutes
 	$(BIN)/python docs/solutions.py $(ARGS)
 
 .PHONY: players
-players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/players.md again; minutes
+players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/players.md; minutes
 	$(BIN)/python docs/players.py --measure $(ARGS)
 
 .PHONY: learning
-learning: $(VENV)/.installed-dev ## write docs/learning.md and its pictures again from docs/data
+learning: $(VENV)/.installed-dev ## write docs/learning.md and its pictures from docs/data
 	$(BIN)/python docs/learning.py $(ARGS)
 
 .PHONY: golden
-golden: $(VENV)/.installed-dev ## write the golden playthroughs again; read what has changed
+golden: $(VENV)/.installed-dev ## write the golden playthroughs; read what has changed
 	$(BIN)/python -m kille_env.testing.playthrough tests/golden/*.txt
 
 .PHONY: fmt
-fmt: $(VENV)/.installed-dev ## format the code and mend what can be mended
+fmt: $(VENV)/.installed-dev ## format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
