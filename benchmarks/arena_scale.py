@@ -19,9 +19,9 @@ from kille_agents.catalog import load_policy
 from kille_agents.search.flat import SearchPlayer
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
-from kille_training.arena.play import Bench, Player, play_unit
+from kille_training.arena.play import PlayerCache, Player, play_unit
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.units import Entrant, Outcome, Stint, Unit
+from kille_training.arena.work import Entrant, Outcome, Block, WorkUnit
 from kille_training.cli.speed import machine, random_network
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))
@@ -40,14 +40,14 @@ DEALS_A_LINEUP = 2000
 LINEUPS = 16
 
 
-class Seated(Bench):
+class Seated(PlayerCache):
     """Has the same kind of player on every seat."""
 
     def __init__(self, player: Player) -> None:
         super().__init__()
         self._player = player
 
-    def player(self, entrant: Entrant, unit: Unit, rules: Rules) -> Player:
+    def player(self, entrant: Entrant, unit: WorkUnit, rules: Rules) -> Player:
         """Returns the same one for everybody."""
         return self._player
 
@@ -69,13 +69,13 @@ class Kept:
     memory: float
 
 
-def unit_of(game: str, seats: int, stints: tuple[Stint, ...], players: int) -> Unit:
+def unit_of(game: str, seats: int, blocks: tuple[Block, ...], players: int) -> WorkUnit:
     """Entrants 0, 1, ... at tables of single deals."""
     rules = spec(game).resolve({}, episode="deal").as_dict()
     entrants = tuple(
         Entrant(number, f"player {number}", "rule_of_thumb") for number in range(players)
     )
-    return Unit(game, seats, rules, 1, 1, stints, entrants)
+    return WorkUnit(game, seats, rules, 1, 1, blocks, entrants)
 
 
 def tables_a_second(game: str, seats: int, kind: str, repeats: int) -> float:
@@ -87,12 +87,12 @@ def tables_a_second(game: str, seats: int, kind: str, repeats: int) -> float:
     rates = []
     for run in range(1 + repeats):
         # Lineups of 2,000 deals, nobody in two of them: as where everybody meets everybody.
-        stints = tuple(
-            Stint(number, tuple(range(seats * number, seats * (number + 1))), run * deals, played)
+        blocks = tuple(
+            Block(number, tuple(range(seats * number, seats * (number + 1))), run * deals, played)
             for number in range(-(-deals // DEALS_A_LINEUP))
             if (played := min(DEALS_A_LINEUP, deals - number * DEALS_A_LINEUP))
         )
-        unit = unit_of(game, seats, stints, seats * len(stints))
+        unit = unit_of(game, seats, blocks, seats * len(blocks))
         start = time.process_time()
         outcome = play_unit(unit, bench)
         rates.append(unit.deals * seats / (time.process_time() - start))
@@ -113,11 +113,11 @@ def keeping(game: str, seats: int, repeats: int) -> Kept:
         deals, writes = 0, []
         at_once = max(1, TABLES // seats // DEALS_A_LINEUP)
         for begin in range(0, LINEUPS, at_once):
-            stints = tuple(
-                Stint(number, lineup, 0, DEALS_A_LINEUP)
+            blocks = tuple(
+                Block(number, lineup, 0, DEALS_A_LINEUP)
                 for number, lineup in list(zip(numbers, members, strict=True))[begin:][:at_once]
             )
-            unit = unit_of(game, seats, stints, LINEUPS + seats)
+            unit = unit_of(game, seats, blocks, LINEUPS + seats)
             writes.append(_keep(store, play_unit(unit, bench)) / (unit.deals * seats))
             deals += unit.deals
         reads, seen = [], store.observations()[seats]

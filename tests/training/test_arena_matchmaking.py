@@ -7,7 +7,7 @@ import pytest
 from kille_env.errors import ConfigError
 from kille_training.arena.matchmaking import gauntlet, random_tables, round_robin, swiss_round
 from kille_training.arena.seating import check_orders, seatings
-from kille_training.arena.units import Stint, cut
+from kille_training.arena.work import Block, cut
 
 
 def turns(row):
@@ -157,22 +157,22 @@ def test_too_many_lineups_are_refused_with_a_way_out():
 
 
 def test_work_is_cut_into_units_that_do_not_depend_on_what_else_there_is():
-    stints = [Stint(0, (0, 1), 0, 10), Stint(1, (0, 2), 0, 10), Stint(2, (1, 2), 3, 7)]
-    units = list(cut(stints, 2, 8))  # four deals a unit
+    blocks = [Block(0, (0, 1), 0, 10), Block(1, (0, 2), 0, 10), Block(2, (1, 2), 3, 7)]
+    units = list(cut(blocks, 2, 8))  # four deals a unit
     assert all(sum(piece.deals for piece in unit) <= 4 for unit in units)
     pieces = [piece for unit in units for piece in unit]
-    for stint in stints:
-        mine = [piece for piece in pieces if piece.lineup == stint.lineup]
+    for block in blocks:
+        mine = [piece for piece in pieces if piece.lineup == block.lineup]
         played = [d for p in mine for d in range(p.first_deal, p.first_deal + p.deals)]
-        assert played == list(range(stint.first_deal, stint.first_deal + stint.deals))
-        alone = [piece for unit in cut([stint], 2, 8) for piece in unit]
+        assert played == list(range(block.first_deal, block.first_deal + block.deals))
+        alone = [piece for unit in cut([block], 2, 8) for piece in unit]
         assert alone == mine
     firsts = [piece.first_deal // 4 for piece in pieces]
     assert firsts == sorted(firsts)  # everybody's first deals come first
 
 
 def test_a_deal_is_played_together_however_many_tables_it_needs():
-    assert [len(unit) for unit in cut([Stint(0, (0, 1), 0, 3)], 100, 8)] == [1, 1, 1]
+    assert [len(unit) for unit in cut([Block(0, (0, 1), 0, 3)], 100, 8)] == [1, 1, 1]
 
 
 def test_the_limit_of_orders_is_that_of_seven_seats():

@@ -7,9 +7,9 @@ from kille_agents import load_policy
 from kille_env import make_batch
 from kille_env.registry import spec
 from kille_training.arena import play
-from kille_training.arena.lots import chances, deal_seeds, derive
-from kille_training.arena.play import Bench, play_unit
-from kille_training.arena.units import Entrant, Stint, Unit
+from kille_env.core.keys import chances, deal_seeds, derive
+from kille_training.arena.play import PlayerCache, play_unit
+from kille_training.arena.work import Entrant, Block, WorkUnit
 from kille_training.evaluation.duplicate import payoff
 
 ENTRANTS = (
@@ -19,14 +19,14 @@ ENTRANTS = (
 )
 
 
-def unit(game="byteskille", seats=3, stints=None, seed=5, orders=1, episode="deal", **rules):
+def unit(game="byteskille", seats=3, blocks=None, seed=5, orders=1, episode="deal", **rules):
     rules = spec(game).resolve(rules, episode=episode).as_dict()
-    stints = stints or (Stint(0, tuple([0, 1, 2, 1, 1][:seats]), 0, 40),)
-    return Unit(game, seats, rules, seed, orders, tuple(stints), ENTRANTS)
+    blocks = blocks or (Block(0, tuple([0, 1, 2, 1, 1][:seats]), 0, 40),)
+    return WorkUnit(game, seats, rules, seed, orders, tuple(blocks), ENTRANTS)
 
 
 def results(given):
-    outcome = play_unit(given, Bench())
+    outcome = play_unit(given, PlayerCache())
     assert outcome.failure is None
     return outcome.results
 
@@ -34,7 +34,7 @@ def results(given):
 @pytest.mark.parametrize("game", ["byteskille", "kungsholmskille", "krypkille", "knack"])
 @pytest.mark.parametrize("seats", [2, 3])
 def test_what_comes_of_a_stint_does_not_depend_on_the_rest(game, seats):
-    first, second = Stint(0, (0, 1, 2)[:seats], 0, 30), Stint(1, (2, 1, 1)[:seats], 10, 20)
+    first, second = Block(0, (0, 1, 2)[:seats], 0, 30), Block(1, (2, 1, 1)[:seats], 10, 20)
     both = results(unit(game, seats, [first, second]))
     turned = results(unit(game, seats, [second, first]))
     parts = [
@@ -56,8 +56,8 @@ def test_a_deal_has_the_same_cards_in_all_lineups_and_seatings(monkeypatch):
         return batch
 
     monkeypatch.setattr(play, "make_batch", spy)
-    stints = [Stint(0, (0, 1, 2), 4, 6), Stint(1, (2, 2, 1), 7, 3)]
-    results(unit("kungsholmskille", stints=stints))
+    blocks = [Block(0, (0, 1, 2), 4, 6), Block(1, (2, 2, 1), 7, 3)]
+    results(unit("kungsholmskille", blocks=blocks))
     (batch,) = seen
     decks, dealers = batch.tables["deck"][:, :15].reshape(9, 3, 15), batch.tables["dealer"]
     assert (decks == decks[:, :1]).all()
@@ -67,8 +67,8 @@ def test_a_deal_has_the_same_cards_in_all_lineups_and_seatings(monkeypatch):
 
 
 def test_two_players_who_draw_lots_draw_their_own():
-    mine = results(unit(stints=[Stint(0, (0, 1, 2), 0, 200)]))[0].earned
-    theirs = results(unit(stints=[Stint(0, (0, 2, 1), 0, 200)]))[0].earned
+    mine = results(unit(blocks=[Block(0, (0, 1, 2), 0, 200)]))[0].earned
+    theirs = results(unit(blocks=[Block(0, (0, 2, 1), 0, 200)]))[0].earned
     assert (mine != theirs).any()
 
 
@@ -79,8 +79,8 @@ def test_the_seed_decides():
 
 def test_it_agrees_with_what_evaluating_measures():
     rules = spec("byteskille").resolve(episode="deal")
-    stint = Stint(0, (0, 1, 1), 0, 6000)
-    (result,) = results(unit(stints=[stint]))
+    block = Block(0, (0, 1, 1), 0, 6000)
+    (result,) = results(unit(blocks=[block]))
     mine = np.take_along_axis(result.earned, np.argsort(result.seatings)[None], 2)[:, :, 0]
     row = payoff(
         load_policy("rule_of_thumb", "byteskille", 3, rules),
@@ -94,7 +94,7 @@ def test_it_agrees_with_what_evaluating_measures():
 
 
 def test_matches_are_played_to_their_end():
-    (result,) = results(unit(episode="match", stints=[Stint(0, (0, 1, 2), 0, 20)]))
+    (result,) = results(unit(episode="match", blocks=[Block(0, (0, 1, 2), 0, 20)]))
     assert np.abs(result.earned.sum(axis=2)).max() < 1e-6
     assert result.earned.max() > 1.0
 
@@ -146,8 +146,8 @@ def test_who_fails_is_named_with_the_reason_and_the_table(monkeypatch, do, words
 
     monkeypatch.setattr(play, "load_policy", load)
     entrants = (*ENTRANTS[:2], Entrant(2, "bad", "broken"))
-    stints = [Stint(0, (0, 1, 1), 0, 5), Stint(4, (0, 1, 2), 7, 5)]
-    outcome = play_unit(replace(unit(stints=stints), entrants=entrants), Bench())
+    blocks = [Block(0, (0, 1, 1), 0, 5), Block(4, (0, 1, 2), 7, 5)]
+    outcome = play_unit(replace(unit(blocks=blocks), entrants=entrants), PlayerCache())
     assert outcome.results == ()
     failure = outcome.failure
     assert (failure.entrant, failure.lineup) == (2, 4)

@@ -13,7 +13,7 @@ import pytest
 from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor, WorkerError
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.units import Entrant, Stint, Unit
+from kille_training.arena.work import Entrant, Block, WorkUnit
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -32,12 +32,12 @@ ENTRANTS = (
 )
 MEMBERS = [(0, 1), (1, 0), (1, 1), (0, 2), (0, 3)]
 UNITS = [
-    Unit("byteskille", 2, RULES, 5, 1, (Stint(lineup, MEMBERS[lineup], first, 5),), ENTRANTS)
+    WorkUnit("byteskille", 2, RULES, 5, 1, (Block(lineup, MEMBERS[lineup], first, 5),), ENTRANTS)
     for first in range(0, 20, 5)
     for lineup in range(3)
 ]
 FAILING = [
-    Unit("byteskille", 2, RULES, 5, 1, (Stint(lineup, MEMBERS[lineup], 0, 5),), ENTRANTS)
+    WorkUnit("byteskille", 2, RULES, 5, 1, (Block(lineup, MEMBERS[lineup], 0, 5),), ENTRANTS)
     for lineup in (3, 4)
 ]
 

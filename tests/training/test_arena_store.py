@@ -17,7 +17,7 @@ import pytest
 from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
-from kille_training.arena.lots import deal_seeds
+from kille_env.core.keys import deal_seeds
 from kille_training.arena.store import (
     DamagedStoreError,
     ForeignStoreError,
@@ -29,7 +29,7 @@ from kille_training.arena.store import (
     StoreInUseError,
     StoreVersionError,
 )
-from kille_training.arena.units import Entrant, Failure, Outcome, Result, Stint, Unit
+from kille_training.arena.work import Entrant, Failure, Outcome, Result, Block, WorkUnit
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
@@ -59,14 +59,14 @@ def result(lineup, members, first, deals, seed=0):
     rng = np.random.default_rng([seed, lineup])
     earned = rng.integers(-3, 4, (first + deals, seats, seats))[first:].astype(float)
     earned[..., -1] = -earned[..., :-1].sum(axis=-1)
-    return Result(Stint(lineup, members, first, deals), TURNS[seats], earned)
+    return Result(Block(lineup, members, first, deals), TURNS[seats], earned)
 
 
 def outcome(*results, seconds=1.0, failure=None):
-    seats = len(results[0].stint.members) if results else 2
-    stints = tuple(each.stint for each in results)
+    seats = len(results[0].block.members) if results else 2
+    blocks = tuple(each.block for each in results)
     entrants = tuple(Entrant(n, name, "uniform") for n, name in enumerate(NAMES))
-    unit = Unit("byteskille", seats, RULES, 5, 1, stints, entrants)
+    unit = WorkUnit("byteskille", seats, RULES, 5, 1, blocks, entrants)
     return Outcome(unit, results, failure, seconds)
 
 
@@ -181,7 +181,7 @@ def test_observations_are_what_was_earned(store):
     assert found[2].deal.tolist() == [4, 5, 6]
     assert set(found[3].lineup.tolist()) == {2}
     for each in (two, three):
-        seats = len(each.stint.members)
+        seats = len(each.block.members)
         seen = found[seats]
         assert (seen.scores == seen.earned).all()  # what one gains the others lose
         for deal, tables in enumerate(each.earned):
@@ -236,7 +236,7 @@ def test_reading_while_another_process_writes(store):
     store.keep(outcome(result(0, (0, 1), 0, 4)))
     with Store(store.path.parent, readonly=True) as reader:
         seen = reader.results()
-        assert next(seen).stint.deals == 4
+        assert next(seen).block.deals == 4
         store.keep(outcome(result(0, (0, 1), 4, 4)))
         assert list(seen) == []  # as of the moment at which it began
         assert reader.played() == {0: [(0, 8)]}
@@ -347,11 +347,11 @@ def test_exports_have_every_table_once(store, tmp_path):
 
     expected = {}
     for part in parts:
-        for deal, tables in enumerate(part.earned, part.stint.first_deal):
+        for deal, tables in enumerate(part.earned, part.block.first_deal):
             for seating, (seated, earned) in enumerate(zip(part.seatings, tables, strict=True)):
                 for seat, (place, units) in enumerate(zip(seated, earned, strict=True)):
-                    key = (part.stint.lineup, deal, seating, seat)
-                    expected[key] = (NAMES[part.stint.members[place]], units)
+                    key = (part.block.lineup, deal, seating, seat)
+                    expected[key] = (NAMES[part.block.members[place]], units)
     assert {
         (row["lineup"], row["deal"], row["seating"], row["seat"]): (row["entrant"], row["earned"])
         for row in rows
@@ -406,11 +406,11 @@ def tournament(folder, deals=60, pause=0.0):
         played = {lineup: sum(b - a for a, b in spans) for lineup, spans in store.played().items()}
         entrants = tuple(Entrant(n, name, "uniform") for n, name in enumerate(NAMES))
         missing = [
-            Unit("byteskille", 2, RULES, 5, 1, tuple(stints), entrants)
+            WorkUnit("byteskille", 2, RULES, 5, 1, tuple(blocks), entrants)
             for first in range(0, deals, 5)
             for pair in ([0, 1], [2])
-            if (stints := [
-                Stint(lineup, MEMBERS[lineup], first, 5)
+            if (blocks := [
+                Block(lineup, MEMBERS[lineup], first, 5)
                 for lineup in pair
                 if first >= played.get(lineup, 0)
             ])

@@ -15,7 +15,7 @@ from kille_training.arena.replay import cells_renderable, export_records, replay
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreConflictError
 from kille_training.arena.tournament import Folder, Tournament, gaps
-from kille_training.arena.units import Failure, Outcome, Unit
+from kille_training.arena.work import Failure, Outcome, WorkUnit
 from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
 from kille_training.settings import build
@@ -170,9 +170,9 @@ def tables(path):
     """Everything that was played at any table: the deal, who sat in each seat, what each earned."""
     with Store(path, readonly=True) as store:
         return [
-            (deal, tuple(np.array(result.stint.members)[seated].tolist()), tuple(earned.tolist()))
+            (deal, tuple(np.array(result.block.members)[seated].tolist()), tuple(earned.tolist()))
             for result in store.results()
-            for deal, turns in enumerate(result.earned, start=result.stint.first_deal)
+            for deal, turns in enumerate(result.earned, start=result.block.first_deal)
             for seated, earned in zip(result.seatings, turns, strict=True)
         ]
 
@@ -338,8 +338,8 @@ def test_a_cell_that_comes_to_something_else_is_told(tmp_path):
 def test_what_somebody_played_before_he_was_out_is_played_again_like_the_rest(tmp_path):
     play(tmp_path / "a")
     with Store(tmp_path / "a") as store:
-        stint = next(store.results()).stint
-        unit = Unit("byteskille", 3, {}, 1, 1, (stint,), ())
+        block = next(store.results()).block
+        unit = WorkUnit("byteskille", 3, {}, 1, 1, (block,), ())
         store.keep(Outcome(unit, failure=Failure(2, "he left", 0, 9)))
     with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
         for row, column in (("rule", "luck"), ("rule", "bold")):

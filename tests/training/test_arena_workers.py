@@ -13,7 +13,7 @@ import pytest
 from kille_env.registry import spec
 from kille_training.arena.executors import processes as workers
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor, WorkerError
-from kille_training.arena.units import Entrant, Stint, Unit
+from kille_training.arena.work import Entrant, Block, WorkUnit
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
@@ -50,13 +50,13 @@ def importable(monkeypatch):
 def unit(who, number=1, first=0, deals=10, lineup=None):
     """He sits at ten tables on one seat, with somebody good; the good one answers first."""
     entrants = (GOOD, Entrant(number, who, f"bad_players:{who}"))
-    stint = Stint(number if lineup is None else lineup, (0, number), first, deals)
-    return Unit("byteskille", 2, RULES, 5, 1, (stint,), entrants)
+    block = Block(number if lineup is None else lineup, (0, number), first, deals)
+    return WorkUnit("byteskille", 2, RULES, 5, 1, (block,), entrants)
 
 
 def good(first, deals=10):
-    stint = Stint(0, (0, 0), first, deals)
-    return Unit("byteskille", 2, RULES, 5, 1, (stint,), (GOOD,))
+    block = Block(0, (0, 0), first, deals)
+    return WorkUnit("byteskille", 2, RULES, 5, 1, (block,), (GOOD,))
 
 
 def same(one, other):
@@ -80,9 +80,9 @@ def test_everybody_who_fails_is_named_and_nobody_else_is_stopped(monkeypatch):
         assert 0 <= outcome.failure.deal < 10, who
         assert outcome.results == (), who
     assert not failures
-    played = {each.unit.stints[0].first_deal: each for each in outcomes if not each.failure}
+    played = {each.unit.blocks[0].first_deal: each for each in outcomes if not each.failure}
     with HereExecutor() as executor:
-        expected = {each.unit.stints[0].first_deal: each for each in executor.run(
+        expected = {each.unit.blocks[0].first_deal: each for each in executor.run(
             each for each in units if len(each.entrants) == 1
         )}  # fmt: skip
     assert played.keys() == expected.keys()
@@ -145,7 +145,7 @@ def test_a_unit_is_tried_again_when_nobody_is_to_blame(monkeypatch):
 
 @pytest.mark.compiled
 def test_a_unit_that_can_not_be_played_is_no_players_fault():
-    wrong = Unit("byteskille", 999, RULES, 5, 1, good(0).stints, (GOOD,))
+    wrong = WorkUnit("byteskille", 999, RULES, 5, 1, good(0).blocks, (GOOD,))
     with LocalExecutor(1) as executor, pytest.raises(WorkerError, match="999"):
         list(executor.run([wrong]))
 

@@ -1,8 +1,8 @@
-"""Is one player better than another by so much? Played until a test that may be watched knows.
+"""Does one player earn more than another? Played until a sequential test knows.
 
-The first sits among copies of the second, at every deal from every position. What he earns beyond
-the table's mean is one score a deal; the test is `rating.sequential`. Results are kept like those
-of a tournament, so an interrupted comparison goes on, and its page can be made.
+The first player sits among copies of the second, at every deal from every position. Its earnings
+beyond the table's mean are one score per deal; the test is `statistics.sequential`. Results are
+kept as those of a tournament, so a comparison can be resumed and has a page.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,36 +13,37 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
+from kille_env.policy import PlayerLike
 from kille_env.registry import spec
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
     TournamentSettings,
 )
-from kille_training.arena.tournament import Executor, Folder, Tournament, Watcher
+from kille_training.arena.tournament import Folder, Silent, Tournament, executor_of
 from kille_training.labels import plural_of, unit_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 
 FIRST_DEALS = 1_000
 GROWTH = 1.25
-"""How many deals are played by the next look, at most, as a multiple of those played so far."""
+"""Deals until the next look, at most, as a multiple of those played so far."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison has come to.
+    """What a comparison has found.
 
     Attributes:
-        better: Who is asked about.
-        worse: Who fills the other seats.
-        verdict: What the test says, see `rating.sequential`.
+        better: The player that is asked about.
+        worse: The player in the other seats.
+        verdict: The test's, see `statistics.sequential`.
         decided_after: Deals after which the verdict was reached, 0 while there is none.
         deals: Deals that have been played.
-        mean: Units a deal of the first, beyond the table's mean.
+        mean: Units per deal of the first player, beyond the table's mean.
         low: Lower end of an interval that holds at all times.
         high: Upper end.
-        by: The difference asked about.
-        base: The difference that it is told apart from.
+        by: The difference that is asked about.
+        base: The difference that it is distinguished from.
         unit: What an observation is: "deal" or "match".
     """
 
@@ -63,7 +64,7 @@ class Comparison:
         return asdict(self)
 
     def sentences(self) -> list[str]:
-        """Returns it in words."""
+        """Returns it as text."""
         many = plural_of(self.unit)
         said = {
             ABOVE: f"{self.better} earns more than {self.base:+g} beyond the table's mean",
@@ -71,12 +72,16 @@ class Comparison:
         }
         verdict = "not decided"
         if self.verdict in said:
-            verdict = f"{said[self.verdict]} (known after {self.decided_after:,} deals)"
+            verdict = f"{said[self.verdict]} (decided after {self.decided_after:,} {many})"
         return [
-            f"Among copies of {self.worse}, {verdict}.",
-            f"{self.mean:+.4f} units a {self.unit} over {self.deals:,} {many}; at whatever time "
-            f"one looks, between {self.low:+.4f} and {self.high:+.4f}.",
+            f"Among copies of {self.worse}: {verdict}.",
+            f"{self.mean:+.4f} units per {self.unit} over {self.deals:,} {many}, between "
+            f"{self.low:+.4f} and {self.high:+.4f} whenever one stops.",
         ]
+
+    def __str__(self) -> str:
+        """Returns it as text."""
+        return "\n".join(self.sentences())
 
 
 def compare_settings(
@@ -91,19 +96,20 @@ def compare_settings(
     seed: int,
     workers: int,
     time_limit: float,
+    players: Mapping[str, Any] | None = None,
 ) -> TournamentSettings:
-    """Returns a comparison as the settings of a tournament.
+    """Returns a comparison as the settings of a tournament; `players` are names if not given.
 
     Raises:
         ConfigError: The two are the same player.
     """
     if better == worse:
-        raise ConfigError(f"{better!r} is compared with himself; name two players")
+        raise ConfigError(f"{better!r} is compared with itself; name two players")
     return TournamentSettings(
         name=name,
         seed=seed,
         table=TablesSettings(game, (num_players,), rules, episode),
-        entrants={better: better, worse: worse},
+        entrants=players or {better: better, worse: worse},
         matchmaking=MatchmakingSettings("gauntlet", "copies", FIRST_DEALS, hero=better),
         time_limit=time_limit,
         workers=workers,
@@ -111,70 +117,72 @@ def compare_settings(
 
 
 def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Returns bounds of what a deal's score can be, wide ones: twice what a step can move."""
+    """Returns bounds of a deal's score, wide ones: twice what a step can move."""
     least, greatest = spec(rules.game).reward_range(rules, num_players)
     width = 2.0 * (greatest - least)
     return -width, width
 
 
-def compare(
+def play_comparison(
     folder: Folder,
     settings: TournamentSettings,
     hypotheses: Hypotheses,
-    executor: Executor,
-    watcher: Watcher,
-    told: Callable[[Comparison], None],
+    looked: Callable[[Comparison], None] = lambda _: None,
     *,
     trust: bool = False,
+    objects: Mapping[str, PlayerLike] | None = None,
 ) -> Comparison:
     """Plays until the test knows, or has had its deals.
 
     Args:
         folder: Where it lies, or is to lie.
         settings: See `compare_settings`.
-        hypotheses: What is to be told apart.
-        executor: Where it is played.
-        watcher: Told how far the deals until the next look are.
-        told: Called with what has come of it after each look.
+        hypotheses: What is to be distinguished.
+        looked: Called with what has been found after each look.
         trust: Whether model files that can run code may be loaded.
+        objects: Players that are Python objects, by what the settings call the player.
 
     Raises:
         ConfigError: One of the two failed, or there are too few deals; the message says why.
     """
     if hypotheses.most == 1:
-        raise ConfigError("most is 1; expected 2 deals or more, or 0 for no end")
+        raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")
     (seats,) = settings.table.num_players
-    better, worse = settings.entrants
+    better = settings.matchmaking.hero
+    (worse,) = (name for name in settings.entrants if name != better)
     test = SequentialTest(hypotheses)
     deals = 0
-    while True:
-        most = hypotheses.most or float("inf")
-        deals = int(min(most, max(deals * GROWTH, deals + FIRST_DEALS)))
-        matchmaking = replace(settings.matchmaking, deals=deals)
-        tournament = Tournament(folder, replace(settings, matchmaking=matchmaking), trust=trust)
-        try:
-            tournament.play(executor, watcher)
-            out = [each for each in tournament.store.entrants() if each.out is not None]
-            if out:
-                raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
-            scores = _scores(tournament, seats, better)
-        finally:
-            tournament.close()
-        test.feed(scores[test.deals : deals])
-        low, high = test.interval()
-        result = Comparison(
-            better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
-            hypotheses.high, hypotheses.low, unit_of(settings.table.episode),
-        )  # fmt: skip
-        told(result)
-        if test.verdict != GOING or test.deals >= most:
-            return result
+    with executor_of(settings, folder, objects=objects) as executor:
+        while True:
+            most = hypotheses.most or float("inf")
+            deals = int(min(most, max(deals * GROWTH, deals + FIRST_DEALS)))
+            matchmaking = replace(settings.matchmaking, deals=deals)
+            tournament = Tournament(
+                folder, replace(settings, matchmaking=matchmaking), trust=trust, objects=objects
+            )
+            try:
+                tournament.play(executor, Silent())
+                out = [each for each in tournament.store.entrants() if each.out is not None]
+                if out:
+                    raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
+                scores = _scores(tournament, seats, better)
+            finally:
+                tournament.close()
+            test.feed(scores[test.deals : deals])
+            low, high = test.interval()
+            result = Comparison(
+                better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
+                hypotheses.high, hypotheses.low, unit_of(settings.table.episode),
+            )  # fmt: skip
+            looked(result)
+            if test.verdict != GOING or test.deals >= most:
+                return result
 
 
 def _scores(tournament: Tournament, seats: int, better: str) -> np.ndarray:
-    """Returns what is kept of a player's scores by deal; the folder may hold other lineups too."""
-    (stint,) = tournament.stints()[seats]
+    """Returns a player's scores by deal; the folder may hold other lineups too."""
+    (block,) = tournament.blocks()[seats]
     names = [each.name for each in tournament.store.entrants()]
     found = tournament.store.observations()[seats]
-    rows = found.lineup == stint.lineup
-    return found.scores[rows, stint.members.index(names.index(better))]
+    rows = found.lineup == block.lineup
+    return found.scores[rows, block.members.index(names.index(better))]

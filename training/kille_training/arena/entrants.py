@@ -1,32 +1,42 @@
-"""Checking in: who wants to take part is loaded once, before anything is played."""
+"""Checking in: every entrant is loaded once before anything is played."""
 
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import kille_env
-from kille_agents.catalog import load_policy
+from kille_agents.about import NOT_MEASURED
+from kille_agents.describe import describe_player
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
-from kille_training.arena.units import Entrant
+from kille_env.policy import PlayerLike
+from kille_training.arena.play import load_player
+from kille_training.arena.work import Entrant
 
 
 def check_in(
-    entrants: Sequence[Entrant], sizes: Sequence[int], rules: Rules, *, trust: bool
+    entrants: Sequence[Entrant],
+    sizes: Sequence[int],
+    rules: Rules,
+    *,
+    trust: bool,
+    objects: Mapping[str, PlayerLike],
 ) -> None:
     """Loads every entrant for every table size.
 
     Raises:
-        ConfigError: One cannot play at one of the tables; the message names him.
+        ConfigError: One cannot play at one of the tables; the message names it.
     """
     for entrant in entrants:
         for seats in sizes:
             try:
-                with redirect_stdout(sys.stderr):  # what it prints is none of our output
-                    load_policy(entrant.player, rules.game, seats, rules, trust=trust)
+                with redirect_stdout(sys.stderr):  # what it prints is not our output
+                    load_player(entrant, seats, rules, trust=trust, objects=objects)
             except (Exception, SystemExit) as error:  # whatever a player's own code may raise
                 why = str(error) if isinstance(error, KilleError) else repr(error)
                 raise ConfigError(
@@ -35,11 +45,11 @@ def check_in(
 
 
 def fingerprint(player: str) -> str:
-    """Returns what tells a player from another one, whatever he is called in a tournament.
+    """Returns what identifies a player, whatever it is called in a tournament.
 
-    For a file or a folder it is a digest of what lies there, wherever that is; for an entry point
-    one of its module's file, with the object's name; a named player is told by his name and the
-    version of this package.
+    For a file or a folder it is a digest of the content, wherever it lies; for an entry point a
+    digest of its module's file, with the object's name; for a named player its name and the version
+    of this package.
     """
     path = Path(player)
     if path.is_file():
@@ -52,6 +62,19 @@ def fingerprint(player: str) -> str:
         if found is not None and found.origin and Path(found.origin).is_file():
             return f"{_digest([Path(found.origin)])}:{name}"
     return f"{player} of kille-env {kille_env.__version__}"
+
+
+def metadata(player: str, game: str, objects: Mapping[str, PlayerLike]) -> dict[str, Any]:
+    """Returns what is known of a player, JSON values.
+
+    Raises:
+        PolicyError: There is no such player, or one of its files is broken.
+    """
+    if player not in objects:
+        return asdict(describe_player(player, game))
+    text = " ".join((getattr(objects[player], "__doc__", None) or "").split("\n\n")[0].split())
+    made = "passed in from Python"
+    return {"name": player, "what": text or player, "made": made, "strength": NOT_MEASURED}
 
 
 def _digest(files: Sequence[Path]) -> str:

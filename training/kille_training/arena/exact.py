@@ -1,15 +1,16 @@
-"""What entrants earn without any luck: exact expectations over the lineups that were played.
+"""Exact expected earnings of entrants over the lineups that were played.
 
-Where the tree of a deal fits into memory and all players can be asked for their probabilities,
-nothing has to be sampled; what was measured has to agree with it.
+Where the tree of a deal fits into memory and all players return probabilities, nothing has to be
+sampled; the measured earnings have to agree with the exact ones.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from kille_agents.catalog import load_policy
-from kille_agents.greedy import Greedy
+from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy, Searcher
@@ -28,16 +29,16 @@ def exact_units(
     *,
     trust: bool = False,
 ) -> np.ndarray:
-    """Returns what each entrant is expected to earn a deal, in the lineups that were played.
+    """Returns what each entrant is expected to earn per deal, in the lineups that were played.
 
     Args:
         found: What was played at tables of one size; lineups count as often as they played.
-        entrants: [E] everybody, by number.
+        entrants: [E] all entrants, by number.
         settings: The tournament's.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
-        [E] units a deal; NaN for who did not sit.
+        [E] units per deal; NaN for entrants that have not played there.
 
     Raises:
         ConfigError: There is no exact expectation; the message says why.
@@ -65,4 +66,4 @@ def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Poli
     player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
     if isinstance(player, Searcher):
         raise ConfigError(f"{entrant.name} searches, which takes too long for every position")
-    return Greedy(player) if entrant.play == "argmax" else player
+    return cast(Policy, in_play(player, entrant.play))

@@ -1,21 +1,23 @@
-"""Results of a tournament for other programs: Parquet, and a line of JSON a table."""
+"""Results of a tournament for other programs: Parquet, or one line of JSON per table."""
 
 import json
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kille_training.arena.lots import deal_seeds
+from kille_env.core.keys import deal_seeds
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.units import Result
+from kille_training.arena.work import Block, Result
 
 ROWS = 1 << 18
-"""Rows that are in memory together, about."""
+"""About how many rows are in memory at a time."""
+SAMPLE = 1 << 10
+"""Rows from which the size of a file is estimated."""
 
 
 def export_parquet(store: Store, path: Path) -> int:
@@ -23,7 +25,7 @@ def export_parquet(store: Store, path: Path) -> int:
 
     The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`,
     `lineup`, `deal`, `deal_seed`, `seating` (its number among those of the deal), `seat`,
-    `entrant` (his name), `earned` (units).
+    `entrant` (its name), `earned` (units).
 
     Args:
         store: The results.
@@ -55,17 +57,17 @@ def export_parquet(store: Store, path: Path) -> int:
         _whole(path) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
     ):
-        for result in _chunks(store):
+        for result in _chunks(store.results()):
             deals, turns, seats = result.earned.shape
             count = result.earned.size
             deal, seating, seat = (each.ravel() for each in np.indices(result.earned.shape))
-            deal = deal + result.stint.first_deal
-            who = np.array(result.stint.members)[result.seatings]
+            deal = deal + result.block.first_deal
+            who = np.array(result.block.members)[result.seatings]
             entrant = np.broadcast_to(who, (deals, turns, seats)).ravel().astype(np.int32)
             columns = [
                 *(same(text, count) for text in fixed),
                 np.full(count, seats, dtype=np.int8),
-                np.full(count, result.stint.lineup, dtype=np.int32),
+                np.full(count, result.block.lineup, dtype=np.int32),
                 deal.astype(np.int64),
                 deal_seeds(facts["seed"], seats, deal),
                 seating.astype(np.int32),
@@ -95,56 +97,73 @@ def export_jsonl(store: Store, path: Path) -> int:
     facts, names = _facts(store)
     lines = 0
     with _whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for result in _chunks(store):
-            deals, turns, seats = result.earned.shape
-            numbers = result.stint.first_deal + np.arange(deals)
-            seeds = deal_seeds(facts["seed"], seats, numbers).tolist()
-            seated = [[names[result.stint.members[p]] for p in row] for row in result.seatings]
-            for deal, deal_seed, earned in zip(
-                numbers.tolist(), seeds, result.earned.tolist(), strict=True
-            ):
-                for seating, units in enumerate(earned):
-                    line = {
-                        "tournament": facts["name"],
-                        "game": facts["game"],
-                        "lineup": result.stint.lineup,
-                        "deal": deal,
-                        "deal_seed": deal_seed,
-                        "seating": seating,
-                        "entrants": seated[seating],
-                        "earned": units,
-                    }
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            lines += deals * turns
+        for result in _chunks(store.results()):
+            for line in _lines(result, facts, names):
+                file.write(line)
+                lines += 1
     return lines
 
 
+def jsonl_size(store: Store) -> int:
+    """Returns about how many bytes `export_jsonl` would write, from the first lines of each size."""
+    facts, names = _facts(store)
+    size = 0.0
+    for num_players, tables in store.tables().items():
+        first = next(_chunks(store.results(num_players), SAMPLE))
+        lines = [len(line.encode()) for line in _lines(first, facts, names)]
+        size += tables * sum(lines) / len(lines)
+    return round(size)
+
+
+def _lines(result: Result, facts: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    """Yields a line of JSON for each table of a result."""
+    block, seats = result.block, len(result.block.members)
+    numbers = block.first_deal + np.arange(block.deals)
+    seeds = deal_seeds(facts["seed"], seats, numbers).tolist()
+    seated = [[names[block.members[place]] for place in row] for row in result.seatings]
+    for deal, deal_seed, earned in zip(
+        numbers.tolist(), seeds, result.earned.tolist(), strict=True
+    ):
+        for seating, units in enumerate(earned):
+            line = {
+                "tournament": facts["name"],
+                "game": facts["game"],
+                "lineup": block.lineup,
+                "deal": deal,
+                "deal_seed": deal_seed,
+                "seating": seating,
+                "entrants": seated[seating],
+                "earned": units,
+            }
+            yield json.dumps(line, ensure_ascii=False) + "\n"
+
+
 def _facts(store: Store) -> tuple[dict[str, Any], list[str]]:
-    """Returns what is true of every row, and the names of the entrants by number."""
+    """Returns what all rows have in common, and the names of the entrants by number."""
     tables = store.meta().get("tables")
     if tables is None:
         raise StoreError(
-            f"{store.path} does not say what is played; the tournament has not begun, go on with: "
-            f"kille tournament {store.path.parent}"
+            f"{store.path} does not say what is played: the tournament has not started; start it "
+            f"with: kille tournament {store.path.parent}"
         )
     name = store.path.resolve().parent.name
     return {**tables, "name": name}, [each.name for each in store.entrants()]
 
 
-def _chunks(store: Store) -> Iterator[Result]:
-    """Gives results in pieces of a size that fits into memory many times over."""
-    for result in store.results():
-        stint = result.stint
-        deals = max(1, ROWS // result.seatings.size)
-        for first in range(0, stint.deals, deals):
+def _chunks(results: Iterable[Result], rows: int = ROWS) -> Iterator[Result]:
+    """Yields results in pieces of about so many rows."""
+    for result in results:
+        block = result.block
+        deals = max(1, rows // result.seatings.size)
+        for first in range(0, block.deals, deals):
             earned = result.earned[first : first + deals]
-            piece = type(stint)(stint.lineup, stint.members, stint.first_deal + first, len(earned))
+            piece = Block(block.lineup, block.members, block.first_deal + first, len(earned))
             yield Result(piece, result.seatings, earned)
 
 
 @contextmanager
 def _whole(path: Path) -> Generator[Path]:
-    """Gives a file beside a place, and moves it there when all has gone well."""
+    """Opens a context with a temporary file, which is moved to its place in the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)

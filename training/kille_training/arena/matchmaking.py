@@ -1,8 +1,8 @@
 """Who meets whom: the lineups of a tournament.
 
-Entrants are told by their numbers, in the order of entering. Every function returns what is wanted
-of *all* entrants; lineups that were played before are wanted again and again and cost nothing, so
-who enters later plays what is new, and nobody else plays anything twice.
+Entrants are named by their numbers, in the order of entering. Every function returns the lineups of
+*all* entrants, including those that have been played, which cost nothing: an entrant that enters
+later plays what is new, and no lineup plays a deal twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ Lineup = tuple[int, ...]
 
 
 def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
-    """Returns the lineups in which everybody meets everybody.
+    """Returns the lineups in which every entrant meets every other.
 
     Args:
         entrants: [E] numbers.
@@ -38,11 +38,11 @@ def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
 
 
 def gauntlet(entrants: Sequence[int], hero: int, seats: int, fill: str) -> list[Lineup]:
-    """Returns the lineups in which one meets everybody; the others do not meet without him.
+    """Returns the lineups in which one entrant meets all others, which do not meet without it.
 
     Args:
         entrants: [E] numbers, the hero's among them.
-        hero: His number.
+        hero: Number of that one.
         seats: P.
         fill: "distinct": with every choice of P - 1 others; "copies": among P - 1 copies of each.
     """
@@ -60,15 +60,14 @@ def random_tables(
 ) -> list[Lineup]:
     """Returns drawn lineups of different entrants.
 
-    Each entrant is drawn company for a number of times. Those with a number below `founders` are
-    drawn it from among all founders, who enters later from among those before him: so entering
-    changes no lineup of the others.
+    A number of lineups is drawn for each entrant: for those with a number below `founders` from all
+    founders, for later ones from all before it. So a new entrant changes no lineup of the others.
 
     Args:
         entrants: [E] numbers, ascending.
         founders: How many entered at the beginning.
         seats: P.
-        each: Lineups that each entrant is drawn company for.
+        each: Lineups that are drawn for each entrant.
         seed: Seed of the tournament.
     """
     if len(entrants) < seats:
@@ -90,8 +89,8 @@ def swiss_round(
 ) -> list[Lineup]:
     """Returns the tables of the next round of a Swiss tournament.
 
-    The leader sits down first, then whoever of the next in the standings has met those at his table
-    least often; then the first of those who are left, and so on.
+    The leader is seated first, then those next in the standings that have met the ones at its table
+    least often; then the first of those that are left, and so on.
 
     Args:
         standings: [E] numbers, best first; for the first round in a drawn order.
@@ -100,7 +99,7 @@ def swiss_round(
         seats: P.
 
     Returns:
-        Lineups; when the entrants do not fill all tables, those sit out who have done so least
+        Lineups; when the entrants do not fill all tables, those sit out that have done so least
         often, the last in the standings first.
 
     Raises:
@@ -151,5 +150,5 @@ def _too_many(ways: int, entrants: int, seats: int) -> ConfigError:
 
 
 def _in_order(lineups: Iterable[Lineup]) -> list[Lineup]:
-    """Returns lineups in an order in which those of who enters later come later."""
+    """Returns lineups sorted so that those with later entrants come later."""
     return sorted(lineups, key=lambda lineup: (max(lineup), lineup))

@@ -1,228 +1,235 @@
-"""Plays a unit: all its tables in one native batch, each player asked once a step."""
+"""Plays a work unit: all its tables in one batch, each player asked once per step."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from kille_agents.catalog import load_policy
+from kille_agents.greedy import in_play
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import History
+from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
-from kille_env.policy import (
-    Policy,
-    Searcher,
-    best_actions,
-    check_probabilities,
-    decide,
-    history_for,
-    pick_actions,
-)
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
-from kille_training.arena.lots import chances, deal_seeds, derive, table_keys
 from kille_training.arena.seating import seatings
-from kille_training.arena.units import (
+from kille_training.arena.work import (
     Entrant,
     EntrantFailed,
     Failure,
     Outcome,
     Result,
-    Stint,
     Thinking,
-    Unit,
+    WorkUnit,
 )
 
-Player = Policy | Searcher
-Watched = Callable[[Thinking], AbstractContextManager[object]]
-"""Called with who is to think about what; he does while the context is open."""
-MOST_LETTERS = 500
-"""Letters of a reason that are kept."""
+Monitored = Callable[[Thinking], AbstractContextManager[object]]
+"""Called with who is to think about what; the player thinks while the context is open."""
+MAX_REASON = 500
+"""Characters of a reason that are kept."""
 
 
-class Bench:
-    """The players of a process, each loaded once for a table."""
+class PlayerCache:
+    """The players of a process, each loaded once per table size."""
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Mapping[str, PlayerLike] | None = None) -> None:
+        """Starts empty.
+
+        Args:
+            objects: Players that are Python objects, by `Entrant.player`; all others are loaded by
+                name or path.
+        """
+        self._objects = dict(objects or {})
         self._players: dict[tuple[Entrant, int], Player] = {}
 
-    def player(self, entrant: Entrant, unit: Unit, rules: Rules) -> Player:
+    def player(self, entrant: Entrant, unit: WorkUnit, rules: Rules) -> Player:
         """Returns an entrant's player for the table of a unit."""
         key = (entrant, unit.num_players)
         if key not in self._players:
-            self._players[key] = load_policy(
-                entrant.player, unit.game, unit.num_players, rules, trust=unit.trust
+            player = load_player(
+                entrant, unit.num_players, rules, trust=unit.trust, objects=self._objects
             )
+            self._players[key] = in_play(player, entrant.play)
         return self._players[key]
 
 
-def unit_rules(unit: Unit) -> Rules:
+def load_player(
+    entrant: Entrant,
+    num_players: int,
+    rules: Rules,
+    *,
+    trust: bool = False,
+    objects: Mapping[str, PlayerLike] | None = None,
+) -> Player:
+    """Returns an entrant's player, as it chooses when sampled.
+
+    Args:
+        entrant: The entrant.
+        num_players: P, seats of the table.
+        rules: Its rules.
+        trust: Whether model files that can run code may be loaded.
+        objects: Players that are Python objects, by `Entrant.player`.
+
+    Raises:
+        PolicyError: There is no such player, or it was made for another table.
+    """
+    player = (objects or {}).get(entrant.player, entrant.player)
+    return resolve(player, rules.game, num_players, rules, trust=trust)
+
+
+def unit_rules(unit: WorkUnit) -> Rules:
     """Returns the rules that a unit is played by."""
     return spec(unit.game).resolve(dict(unit.rules))
 
 
-def play_unit(unit: Unit, bench: Bench, watched: Watched = lambda _: nullcontext()) -> Outcome:
+def play_unit(
+    unit: WorkUnit, cache: PlayerCache, monitored: Monitored = lambda _: nullcontext()
+) -> Outcome:
     """Plays a unit to the end, or until an entrant fails.
 
     Args:
         unit: What is played.
-        bench: Players that have been loaded in this process.
-        watched: Told who is thinking.
+        cache: Players that have been loaded in this process.
+        monitored: Told who is thinking.
 
     Returns:
-        The results; the same ones whatever else is played, before it or beside it.
+        The results, which depend on nothing but the unit.
     """
     start = time.perf_counter()
     try:
-        results = _Tables(unit, bench, watched).play()
+        tables = _Tables(unit)
+        earned = play_out(_Entrants(tables, tables.batch(), cache, monitored))
     except EntrantFailed as error:
         return Outcome(unit, failure=error.failure, seconds=time.perf_counter() - start)
-    return Outcome(unit, results, seconds=time.perf_counter() - start)
+    return Outcome(unit, tables.results(earned), seconds=time.perf_counter() - start)
 
 
-def record_unit(unit: Unit, bench: Bench) -> list[Record]:
-    """Plays a unit and returns the record of every table: stints, their deals, their seatings.
+def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:
+    """Plays a unit and returns the record of every table: block by block, deal by deal.
 
     Raises:
-        EntrantFailed: Somebody can not go on.
+        EntrantFailed: An entrant cannot go on.
     """
-    return _Tables(unit, bench, lambda _: nullcontext()).record()
+    tables = _Tables(unit)
+    recorder = Recorder(tables.batch())
+    recorder.reset(seed=tables.seeds)
+    play_out(_Entrants(tables, recorder.batch, cache, step=recorder.step))
+    names = {entrant.number: entrant.name for entrant in unit.entrants}
+    records = [recorder.record(table) for table in range(len(tables.deal))]
+    for record, seated in zip(records, tables.seated.tolist(), strict=True):
+        record["names"] = [names[number] for number in seated]
+    return records
 
 
 class _Tables:
-    """The tables of a unit, stint after stint, deal after deal, seating after seating."""
+    """The tables of a unit: block after block, deal after deal, seating after seating.
 
-    def __init__(self, unit: Unit, bench: Bench, watched: Watched) -> None:
-        self.unit, self.bench, self.watched = unit, bench, watched
-        self.rules = unit_rules(unit)
-        self.entrants: Mapping[int, Entrant] = {each.number: each for each in unit.entrants}
+    Attributes:
+        unit: The unit.
+        rules: Its rules.
+        seated: [N, P] number of the entrant in each seat.
+        block_of: [N] the block that a table belongs to.
+        deal: [N] number of the deal.
+        seeds: [N] its seed.
+    """
+
+    def __init__(self, unit: WorkUnit) -> None:
+        self.unit, self.rules = unit, unit_rules(unit)
         keys = {each.number: each.key for each in unit.entrants}
         self.seatings = [
-            seatings(tuple(keys[member] for member in stint.members), unit.orders, unit.seed)
-            for stint in unit.stints
+            seatings(tuple(keys[member] for member in block.members), unit.orders, unit.seed)
+            for block in unit.blocks
         ]
-        stint_of, deals, seated = [], [], []
-        for number, (stint, turns) in enumerate(zip(unit.stints, self.seatings, strict=True)):
-            stint_of.append(np.full(stint.deals * len(turns), number))
-            deals.append(stint.first_deal + np.repeat(np.arange(stint.deals), len(turns)))
-            seated.append(np.tile(np.array(stint.members)[turns], (stint.deals, 1)))
-        self.stint_of, self.deal = np.concatenate(stint_of), np.concatenate(deals)
+        block_of, deals, seated = [], [], []
+        for number, (block, turns) in enumerate(zip(unit.blocks, self.seatings, strict=True)):
+            block_of.append(np.full(block.deals * len(turns), number))
+            deals.append(block.first_deal + np.repeat(np.arange(block.deals), len(turns)))
+            seated.append(np.tile(np.array(block.members)[turns], (block.deals, 1)))
+        self.block_of, self.deal = np.concatenate(block_of), np.concatenate(deals)
         self.seated = np.concatenate(seated)
-        numbers = np.array(sorted(keys))
-        words = np.array([keys[number] for number in numbers.tolist()], dtype=np.uint64)
-        self.seated_keys = words[np.searchsorted(numbers, self.seated)]
+        self.seeds = deal_seeds(unit.seed, unit.num_players, self.deal)
 
-    def play(self) -> tuple[Result, ...]:
+    def batch(self) -> Batch:
+        """Returns the tables, dealt."""
         unit = self.unit
-        seeds = deal_seeds(unit.seed, unit.num_players, self.deal)
-        batch = self._batch()
-        batch.reset(seed=seeds)
-        total = np.zeros((batch.num_tables, batch.num_players))
+        batch = make_batch(
+            unit.game, len(self.deal), unit.num_players, rules=self.rules, seed=0, restart=False
+        )
+        batch.reset(seed=self.seeds)
+        return batch
 
-        def step(actions: np.ndarray) -> None:
-            batch.step(actions)
-            np.add(total, batch.reward, out=total)
-
-        self._play_out(batch, table_keys(seeds, self.seated_keys), step)
-        earned = total.round(9)  # the shares of a stake are no binary fractions and leave dust
+    def results(self, earned: np.ndarray) -> tuple[Result, ...]:
+        """Returns what each seat earned, [N, P], as the results of the blocks."""
         results, end = [], 0
-        for stint, turns in zip(unit.stints, self.seatings, strict=True):
-            begin, end = end, end + stint.deals * len(turns)
-            shape = (stint.deals, len(turns), unit.num_players)
-            results.append(Result(stint, turns, earned[begin:end].reshape(shape)))
+        for block, turns in zip(self.unit.blocks, self.seatings, strict=True):
+            begin, end = end, end + block.deals * len(turns)
+            shape = (block.deals, len(turns), self.unit.num_players)
+            results.append(Result(block, turns, earned[begin:end].reshape(shape)))
         return tuple(results)
 
-    def record(self) -> list[Record]:
-        """Plays all tables and returns their records, stint after stint."""
-        seeds = deal_seeds(self.unit.seed, self.unit.num_players, self.deal)
-        recorder = Recorder(self._batch())
-        recorder.reset(seed=seeds)
-        self._play_out(recorder.batch, table_keys(seeds, self.seated_keys), recorder.step)
-        records = [recorder.record(table) for table in range(len(self.deal))]
-        for record, seated in zip(records, self.seated.tolist(), strict=True):
-            record["names"] = [self.entrants[who].name for who in seated]
-        return records
 
-    def _batch(self) -> Batch:
-        return make_batch(
-            self.unit.game,
-            len(self.deal),
-            self.unit.num_players,
-            rules=self.rules,
-            seed=0,
-            restart=False,
-        )
+class _Entrants(Players):
+    """The players of a unit; whichever fails, in whatever way, is named."""
 
-    def _play_out(
-        self, batch: Batch, keys: np.ndarray, step_tables: Callable[[np.ndarray], None]
-    ) -> None:
-        """Plays every table to the end with the lots of its key."""
-        actions = np.zeros(batch.num_tables, dtype=np.int64)
-        seated = [self.entrants[number] for number in np.unique(self.seated).tolist()]
-        history = history_for([self._player(each) for each in seated], batch)
-        step = 0
-        while True:
-            playing = np.flatnonzero(batch.seat >= 0)
-            if not len(playing):
-                return
-            to_act = self.seated[playing, batch.seat[playing]]
-            order = np.argsort(to_act, kind="stable")
-            playing, to_act = playing[order], to_act[order]
-            starts = np.flatnonzero(np.diff(to_act, prepend=-1))
-            for rows in np.split(playing, starts[1:]):
-                entrant = self.entrants[int(self.seated[rows[0], batch.seat[rows[0]]])]
-                actions[rows] = self._choose(
-                    entrant, batch, rows, derive(keys[rows], step), history
-                )
-            if history is not None:
-                history.note(actions)
-            step_tables(actions)
-            step += 1
-
-    def _player(self, entrant: Entrant) -> Player:
-        """Loads an entrant's player, and names him if that fails."""
-        rows = np.flatnonzero((self.seated == entrant.number).any(axis=1))
-        about = self._about(entrant, rows)._replace(decisions=0)
-        try:
-            with self.watched(about):
-                return self.bench.player(entrant, self.unit, self.rules)
-        except (Exception, SystemExit) as error:  # a player may not end the tournament
-            raise EntrantFailed(failure(about, error)) from error
-
-    def _choose(
+    def __init__(
         self,
-        entrant: Entrant,
+        tables: _Tables,
         batch: Batch,
-        rows: np.ndarray,
-        keys: np.ndarray,
-        history: History | None,
-    ) -> np.ndarray:
-        """Asks an entrant, and names him if he fails in whatever way."""
-        about = self._about(entrant, rows)
+        cache: PlayerCache,
+        monitored: Monitored = lambda _: nullcontext(),
+        step: Callable[..., None] | None = None,
+    ) -> None:
+        self._tables, self._monitored = tables, monitored
+        numbers, places = np.unique(tables.seated, return_inverse=True)
+        entrants = {each.number: each for each in tables.unit.entrants}
+        self._entrants = [entrants[number] for number in numbers.tolist()]
+        super().__init__(batch, self._load(cache), places.reshape(tables.seated.shape), step)
+
+    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Returns the probabilities of a player's actions; see `Players.ask`.
+
+        Raises:
+            EntrantFailed: The player failed.
+        """
+        about = self._about(self._entrants[number], rows)
         try:
-            player = self.bench.player(entrant, self.unit, self.rules)
-            with self.watched(about):
-                probabilities = decide(player, batch, rows, keys, history)
+            with self._monitored(about):
+                probabilities = super().ask(number, rows, keys)
             if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
                 probabilities = np.asarray(probabilities)
-                check_probabilities(player.name, probabilities, batch.mask[rows])
+                check_probabilities(
+                    name_of(self.players[number]), probabilities, self.batch.mask[rows]
+                )
         except (Exception, SystemExit) as error:  # a player may not end the tournament
             raise EntrantFailed(failure(about, error)) from error
-        if entrant.play == "argmax":
-            return best_actions(probabilities)
-        return pick_actions(probabilities, chances(keys))
+        return probabilities
+
+    def _load(self, cache: PlayerCache) -> Sequence[Player]:
+        """Loads the players, and names the entrant whose player does not load."""
+        players = []
+        for entrant in self._entrants:
+            rows = np.flatnonzero((self._tables.seated == entrant.number).any(axis=1))
+            about = self._about(entrant, rows)._replace(decisions=0)
+            try:
+                with self._monitored(about):
+                    players.append(cache.player(entrant, self._tables.unit, self._tables.rules))
+            except (Exception, SystemExit) as error:  # a player may not end the tournament
+                raise EntrantFailed(failure(about, error)) from error
+        return players
 
     def _about(self, entrant: Entrant, rows: np.ndarray) -> Thinking:
-        stint: Stint = self.unit.stints[self.stint_of[rows[0]]]
-        return Thinking(entrant.number, len(rows), stint.lineup, int(self.deal[rows[0]]))
+        tables = self._tables
+        block = tables.unit.blocks[tables.block_of[rows[0]]]
+        return Thinking(entrant.number, len(rows), block.lineup, int(tables.deal[rows[0]]))
 
 
 def failure(about: Thinking, error: BaseException) -> Failure:
-    """Returns how somebody failed who raised an error while he was thinking."""
+    """Returns the failure of an entrant whose player raised an error while it was thinking."""
     try:
         text = str(error)
-    except Exception:  # even his error may be wrong
-        text = "an error that can not be shown"
-    reason = f"{type(error).__name__}: {text}"[:MOST_LETTERS]
+    except Exception:  # even the error may be broken
+        text = "an error that cannot be shown"
+    reason = f"{type(error).__name__}: {text}"[:MAX_REASON]
     return Failure(about.entrant, reason, about.lineup, about.deal)

@@ -1,4 +1,4 @@
-"""Plays a part of a tournament again: to compare it with what is kept, or to write it down."""
+"""Replays a part of a tournament, to compare it with the stored results or to record it."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,33 +8,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.records import Record, write_records
-from kille_training.arena.play import Bench, record_unit
+from kille_training.arena.play import PlayerCache, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.tournament import Executor, Watcher, check_same, units
-from kille_training.arena.units import Result, Stint, means
+from kille_training.arena.tournament import Executor, Progress, check_same, units
+from kille_training.arena.work import Result, Block, means
 from kille_training.statistics.intervals import Intervals, sums_by_deal
 from kille_training.statistics.intervals import means as means_by_deal
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a crosstable, played again.
+    """A cell of a crosstable, replayed.
 
     Attributes:
-        row: The entrant who earns.
-        column: Who sits there too.
+        row: The entrant whose earnings these are.
+        column: The entrant that also sits there.
         num_players: Table size.
-        mean: Units a deal of the row's entrant.
-        half: Half its 95 % interval; None for a single deal.
+        mean: Units per deal of the row's entrant, less the table's mean.
+        half: Half its 95% interval; None for a single deal.
         deals: Deals.
-        tables: Tables that were played again.
-        same: Whether every one of them came out as it is kept, bit for bit.
+        tables: Tables that were replayed.
+        same: Whether every one of them matches the stored results bit for bit.
     """
 
     row: str
@@ -53,19 +51,19 @@ def replay_cells(
     row: str,
     column: str,
     executor: Executor,
-    watcher: Watcher,
+    progress: Progress,
     *,
     trust: bool = False,
 ) -> list[Cell]:
-    """Plays everything again at which two entrants sit at one table.
+    """Replays all tables at which two entrants sit.
 
     Args:
-        store: What is kept; nothing is written.
+        store: The results; nothing is written.
         settings: The tournament's.
-        row: Name of the entrant who earns.
+        row: Name of the entrant whose earnings are shown.
         column: Name of the other one.
         executor: Where it is played.
-        watcher: Told how far it is.
+        progress: Told how far it is.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
@@ -74,26 +72,26 @@ def replay_cells(
     Raises:
         ConfigError: There is no such entrant, the two never met, or the settings are of other
             tables.
-        KilleError: An entrant failed who did not before.
+        KilleError: An entrant fails that did not fail before.
     """
     check_same(store, settings)
     entrants = store.entrants()
     pair = [_number(entrants, name) for name in (row, column)]
-    kept = [result for result in store.results() if set(pair) <= set(result.stint.members)]
+    kept = [result for result in store.results() if set(pair) <= set(result.block.members)]
     if pair[0] == pair[1] or not kept:
         raise ConfigError(f"{row!r} and {column!r} have not sat at one table; there is no cell")
-    stints: dict[int, list[Stint]] = {}
+    blocks: dict[int, list[Block]] = {}
     for result in kept:
-        stints.setdefault(len(result.stint.members), []).append(result.stint)
-    watcher.begin(sum(result.stint.deals for result in kept), 0)
+        blocks.setdefault(len(result.block.members), []).append(result.block)
+    progress.begin(sum(result.block.deals for result in kept), 0)
     again: list[Result] = []
-    for outcome in executor.run(units(settings, store, stints, trust=trust)):
+    for outcome in executor.run(units(settings, store, blocks, trust=trust)):
         if outcome.failure is not None:
             name = entrants[outcome.failure.entrant].name
-            raise KilleError(f"{name} fails now, and did not before: {outcome.failure.reason}")
+            raise KilleError(f"{name} fails now, but did not before: {outcome.failure.reason}")
         again += outcome.results
-        watcher.played(outcome)
-    return [_cell(seats, row, column, pair, kept, again) for seats in sorted(stints)]
+        progress.played(outcome)
+    return [_cell(seats, row, column, pair, kept, again) for seats in sorted(blocks)]
 
 
 def export_records(
@@ -106,10 +104,10 @@ def export_records(
 ) -> int:
     """Writes the first deals of every lineup as game records, card by card and action by action.
 
-    They are played again for it, in this process; what they come to is compared with what is kept.
+    They are replayed for it, in this process, and compared with the stored results.
 
     Args:
-        store: What is kept.
+        store: The results.
         settings: The tournament's.
         path: The file; replaced when the new one is whole.
         deals: Deals of each lineup.
@@ -119,31 +117,31 @@ def export_records(
         How many records it has.
 
     Raises:
-        KilleError: An entrant plays otherwise than he did, or fails.
+        KilleError: An entrant plays otherwise than before, or fails.
     """
     kept: dict[int, list[Result]] = {}
     for result in store.results():
-        if result.stint.first_deal < deals:
-            kept.setdefault(len(result.stint.members), []).append(result)
+        if result.block.first_deal < deals:
+            kept.setdefault(len(result.block.members), []).append(result)
     count = 0
 
     def records() -> Iterator[Record]:
         nonlocal count
-        bench = Bench()
+        cache = PlayerCache()
         for seats in sorted(kept):
-            stints = [_until(result.stint, deals) for result in kept[seats]]
-            for unit in units(settings, store, {seats: stints}, trust=trust):
-                with redirect_stdout(sys.stderr):  # what players print is none of our output
-                    written = iter(record_unit(unit, bench))
-                for stint in unit.stints:
-                    theirs = _at(kept[seats], stint)
+            blocks = [_until(result.block, deals) for result in kept[seats]]
+            for unit in units(settings, store, {seats: blocks}, trust=trust):
+                with redirect_stdout(sys.stderr):  # what players print is not our output
+                    written = iter(record_unit(unit, cache))
+                for block in unit.blocks:
+                    theirs = _at(kept[seats], block)
                     for table, earned in enumerate(theirs.reshape(-1, seats)):
                         record = next(written)
                         if not np.array_equal(np.round(record["returns"], 9), earned):
                             raise KilleError(
-                                f"lineup {stint.lineup}, table {table} of the deals from "
-                                f"{stint.first_deal}: came to {record['returns']}, kept is "
-                                f"{earned.tolist()}; were the versions others?"
+                                f"lineup {block.lineup}, table {table} of the deals from "
+                                f"{block.first_deal}: earned {record['returns']}, stored are "
+                                f"{earned.tolist()}; was it played with other versions?"
                             )
                         count += 1
                         yield record
@@ -152,34 +150,17 @@ def export_records(
     return count
 
 
-def _until(stint: Stint, deals: int) -> Stint:
-    return replace(stint, deals=min(stint.deals, deals - stint.first_deal))
+def _until(block: Block, deals: int) -> Block:
+    return replace(block, deals=min(block.deals, deals - block.first_deal))
 
 
-def _at(kept: Sequence[Result], stint: Stint) -> np.ndarray:
-    """What was earned in a stint that is part of what is kept, [D, S, P]."""
+def _at(kept: Sequence[Result], block: Block) -> np.ndarray:
+    """Returns the earnings of a block that is part of the stored results, [D, S, P]."""
     for result in kept:
-        first = stint.first_deal - result.stint.first_deal
-        if result.stint.lineup == stint.lineup and 0 <= first < result.stint.deals:
-            return result.earned[first : first + stint.deals]
-    raise KilleError(f"lineup {stint.lineup} has not played deal {stint.first_deal}")
-
-
-def cells_renderable(cells: Sequence[Cell]) -> RichTable:
-    """Returns cells for the terminal."""
-    title = Text(f"What {cells[0].row} earns where {cells[0].column} sits too")  # names hold markup
-    table = RichTable(title=title, title_justify="left")
-    for name in ("seats", "units a deal", "deals", "tables", "as it is kept"):
-        table.add_column(name, justify="right")
-    for cell in cells:
-        table.add_row(
-            str(cell.num_players),
-            f"{cell.mean:+.4f}" + ("" if cell.half is None else f" ± {cell.half:.4f}"),
-            f"{cell.deals:,}",
-            f"{cell.tables:,}",
-            "bit for bit" if cell.same else "NO",
-        )
-    return table
+        first = block.first_deal - result.block.first_deal
+        if result.block.lineup == block.lineup and 0 <= first < result.block.deals:
+            return result.earned[first : first + block.deals]
+    raise KilleError(f"lineup {block.lineup} has not played deal {block.first_deal}")
 
 
 def _cell(
@@ -190,8 +171,8 @@ def _cell(
     kept: Sequence[Result],
     again: Sequence[Result],
 ) -> Cell:
-    mine = [result for result in again if len(result.stint.members) == seats]
-    theirs = [result for result in kept if len(result.stint.members) == seats]
+    mine = [result for result in again if len(result.block.members) == seats]
+    theirs = [result for result in kept if len(result.block.members) == seats]
     found = _earnings(mine, pair[0])
     tables = sum(result.earned.shape[0] * result.earned.shape[1] for result in mine)
     same = _by_deal(mine) == _by_deal(theirs)
@@ -200,21 +181,21 @@ def _cell(
 
 
 def _by_deal(results: Sequence[Result]) -> dict[Any, bytes]:
-    """Everything that was earned, as bytes by lineup and deal."""
+    """Returns all earnings, as bytes by lineup and deal."""
     return {
-        (result.stint.lineup, result.stint.first_deal + number): earned.tobytes()
+        (result.block.lineup, result.block.first_deal + number): earned.tobytes()
         for result in results
         for number, earned in enumerate(result.earned)
     }
 
 
 def _earnings(results: Sequence[Result], who: int) -> Intervals:
-    """What an entrant earned less the table's mean, over all these results."""
+    """Returns what an entrant earned less the table's mean, over all these results."""
     deals, scores = [], []
     for result in results:
         earned, _ = means(result)
-        places = [place for place, member in enumerate(result.stint.members) if member == who]
-        deals.append(result.stint.first_deal + np.arange(result.stint.deals))
+        places = [place for place, member in enumerate(result.block.members) if member == who]
+        deals.append(result.block.first_deal + np.arange(result.block.deals))
         scores.append(earned[:, places].mean(axis=1) - earned.mean(axis=1).round(9))
     return means_by_deal(sums_by_deal(np.concatenate(deals), np.concatenate(scores)[:, None]))
 
@@ -224,4 +205,4 @@ def _number(entrants: Sequence[KeptEntrant], name: str) -> int:
         if entrant.name == name:
             return entrant.number
     names = [entrant.name for entrant in entrants]
-    raise ConfigError(f"nobody called {name!r} takes part. {did_you_mean(name, names)}")
+    raise ConfigError(f"there is no entrant {name!r}. {did_you_mean(name, names)}")

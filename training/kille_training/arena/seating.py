@@ -46,8 +46,8 @@ def seatings(members: tuple[int, ...], orders: int | str, seed: int) -> np.ndarr
     Args:
         members: [P] keys of the entrants, in order round the table.
         orders: How many orders round the table are played, the lineup's own first and then drawn
-            ones; "all" is every one. Orders that differ in nothing but which copy of a player sits
-            where count once.
+            ones; "all" is every one. Orders that differ only in which copy of a player sits where
+            count once.
         seed: Seed of the tournament, for the drawn ones.
 
     Returns:
@@ -71,10 +71,10 @@ def seatings(members: tuple[int, ...], orders: int | str, seed: int) -> np.ndarr
 
 
 def same_tables(members: tuple[int, ...], orders: int | str) -> tuple[int, ...]:
-    """Returns what lineups have in common that come to the same tables.
+    """Returns a key that lineups share if and only if they play the same tables.
 
-    A lineup that is another one turned has its seatings, only in another order; where every order
-    round the table is played, so has everyone of the same members.
+    A lineup that is another one turned has the same seatings in another order; where every order
+    round the table is played, so have all lineups of the same members.
 
     Args:
         members: [P] entrants, in order round the table.
@@ -86,6 +86,6 @@ def same_tables(members: tuple[int, ...], orders: int | str) -> tuple[int, ...]:
 
 
 def _round(order: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:
-    """A name for who sits round the table, the same for the same table turned."""
+    """Returns who sits round the table, the same for a table that is turned."""
     who = tuple(members[place] for place in order)
     return min(who[turn:] + who[:turn] for turn in range(len(who)))

@@ -1,10 +1,11 @@
-"""What a tournament keeps: an SQLite file in its folder, written unit by unit.
+"""The results of a tournament: an SQLite file in its folder, written work unit by work unit.
 
-What a unit brought is written in one transaction that has reached the disk before `keep` returns.
-So the file holds whole units and nothing else, whenever the process is ended and however. Only one
-process at a time may write: it holds a lock that the operating system takes away when it dies.
-Others may read meanwhile. The folder belongs on a local disk, for the processes share memory over a
-file in it, which network file systems do not offer.
+The outcome of a unit is written in one transaction that has reached the disk before `keep` returns.
+So the file holds whole units and nothing else, whenever and however the process ends. Only one
+process at a time may write: it holds a lock that the operating system releases when it dies.
+Others may read meanwhile. The folder belongs on a local disk, since the processes share memory
+through a file in it, which network file systems do not offer. A folder on a read-only disk can be
+read.
 """
 
 import json
@@ -17,35 +18,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
+from kille_agents.greedy import PLAYS
 from kille_env.errors import KilleError
-from kille_training.arena.units import PLAYS, Entrant, Outcome, Result, Stint, means
+from kille_training.arena.work import Block, Entrant, Outcome, Result, means
 from kille_training.statistics.observations import Observations
 
 FILE, LOCK = "results.sqlite", "results.lock"
 APPLICATION = 0x4B494C4C
 """Marks the file as ours, in its header: "KILL"."""
-SCHEMA = 1
+SCHEMA = 2
 WAIT = 30.0
-"""Seconds to wait for another process that is in the middle of something short."""
+"""Seconds to wait for a short transaction of another process."""
 TABLES = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
     """CREATE TABLE entrants (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     player TEXT NOT NULL,
     play TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
-    card TEXT NOT NULL,
-    failure TEXT  -- why he is out, with lineup and deal; NULL while he is in
-)""",
+    metadata TEXT NOT NULL,
+    failure TEXT  -- why it is out, with lineup and deal; NULL while it is in
+) STRICT""",
     """CREATE TABLE lineups (
     number INTEGER PRIMARY KEY,
     num_players INTEGER NOT NULL,
     members TEXT NOT NULL UNIQUE,
     seatings BLOB  -- [S, P] int8, the same at every deal; NULL until something has been played
-)""",
-    "CREATE TABLE units (number INTEGER PRIMARY KEY, seconds REAL NOT NULL)",
+) STRICT""",
+    "CREATE TABLE units (number INTEGER PRIMARY KEY, seconds REAL NOT NULL) STRICT",
     """CREATE TABLE results (
     lineup INTEGER NOT NULL REFERENCES lineups,
     first_deal INTEGER NOT NULL,
@@ -53,12 +56,12 @@ TABLES = (
     unit INTEGER NOT NULL REFERENCES units,
     earned BLOB NOT NULL,  -- [deals, S, P] float64, little endian, compressed by zlib
     PRIMARY KEY (lineup, first_deal)
-)""",
+) STRICT""",
 )
 
 
 class StoreError(KilleError):
-    """Results can not be read or written; its subclasses say why."""
+    """Results cannot be read or written; the subclasses say why."""
 
 
 class NoStoreError(StoreError):
@@ -66,15 +69,15 @@ class NoStoreError(StoreError):
 
 
 class ForeignStoreError(StoreError):
-    """The file is not one of results."""
+    """The file is not one of a tournament's results."""
 
 
 class StoreVersionError(StoreError):
-    """Another version of the suite has written the file."""
+    """The file has the format of another version."""
 
 
 class DamagedStoreError(StoreError):
-    """The file can not be read in part."""
+    """The file cannot be read, or only in part."""
 
 
 class StoreInUseError(StoreError):
@@ -82,21 +85,21 @@ class StoreInUseError(StoreError):
 
 
 class StoreConflictError(StoreError):
-    """What is to be kept contradicts what has been kept."""
+    """New results contradict kept ones."""
 
 
 @dataclass(frozen=True)
 class KeptEntrant(Entrant):
-    """Somebody who takes part, as the file has him.
+    """An entrant as the file has it.
 
     Attributes:
-        fingerprint: Tells his files from others: whoever has changed is somebody else.
-        card: What is to be known of him, JSON values.
-        out: Why he is out; None while he is in.
+        fingerprint: Identifies the player's files: a player that has changed is another one.
+        metadata: What is known of the player, JSON values.
+        out: Why it is out; None while it is in.
     """
 
     fingerprint: str = ""
-    card: dict[str, Any] = field(default_factory=dict, hash=False)
+    metadata: dict[str, Any] = field(default_factory=dict, hash=False)
     out: str | None = None
 
 
@@ -120,32 +123,30 @@ class Store:
         """Opens a file of results.
 
         Args:
-            path: The file, or the folder that it lies in as `results.sqlite`.
-            create: Whether to begin one where there is none.
+            path: The file, or the folder in which it is `results.sqlite`.
+            create: Whether to create one where there is none.
             readonly: Whether only to read, which is possible while another process writes.
 
         Raises:
-            StoreError: The subclass says why it can not be opened.
+            StoreError: The subclass says why it cannot be opened.
         """
         self.path = path / FILE if path.is_dir() or path.suffix != ".sqlite" else path
-        self._lock: sqlite3.Connection | None = None
+        self._lock: FileLock | None = None
         self._opened: sqlite3.Connection | None = None
         self._entrants: list[KeptEntrant] | None = None
         self._lineups: dict[tuple[int, ...], int] | None = None
         if not self.path.is_file() and not create:
             raise NoStoreError(
-                f"there are no results at {self.path}; begin with: kille tournament CONFIG"
+                f"there are no results at {self.path}; start with: kille tournament CONFIG"
             )
         try:
+            if not readonly:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._lock = self._take_lock()
             with self._damage():
-                if not readonly:
-                    self.path.parent.mkdir(parents=True, exist_ok=True)
-                    self._lock = self._take_lock()
-                mode = "ro" if readonly else "rwc"
-                self._opened = sqlite3.connect(
-                    f"{self.path.resolve().as_uri()}?mode={mode}",
-                    uri=True, isolation_level=None, timeout=WAIT,
-                )  # fmt: skip
+                self._opened = self._connect("mode=ro" if readonly else "mode=rwc")
+                if readonly and not self._readable():
+                    self._open_unchanging()
                 self._check(create)
         except BaseException:
             self.close()
@@ -158,10 +159,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the file and of its lock."""
-        for each in (self._opened, self._lock):
-            if each is not None:
-                each.close()
+        """Closes the file and releases its lock."""
+        if self._opened is not None:
+            self._opened.close()
+        if self._lock is not None:
+            self._lock.release()
         self._opened = self._lock = None
 
     @property
@@ -172,30 +174,55 @@ class Store:
 
     # Opening.
 
-    def _take_lock(self) -> sqlite3.Connection:
-        """Holds a transaction on an empty file beside: SQLite knows how to lock everywhere."""
-        lock = sqlite3.connect(self.path.with_name(LOCK), isolation_level=None, timeout=0.0)
+    def _take_lock(self) -> FileLock:
+        lock = FileLock(self.path.with_name(LOCK), timeout=0)
         try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            lock.close()
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                raise
+            lock.acquire()
+        except Timeout:
             raise StoreInUseError(
                 f"a tournament is being played in {self.path.parent}; "
                 "wait until it has ended, or end it"
             ) from None
         return lock
 
+    def _connect(self, options: str) -> sqlite3.Connection:
+        uri = f"{self.path.resolve().as_uri()}?{options}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=WAIT)
+
+    def _readable(self) -> bool:
+        """Returns whether SQLite can read the file beside those that it shares memory through."""
+        try:
+            self._file.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                return False
+            raise
+        return True
+
+    def _open_unchanging(self) -> None:
+        """Opens the file on a disk where nothing can be written.
+
+        Raises:
+            StoreError: Part of the results is in a file that only a writer can take in.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.is_file() and log.stat().st_size:
+            raise StoreError(
+                f"{self.path} was not closed, and its folder cannot be written to; copy the folder "
+                "to another disk and read it there"
+            )
+        self._file.close()
+        self._opened = self._connect("mode=ro&immutable=1")
+
     def _check(self, create: bool) -> None:
-        """Refuses what is not a file of results of this version; begins one where it may."""
+        """Refuses what is no file of results of this version; creates one where it may."""
         ours, version, schema = (
             self._file.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version", "schema_version")
         )
-        if ours == 0 and schema == 0:  # not there, or ended before the first transaction
+        if ours == 0 and schema == 0:  # new, or interrupted before the first transaction
             if not create:
-                raise NoStoreError(f"{self.path} is empty; begin with: kille tournament CONFIG")
+                raise NoStoreError(f"{self.path} is empty; start with: kille tournament CONFIG")
             self._begin()
         elif ours != APPLICATION:
             raise ForeignStoreError(
@@ -204,13 +231,23 @@ class Store:
         elif version != SCHEMA:
             raise StoreVersionError(
                 f"{self.path} has version {version} of the format, this kille-env reads "
-                f"version {SCHEMA}; read it with the kille-env that wrote it, or begin anew "
-                "in another folder"
+                f"version {SCHEMA}; read it with the kille-env that wrote it, or start again in "
+                "another folder"
+            )
+        elif self._tables() != sorted(TABLES):
+            raise DamagedStoreError(
+                f"{self.path} has other tables than a tournament writes; restore it from a copy, or "
+                "start again in another folder"
             )
         self._file.execute("PRAGMA foreign_keys = ON")
         if self._lock is not None:
             # FULL: a unit takes seconds to play, so a transaction can wait for the disk.
             self._file.execute("PRAGMA synchronous = FULL")
+
+    def _tables(self) -> list[str]:
+        """Returns how the tables were made, which says what may be in them."""
+        rows = self._file.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        return sorted(sql for (sql,) in rows)
 
     def _begin(self) -> None:
         self._file.execute("PRAGMA journal_mode = WAL")
@@ -222,10 +259,10 @@ class Store:
 
     @contextmanager
     def _damage(self) -> Generator[None]:
-        """Says what SQLite and zlib say of a damaged file in words of ours."""
+        """Turns errors about a damaged file into ours."""
         try:
             yield
-        except (sqlite3.DatabaseError, zlib.error, json.JSONDecodeError) as error:
+        except (sqlite3.DatabaseError, zlib.error) as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code == sqlite3.SQLITE_NOTADB:
                 raise ForeignStoreError(
@@ -233,14 +270,28 @@ class Store:
                 ) from error
             if code == sqlite3.SQLITE_CORRUPT:
                 raise DamagedStoreError(
-                    f"{self.path} is damaged ({error}); put a copy in its place, or begin anew "
-                    "in another folder"
+                    f"{self.path} is damaged ({error}); restore it from a copy, or start again in "
+                    "another folder"
                 ) from error
             raise StoreError(f"{self.path}: {error}") from error
 
     @contextmanager
+    def _reading(self) -> Generator[None]:
+        """Turns errors about values of another kind than ours into errors about a damaged file."""
+        try:
+            with self._damage():
+                yield
+        except KilleError:
+            raise
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise DamagedStoreError(
+                f"{self.path} holds what no tournament writes ({error}); restore it from a copy, or "
+                "start again in another folder"
+            ) from error
+
+    @contextmanager
     def _writing(self) -> Generator[None]:
-        """Everything or nothing is written."""
+        """Writes everything or nothing."""
         if self._lock is None:
             raise StoreError(f"{self.path} has been opened for reading only")
         with self._damage():
@@ -249,14 +300,14 @@ class Store:
                 yield
                 self._file.execute("COMMIT")
             except BaseException:
-                if self._file.in_transaction:  # some errors have ended it already
+                if self._file.in_transaction:  # some errors have rolled it back already
                     self._file.execute("ROLLBACK")
                 raise
 
     @contextmanager
     def _snapshot(self) -> Generator[None]:
-        """Reads as of one moment, whatever is written meanwhile."""
-        with self._damage():
+        """Reads one state of the file, whatever is written meanwhile."""
+        with self._reading():
             inside = self._file.in_transaction
             if not inside:
                 self._file.execute("BEGIN")
@@ -266,46 +317,48 @@ class Store:
                 if not inside and self._file.in_transaction:
                     self._file.execute("ROLLBACK")
 
-    # What is known of the tournament and of those who take part.
+    # The tournament and its entrants
 
     def meta(self) -> dict[str, Any]:
-        """Returns what has been kept with `set_meta`."""
-        with self._damage():
+        """Returns what was written with `set_meta`."""
+        with self._reading():
             rows = self._file.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
-            return {key: json.loads(value) for key, value in rows}
+            found = {key: json.loads(value) for key, value in rows}
+            if "tables" in found and type(found["tables"]["seed"]) is not int:
+                raise TypeError(f"the seed {found['tables']['seed']!r}")
+            return found
 
     def set_meta(self, **values: Any) -> None:
-        """Keeps JSON values by name, all of them or none."""
+        """Writes JSON values by name, all of them or none."""
         rows = [(key, json.dumps(value)) for key, value in values.items()]
         with self._writing():
             self._file.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
     def entrants(self) -> list[KeptEntrant]:
-        """Returns everybody who has entered, by number."""
+        """Returns all entrants, by number."""
         if self._entrants is None or self._lock is None:
-            with self._damage():
+            with self._reading():
                 rows = self._file.execute("SELECT * FROM entrants ORDER BY number").fetchall()
                 self._entrants = [
                     KeptEntrant(
-                        number, name, player, play, fingerprint, json.loads(card),
+                        number, name, player, play, fingerprint, json.loads(metadata),
                         None if failure is None else json.loads(failure)["reason"],
                     )
-                    for number, name, player, play, fingerprint, card, failure in rows
+                    for number, name, player, play, fingerprint, metadata, failure in rows
                 ]  # fmt: skip
         return list(self._entrants)
 
     def enter(self, entrants: Sequence[KeptEntrant]) -> list[KeptEntrant]:
-        """Enters players, all of them or none; whoever has entered before stays who he is.
+        """Adds entrants, all of them or none; those known by name keep their numbers.
 
         Args:
-            entrants: Those who take part. Their numbers do not matter: whoever is new gets the next
-                one.
+            entrants: The entrants. Their numbers do not matter: a new one gets the next number.
 
         Returns:
-            The same ones as they are kept: with their numbers, and why they are out.
+            The same entrants as the file has them: with their numbers, and why they are out.
 
         Raises:
-            StoreConflictError: Somebody of that name is another player, or plays otherwise.
+            StoreConflictError: An entrant of that name is another player, or plays otherwise.
         """
         known = {each.name: each for each in self.entrants()}
         with self._writing():
@@ -316,13 +369,13 @@ class Store:
                     )
                 kept = known.setdefault(each.name, replace(each, number=len(known), out=None))
                 self._check_same(kept, each)
-                # His files may have been moved, and his card may tell more than before.
+                # Its files may have been moved, and its metadata may say more than before.
                 self._file.execute(
                     "INSERT INTO entrants VALUES (?, ?, ?, ?, ?, ?, NULL) "
                     "ON CONFLICT (number) DO UPDATE SET player = excluded.player, "
-                    "card = excluded.card",
+                    "metadata = excluded.metadata",
                     (kept.number, each.name, each.player, each.play, each.fingerprint,
-                     json.dumps(each.card)),
+                     json.dumps(each.metadata)),
                 )  # fmt: skip
             self._entrants = None
         now = {each.name: each for each in self.entrants()}
@@ -331,21 +384,21 @@ class Store:
     def _check_same(self, kept: KeptEntrant, entrant: KeptEntrant) -> None:
         if kept.fingerprint != entrant.fingerprint:
             raise StoreConflictError(
-                f"{entrant.name!r} has changed: he entered with fingerprint {kept.fingerprint} "
+                f"{entrant.name!r} has changed: it entered with fingerprint {kept.fingerprint} "
                 f"({kept.player}) and has {entrant.fingerprint} now ({entrant.player}); "
-                "put the old player back, or enter him under another name"
+                "put the old player back, or enter it under another name"
             )
         if kept.play != entrant.play:
             raise StoreConflictError(
                 f"{entrant.name!r} entered with play: {kept.play} and has play: {entrant.play} "
-                "now; put it back, or enter him under another name"
+                "now; put it back, or enter it under another name"
             )
 
     def forget_failures(self, names: Collection[str]) -> None:
-        """Lets those play again who are out, all of them or none.
+        """Lets entrants that are out play again, all of them or none.
 
         Raises:
-            StoreError: Nobody of one of these names has entered, or he is not out.
+            StoreError: One of them is not out.
         """
         out = [each.name for each in self.entrants() if each.out is not None]
         for name in names:
@@ -359,16 +412,16 @@ class Store:
             )
             self._entrants = None
 
-    # Who sits where.
+    # Lineups
 
     def lineups(self) -> list[Lineup]:
         """Returns all lineups, by number."""
-        with self._damage():
+        with self._reading():
             rows = self._file.execute("SELECT number, members FROM lineups ORDER BY number")
-            return [Lineup(number, tuple(json.loads(members))) for number, members in rows]
+            return [Lineup(number, _members(members)) for number, members in rows]
 
     def add_lineups(self, num_players: int, members: Sequence[tuple[int, ...]]) -> list[int]:
-        """Gives lineups their numbers; a lineup that is there has the one it has.
+        """Returns the numbers of lineups, adding those that are new.
 
         Args:
             num_players: P, seats of each.
@@ -378,7 +431,7 @@ class Store:
             Their numbers.
 
         Raises:
-            StoreError: A lineup of another size, or with somebody who has not entered.
+            StoreError: A lineup has another size, or a member that has not entered.
         """
         known = self._numbers()
         entered = len(self.entrants())
@@ -400,22 +453,22 @@ class Store:
         return [known[lineup] for lineup in members]
 
     def _numbers(self) -> dict[tuple[int, ...], int]:
-        """Returns the numbers of all lineups; read once, for only this process adds any."""
+        """Returns the numbers of all lineups; read once, since only this process adds any."""
         if self._lineups is None:
             self._lineups = {each.members: each.number for each in self.lineups()}
         return self._lineups
 
-    # Results.
+    # Results
 
     def played(self) -> dict[int, list[tuple[int, int]]]:
-        """Returns which deals are kept.
+        """Returns which deals have been played.
 
         Returns:
-            For each lineup that has played, from the first deal up to the end, in order; what
-            follows on one another is one.
+            For each lineup that has played, pairs of a first deal and the end, in order; what
+            adjoins is one pair.
         """
         found: dict[int, list[tuple[int, int]]] = {}
-        with self._damage():
+        with self._reading():
             for lineup, first, end in self._file.execute(
                 "SELECT lineup, first_deal, first_deal + deals FROM results "
                 "ORDER BY lineup, first_deal"
@@ -427,18 +480,29 @@ class Store:
                     spans.append((first, end))
         return found
 
+    def tables(self) -> dict[int, int]:
+        """Returns how many tables have been played, by table size."""
+        found: dict[int, int] = {}
+        with self._reading():
+            for seats, seatings, deals in self._file.execute(
+                "SELECT num_players, seatings, sum(deals) FROM results "
+                "JOIN lineups ON lineup = number GROUP BY lineup ORDER BY num_players"
+            ):
+                found[seats] = found.get(seats, 0) + deals * len(_unpack(seatings, "i1", seats))
+        return found
+
     def seconds(self) -> float:
-        """Returns for how long all that is kept was played, over all processes."""
-        with self._damage():
+        """Returns how long playing took, over all processes."""
+        with self._reading():
             return self._file.execute("SELECT total(seconds) FROM units").fetchone()[0]
 
     def keep(self, outcome: Outcome) -> None:
-        """Keeps what came of a unit: all of it, on disk when this returns, or nothing.
+        """Writes the outcome of a unit: all of it, on disk when this returns, or nothing.
 
-        A failure puts the entrant out; of somebody who is out already, the first one stands.
+        A failure puts the entrant out; if it is out already, the first failure stands.
 
         Raises:
-            StoreConflictError: A deal is kept already, or was played in other seatings.
+            StoreConflictError: A deal has results already, or was played in other seatings.
         """
         with self._writing():
             if outcome.failure is not None:
@@ -447,7 +511,7 @@ class Store:
                     (json.dumps(asdict(outcome.failure)), outcome.failure.entrant),
                 )
                 if changed.rowcount == 0:
-                    raise StoreError(f"nobody has entered as number {outcome.failure.entrant}")
+                    raise StoreError(f"there is no entrant number {outcome.failure.entrant}")
                 self._entrants = None
                 return
             unit = self._file.execute(
@@ -457,56 +521,56 @@ class Store:
                 self._keep_result(result, unit)
 
     def _keep_result(self, result: Result, unit: int | None) -> None:
-        stint = result.stint
-        first, end = stint.first_deal, stint.first_deal + stint.deals
-        shape = (stint.deals, *result.seatings.shape)
+        block = result.block
+        first, end = block.first_deal, block.first_deal + block.deals
+        shape = (block.deals, *result.seatings.shape)
         if result.earned.shape != shape or not np.isfinite(result.earned).all():
             raise StoreError(
-                f"results of lineup {stint.lineup} have shape {result.earned.shape} or are not "
+                f"results of lineup {block.lineup} have shape {result.earned.shape} or are not "
                 f"finite; expected {shape}"
             )
-        self._keep_seatings(stint, result.seatings)
-        # Kept stints do not overlap, so if one overlaps this, the last one to begin before its end.
+        self._keep_seatings(block, result.seatings)
+        # Kept blocks do not overlap, so only the last one that begins before the end can overlap.
         before = self._file.execute(
             "SELECT first_deal, first_deal + deals FROM results "
             "WHERE lineup = ? AND first_deal < ? ORDER BY first_deal DESC LIMIT 1",
-            (stint.lineup, end),
+            (block.lineup, end),
         ).fetchone()
         if before is not None and before[1] > first:
             raise StoreConflictError(
-                f"lineup {stint.lineup} has played deals {before[0]} to {before[1] - 1}; "
+                f"lineup {block.lineup} has played deals {before[0]} to {before[1] - 1}; "
                 f"deals {first} to {end - 1} would count some of them twice"
             )
         self._file.execute(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?)",
-            (stint.lineup, first, stint.deals, unit, _pack(result.earned, "<f8")),
+            (block.lineup, first, block.deals, unit, _pack(result.earned, "<f8")),
         )
 
-    def _keep_seatings(self, stint: Stint, seatings: np.ndarray) -> None:
+    def _keep_seatings(self, block: Block, seatings: np.ndarray) -> None:
         row = self._file.execute(
-            "SELECT members, seatings FROM lineups WHERE number = ?", (stint.lineup,)
+            "SELECT members, seatings FROM lineups WHERE number = ?", (block.lineup,)
         ).fetchone()
-        if row is None or tuple(json.loads(row[0])) != stint.members:
-            raise StoreError(f"lineup {stint.lineup} is not {stint.members}; add it first")
+        if row is None or tuple(json.loads(row[0])) != block.members:
+            raise StoreError(f"lineup {block.lineup} is not {block.members}; add it first")
         if row[1] is None:
             self._file.execute(
                 "UPDATE lineups SET seatings = ? WHERE number = ?",
-                (_pack(seatings, "i1"), stint.lineup),
+                (_pack(seatings, "i1"), block.lineup),
             )
-        elif not np.array_equal(_unpack(row[1], "i1", len(stint.members)), seatings):
+        elif not np.array_equal(_unpack(row[1], "i1", len(block.members)), seatings):
             raise StoreConflictError(
-                f"lineup {stint.lineup} has played in other seatings; seed and orders of a "
+                f"lineup {block.lineup} has played in other seatings; seed and orders of a "
                 "tournament do not change"
             )
 
     def results(self, num_players: int | None = None) -> Iterator[Result]:
-        """Gives what is kept, as of the moment at which it begins.
+        """Yields the results as of the moment at which it begins, by lineup and deal.
 
         Args:
-            num_players: Only tables of that many seats.
+            num_players: Only tables of that many seats; None is all.
 
         Yields:
-            Results by lineup and deal, read one after the other.
+            Results, read one after the other.
         """
         seatings, last = np.zeros((0, 0), dtype=np.int64), -1
         with self._snapshot():
@@ -516,7 +580,7 @@ class Store:
                 "WHERE ?1 IS NULL OR num_players = ?1 ORDER BY lineup, first_deal",
                 (num_players,),
             ):
-                who = tuple(json.loads(members))
+                who = _members(members)
                 if lineup != last:
                     seatings, last = _unpack(packed, "i1", len(who)).astype(np.int64), lineup
                 shape = (deals, *seatings.shape)
@@ -524,16 +588,16 @@ class Store:
                 if units.size != np.prod(shape):
                     raise DamagedStoreError(
                         f"{self.path} is damaged (lineup {lineup}, deal {first}: "
-                        f"{units.size} numbers for {shape}); put a copy in its place"
+                        f"{units.size} numbers for {shape}); restore it from a copy"
                     )
-                yield Result(Stint(lineup, who, first, deals), seatings, units.reshape(shape))
+                yield Result(Block(lineup, who, first, deals), seatings, units.reshape(shape))
 
     def observations(self) -> dict[int, Observations]:
-        """Returns what statistics are made of, by table size.
+        """Returns the input of all statistics, by table size.
 
         Returns:
-            Observations by lineup and deal, whatever the order and the units of playing were.
-            Entrants who are out are in it with what is kept of them.
+            Observations sorted by lineup and deal, in whatever order and units they were played.
+            Entrants that are out are in it with what they have played.
         """
         with self._snapshot():
             counts = self._file.execute(
@@ -553,21 +617,21 @@ class Store:
         )
         end = 0
         for result in self.results(seats):
-            stint = result.stint
-            rows = slice(end, end + stint.deals)
+            block = result.block
+            rows = slice(end, end + block.deals)
             end = rows.stop
-            found.members[rows] = stint.members
-            found.deal[rows] = stint.first_deal + np.arange(stint.deals)
-            found.lineup[rows] = stint.lineup
+            found.members[rows] = block.members
+            found.deal[rows] = block.first_deal + np.arange(block.deals)
+            found.lineup[rows] = block.lineup
             found.earned[rows], found.finishes[rows] = means(result)
-            # Rounded like what was earned, so that it is 0 where one's gain is another's loss.
+            # Rounded like the earnings, so that it is 0 in games that sum to zero.
             mean = (_sum(found.earned[rows].T) / seats).round(9)
             found.scores[rows] = found.earned[rows] - mean[:, None]
         return found
 
 
 def _sum(terms: np.ndarray) -> np.ndarray:
-    """Sums over the first axis from first to last: what NumPy does depends on the array's shape."""
+    """Sums over the first axis from first to last: NumPy's order depends on the array's shape."""
     total = np.zeros(terms.shape[1:])
     for term in terms:
         total += term
@@ -576,6 +640,13 @@ def _sum(terms: np.ndarray) -> np.ndarray:
 
 def _text(members: tuple[int, ...]) -> str:
     return json.dumps([int(who) for who in members])
+
+
+def _members(text: str) -> tuple[int, ...]:
+    members = tuple(json.loads(text))
+    if not all(type(who) is int for who in members):
+        raise TypeError(f"the lineup {text}")
+    return members
 
 
 def _pack(array: np.ndarray, kind: str) -> bytes:

@@ -1,4 +1,4 @@
-"""A tournament: what is to be played, playing what has not been played, keeping what came of it.
+"""A tournament: what is to be played, playing what is missing, keeping the results.
 
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
@@ -9,19 +9,20 @@ runs/NAME/
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import factorial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from kille_agents.describe import describe_player
 from kille_env.core.spec import Rules
+from kille_env.core.text import listed
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
+from kille_env.policy import PlayerLike
 from kille_env.registry import spec
-from kille_training.arena.entrants import check_in, fingerprint
+from kille_training.arena.entrants import check_in, fingerprint, metadata
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
 from kille_training.arena.matchmaking import (
     Lineup,
@@ -33,31 +34,41 @@ from kille_training.arena.matchmaking import (
 from kille_training.arena.seating import ALL, same_tables
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.units import Entrant, Outcome, Stint, Unit, cut
+from kille_training.arena.work import Entrant, Outcome, Block, WorkUnit, cut
 from kille_training.learning.runs import versions
 from kille_training.settings import as_yaml, plain
 from kille_training.statistics.observations import Observations
 
 
 class Executor(Protocol):
-    """Where units are played."""
+    """Where work units are played."""
 
-    def run(self, units: Iterator[Unit]) -> Iterator[Outcome]:
-        """Plays units, which are taken as they are needed, and gives what comes of them."""
+    def run(self, units: Iterator[WorkUnit]) -> Iterator[Outcome]:
+        """Plays units, taking them as they are needed, and yields what comes of them."""
         ...
 
 
-class Watcher(Protocol):
+class Progress(Protocol):
     """Is told how a tournament is doing."""
 
     def begin(self, deals: int, done: int) -> None:
-        """So many deals are to be played, some of which have been; told again if it changes.
+        """Learns how many deals are to be played and how many are done; called when that changes.
 
-        A deal counts for each lineup that plays it, in all its seatings.
+        A deal counts once for each lineup that plays it, in all its seatings.
         """
 
     def played(self, outcome: Outcome) -> None:
-        """A unit has been played, or somebody failed at it."""
+        """Learns that a unit has been played, or that an entrant failed at it."""
+
+
+class Silent:
+    """A `Progress` that shows nothing."""
+
+    def begin(self, deals: int, done: int) -> None:
+        """See `Progress`."""
+
+    def played(self, outcome: Outcome) -> None:
+        """See `Progress`."""
 
 
 @dataclass(frozen=True)
@@ -90,33 +101,44 @@ class Folder:
         """Reads the settings that the tournament was last played with.
 
         Raises:
-            ConfigError: This is no tournament's folder.
+            ConfigError: The folder holds no tournament.
         """
         if not self.config.is_file():
-            raise ConfigError(f"{self.path} is no tournament: it holds no {self.config.name}")
+            raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
         return load_tournament(self.config)
 
 
 class Tournament:
-    """A tournament under way in a folder, which holds it whenever it is interrupted."""
+    """A tournament under way in a folder, which stays whole however the process ends."""
 
-    def __init__(self, folder: Folder, settings: TournamentSettings, *, trust: bool = False):
-        """Checks everybody in, and only then writes the folder or goes on with it.
+    def __init__(
+        self,
+        folder: Folder,
+        settings: TournamentSettings,
+        *,
+        trust: bool = False,
+        objects: Mapping[str, PlayerLike] | None = None,
+    ) -> None:
+        """Checks the entrants in, and only then creates the folder or resumes what it holds.
 
         Args:
-            folder: Where it lies, or is to lie.
+            folder: Where the tournament lies, or is to lie.
             settings: What is to be played. Entrants, deals, rounds and table sizes may be more
                 than last time, formats may change; what was played is not played again.
             trust: Whether model files that can run code may be loaded.
+            objects: Players that are Python objects, by what the settings call the player.
 
         Raises:
             ConfigError: It cannot be played, or the folder holds a tournament of other tables.
         """
         self.settings, self.trust = settings, trust
         self.rules: Rules = settings.table.resolve()
+        objects = objects or {}
         taking_part = settings.taking_part()
         self._check_choices(taking_part)
-        check_in(taking_part, settings.table.num_players, self.rules, trust=trust)
+        check_in(
+            taking_part, settings.table.num_players, self.rules, trust=trust, objects=objects
+        )
         kept = [
             KeptEntrant(
                 each.number,
@@ -124,7 +146,7 @@ class Tournament:
                 each.player,
                 each.play,
                 fingerprint=fingerprint(each.player),
-                card=asdict(describe_player(each.player, settings.table.game)),
+                metadata=metadata(each.player, settings.table.game, objects),
             )
             for each in taking_part
         ]
@@ -145,16 +167,16 @@ class Tournament:
             raise
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Closes the folder."""
         self.store.close()
 
-    # What is wanted
+    # What is to be played
 
-    def stints(self) -> dict[int, list[Stint]]:
-        """Returns what the settings want, by table size: all of it, played or not.
+    def blocks(self) -> dict[int, list[Block]]:
+        """Returns what the settings ask for, by table size: all of it, played or not.
 
-        In a Swiss tournament it is the rounds that have been drawn; see `draw_round`. Of lineups
-        that come to the same tables there is only the first, so that nothing counts twice.
+        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`. Of
+        lineups with the same tables only the first is there, so that nothing counts twice.
         """
         wanted = {}
         deals, orders = self.settings.matchmaking.deals, self.settings.table.orders
@@ -183,28 +205,28 @@ class Tournament:
             )
             numbers = self.store.add_lineups(seats, [lineup for lineup, _ in pairs])
             wanted[seats] = [
-                Stint(number, lineup, first, deals)
+                Block(number, lineup, first, deals)
                 for number, (lineup, first) in zip(numbers, pairs, strict=True)
             ]
         return wanted
 
-    def missing(self) -> dict[int, list[Stint]]:
-        """Returns what is wanted and has not been played, by table size, without those out."""
+    def missing(self) -> dict[int, list[Block]]:
+        """Returns what has not been played yet, by table size, without entrants that are out."""
         played, out = self.store.played(), self._out()
         return {
             seats: [
-                Stint(stint.lineup, stint.members, first, end - first)
-                for stint in stints
-                if out.isdisjoint(stint.members)
+                Block(block.lineup, block.members, first, end - first)
+                for block in blocks
+                if out.isdisjoint(block.members)
                 for first, end in gaps(
-                    stint.first_deal, stint.first_deal + stint.deals, played.get(stint.lineup, [])
+                    block.first_deal, block.first_deal + block.deals, played.get(block.lineup, [])
                 )
             ]
-            for seats, stints in self.stints().items()
+            for seats, blocks in self.blocks().items()
         }
 
     def draw_round(self) -> bool:
-        """Draws the next round of a Swiss tournament at every table size that has one to come.
+        """Draws the next round of a Swiss tournament at every table size that has one left.
 
         Returns:
             Whether there was one.
@@ -229,8 +251,8 @@ class Tournament:
 
     # Playing it
 
-    def play(self, executor: Executor, watcher: Watcher) -> None:
-        """Plays what is missing, and keeps it unit by unit.
+    def play(self, executor: Executor, progress: Progress) -> None:
+        """Plays what is missing, and keeps the results unit by unit.
 
         Raises:
             KilleError: The executor cannot go on; what was played until then is kept.
@@ -241,20 +263,20 @@ class Tournament:
                 if not self.draw_round():
                     return
                 continue
-            total, left = _deals(self.stints()), _deals(missing)
-            watcher.begin(total, total - left)
+            total, left = _deals(self.blocks()), _deals(missing)
+            progress.begin(total, total - left)
             for outcome in executor.run(self._units(missing)):
                 self.store.keep(outcome)
-                watcher.played(outcome)
+                progress.played(outcome)
 
-    def _units(self, missing: dict[int, list[Stint]]) -> Iterator[Unit]:
-        """Gives units as they are needed, without those who have gone out meanwhile."""
+    def _units(self, missing: dict[int, list[Block]]) -> Iterator[WorkUnit]:
+        """Yields units as they are needed, without entrants that have gone out meanwhile."""
         return units(self.settings, self.store, missing, trust=self.trust, out=self._out)
 
-    # Who is there
+    # Entrants
 
     def _present(self) -> list[KeptEntrant]:
-        """Those who take part by the settings and are not out."""
+        """Returns the entrants of the settings that are not out."""
         names = {each.name for each in self.settings.taking_part()}
         return [each for each in self.store.entrants() if each.name in names and each.out is None]
 
@@ -262,11 +284,11 @@ class Tournament:
         return {each.number for each in self.store.entrants() if each.out is not None}
 
     def _lineups(self, seats: int, known: Mapping[str, int], founders: int) -> list[Lineup]:
-        """All lineups that the settings want at a table size, those of who is out as well.
+        """Returns all lineups of the settings at a table size, with entrants that are out too.
 
         Args:
             seats: P.
-            known: Numbers of those who take part, by name.
+            known: Numbers of the entrants, by name.
             founders: How many entered at the beginning.
         """
         matchmaking, numbers = self.settings.matchmaking, sorted(known.values())
@@ -298,10 +320,10 @@ class Tournament:
         return [present[place] for place in rng.permutation(len(present)).tolist()]
 
     def _standings(self, seats: int, present: list[int]) -> list[int]:
-        """Those present by what they earned at a table size so far; newcomers in the middle."""
+        """Returns entrants by what they earned at a table size; newcomers in the middle."""
         found = self.store.observations()
         scores = np.full(1 + max(present), np.nan)
-        if seats in found:  # or somebody failed at every table so far
+        if seats in found:  # otherwise an entrant failed at every table so far
             scores = mean_scores(found[seats], len(scores))
         known = scores[present]
         middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
@@ -315,15 +337,15 @@ class Tournament:
     def _write_settings(self, folder: Folder) -> None:
         content = plain(self.settings)
         text = (
-            "# The resolved settings of this tournament. `kille tournament` with this folder goes\n"
-            f"# on with it. Made with: {versions()}\n"
+            "# The resolved settings of this tournament. `kille tournament` with this folder\n"
+            f"# resumes it. Made with: {versions()}\n"
         )
         text += as_yaml(content)
         write_whole(folder.config, text.encode())
 
 
 def check_same(store: Store, settings: TournamentSettings) -> None:
-    """Refuses settings of other tables than those that results are kept of.
+    """Refuses settings of other tables than those of the kept results.
 
     Raises:
         ConfigError: The message says what differs.
@@ -355,65 +377,78 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
 def units(
     settings: TournamentSettings,
     store: Store,
-    stints: dict[int, list[Stint]],
+    blocks: dict[int, list[Block]],
     *,
     trust: bool,
     out: Callable[[], Set[int]] = frozenset,
-) -> Iterator[Unit]:
-    """Gives stints as units, when they are asked for.
+) -> Iterator[WorkUnit]:
+    """Yields blocks as work units, when they are asked for.
 
     Args:
-        settings: What they are part of.
+        settings: The tournament's.
         store: Who has entered.
-        stints: What is to be played, by table size.
+        blocks: What is to be played, by table size.
         trust: Whether model files that can run code may be loaded.
-        out: Says who plays no more; stints with them are left out.
+        out: Returns the entrants that are out; blocks with them are left out.
     """
     table, rules = settings.table, settings.table.resolve().as_dict()
-    for seats, each in stints.items():
-        a_deal = tables_a_deal(seats, table.orders)
-        for part in cut(each, a_deal, settings.batch_tables):
+    for seats, each in blocks.items():
+        per_deal = tables_per_deal(seats, table.orders)
+        for part in cut(each, per_deal, settings.batch_tables):
             gone, entrants = out(), store.entrants()
-            left = tuple(stint for stint in part if gone.isdisjoint(stint.members))
+            left = tuple(block for block in part if gone.isdisjoint(block.members))
             if not left:
                 continue
-            numbers = sorted({member for stint in left for member in stint.members})
+            numbers = sorted({member for block in left for member in block.members})
             taking_part = tuple(_plain(entrants[number]) for number in numbers)
-            yield Unit(
+            yield WorkUnit(
                 table.game, seats, rules, settings.seed, table.orders, left, taking_part, trust
             )
 
 
-def _deals(stints: dict[int, list[Stint]]) -> int:
-    return sum(stint.deals for each in stints.values() for stint in each)
+def _deals(blocks: dict[int, list[Block]]) -> int:
+    return sum(block.deals for each in blocks.values() for block in each)
 
 
-def tables_a_deal(seats: int, orders: int | str) -> int:
+def tables_per_deal(seats: int, orders: int | str) -> int:
     """Returns at how many tables a deal is played, at most: each order from all positions."""
     return factorial(seats) if orders == ALL else seats * int(orders)
 
 
 def executor_of(
-    settings: TournamentSettings, folder: Folder, address: str | None
+    settings: TournamentSettings,
+    folder: Folder,
+    *,
+    address: str | None = None,
+    objects: Mapping[str, PlayerLike] | None = None,
 ) -> AbstractContextManager[Executor]:
     """Returns where a tournament is played, to be opened as a context.
 
     Args:
         settings: Its settings.
-        folder: Where what players print is written.
-        address: Of the Ray cluster; None begins one on this machine.
+        folder: Where the players' output is written.
+        address: Of the Ray cluster; None starts one on this machine.
+        objects: Players that are Python objects, by what the settings call the player.
+
+    Raises:
+        ConfigError: Python objects are to be sent to other processes.
     """
+    if settings.workers == 0 and settings.executor == "local":
+        return HereExecutor(objects)
+    if objects:
+        raise ConfigError(
+            f"{listed(list(objects))}: Python objects cannot be sent to other processes; play in "
+            "this one with workers=0, or name the players as files or as module:object"
+        )
     if settings.executor == "ray":
         from kille_training.arena.executors.ray_cluster import RayExecutor
 
         return RayExecutor(address, settings.workers or None, settings.time_limit)
-    if settings.workers == 0:
-        return HereExecutor()
     return LocalExecutor(settings.workers, settings.time_limit, log=folder.log)
 
 
 def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns what of [first, end) no interval covers, as intervals; `played` is sorted."""
+    """Returns the parts of [first, end) that no interval of `played` covers; it is sorted."""
     found = []
     for begin, stop in played:
         if begin > first:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table as RichTable
 
 from kille_training.arena.store import Store
-from kille_training.arena.units import Failure, Outcome
+from kille_training.arena.work import Failure, Outcome
 from kille_training.reports.standings import renderable, standings
 
 LINE_SECONDS = 10.0
@@ -23,17 +23,17 @@ LEAST_SECONDS = 1.0
 
 
 class Quiet:
-    """A `Watcher` who says nothing."""
+    """A `Progress_` who says nothing."""
 
     def begin(self, deals: int, done: int) -> None:
-        """See `tournament.Watcher`."""
+        """See `tournament.Progress_`."""
 
     def played(self, outcome: Outcome) -> None:
-        """See `tournament.Watcher`."""
+        """See `tournament.Progress_`."""
 
 
 class LiveStandings:
-    """A `Watcher` for people; open it as a context."""
+    """A `Progress_` for people; open it as a context."""
 
     def __init__(
         self,
@@ -85,14 +85,14 @@ class LiveStandings:
             self._live.stop()
 
     def begin(self, deals: int, done: int) -> None:
-        """See `tournament.Watcher`."""
+        """See `tournament.Progress_`."""
         if not self._began:
             self._began, self._before = time.monotonic(), done
         self._total, self._done = deals, done
         self._progress.update(self._task, total=deals, completed=done)
 
     def played(self, outcome: Outcome) -> None:
-        """See `tournament.Watcher`."""
+        """See `tournament.Progress_`."""
         if outcome.failure is not None:
             self._tell_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
         else:

@@ -1,1 +1,1 @@
-"""Where work units are played: here, in processes, on a Ray cluster."""
+"""Where work units are played: in this process, in child processes, on a Ray cluster."""

@@ -1,9 +1,9 @@
-"""The process in which units are played; `workers` starts it and watches it.
+"""The process in which work units are played; `processes` starts and monitors it.
 
-    python -m kille_training.arena.executors.child WATCH PARENT
+    python -m kille_training.arena.executors.child MONITOR PARENT
 
-WATCH is the file of a `Watch`, PARENT the number of the process that started this one. Units come
-by standard input and what comes of them goes to standard output, both pickled.
+MONITOR is the file of a `Monitor`, PARENT the id of the process that started this one. Units arrive
+on standard input and outcomes go to standard output, both pickled.
 """
 
 import os
@@ -22,46 +22,47 @@ import numpy as np
 from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch
-from kille_training.arena.executors.watch import Crash, Watch
-from kille_training.arena.play import Bench, failure, play_unit, unit_rules
-from kille_training.arena.units import Outcome, Unit
+from kille_training.arena.executors.monitor import Crash, Monitor
+from kille_training.arena.play import PlayerCache, failure, play_unit, unit_rules
+from kille_training.arena.work import Outcome, WorkUnit
 
 
 def main() -> None:
-    """Plays units until the other process has ended."""
+    """Plays units until the parent process has ended."""
     path, parent = Path(sys.argv[1]), int(sys.argv[2])
     _die_before(parent)
-    watch = Watch(path)
-    with suppress(OSError):  # some systems keep the file of memory that is in use
+    monitor = Monitor(path)
+    with suppress(OSError):  # some systems keep the file of mapped memory
         path.unlink()
     units, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Whatever players print, in Python or not, goes where standard error goes: to the log.
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
+    monitor.guard((0, 1, 2, units.fileno(), outcomes.fileno()))
+    waiting: queue.SimpleQueue[WorkUnit] = queue.SimpleQueue()
     threading.Thread(target=_take, args=(units, waiting), daemon=True).start()
-    table = _Table(watch)
+    table = _Table(monitor)
     while True:
         pickle.dump(table.play(waiting.get()), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
         outcomes.flush()
 
 
 def _die_before(parent: int) -> None:
-    """Has this process ended with its parent at the latest, whatever it is running then."""
+    """Makes the kernel kill this process when its parent dies."""
     if sys.platform == "linux":
         import ctypes
 
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-        with suppress(OSError):  # when memory runs out, a player who takes too much is to go first
+        with suppress(OSError):  # when memory runs out, players go first
             Path("/proc/self/oom_score_adj").write_text("1000")
     if sys.platform != "win32" and os.getppid() != parent:
         os._exit(1)
 
 
-def _take(units: IO[bytes], waiting: "queue.SimpleQueue[Unit]") -> None:
-    """Takes units as they come, and ends this process when no more can come."""
+def _take(units: IO[bytes], waiting: "queue.SimpleQueue[WorkUnit]") -> None:
+    """Queues units as they arrive, and ends this process when no more can arrive."""
     try:
         while True:
             waiting.put(pickle.load(units))
@@ -72,29 +73,29 @@ def _take(units: IO[bytes], waiting: "queue.SimpleQueue[Unit]") -> None:
 class _Table:
     """Where a child plays: what it has compiled, and the players that it has loaded."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-        self._bench = Bench()
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
+        self._cache = PlayerCache()
         self._warm: set[tuple[str, int]] = set()
 
-    def play(self, unit: Unit) -> Outcome | Crash:
+    def play(self, unit: WorkUnit) -> Outcome | Crash:
         """Plays a unit, whatever happens in it."""
         try:
-            # Before anybody is watched: what is compiled here nobody has to wait for.
+            # Before any player is timed: compiling counts for none of them.
             if (unit.game, unit.num_players) not in self._warm:
                 _warm_up(unit)
                 self._warm.add((unit.game, unit.num_players))
-            return play_unit(unit, self._bench, self._watch.thinking)
+            return play_unit(unit, self._cache, self._monitor.thinking)
         except BaseException as error:
-            _, about = self._watch.read()
+            _, about = self._monitor.read()
             if about is None:
                 return Crash(traceback.format_exc())
-            self._watch.forgive()
+            self._monitor.forgive()
             return Outcome(unit, failure=failure(about, error))
 
 
-def _warm_up(unit: Unit) -> None:
-    """Compiles what playing and searching need, or loads it."""
+def _warm_up(unit: WorkUnit) -> None:
+    """Compiles what playing and searching need, or loads it from the cache."""
     batch = make_batch(
         unit.game, 1, unit.num_players, rules=unit_rules(unit), seed=0, restart=False
     )
@@ -102,7 +103,7 @@ def _warm_up(unit: Unit) -> None:
     history = History(batch)
     for _ in range(2):
         rows = np.flatnonzero(batch.seat >= 0)
-        with suppress(KilleError):  # nobody can draw worlds of some games
+        with suppress(KilleError):  # not every game has determinizations
             Determinizer(batch, rows, np.zeros(len(rows)), history).draw_with_past(1)
         actions = batch.mask.argmax(axis=1)
         history.note(actions)

@@ -1,10 +1,10 @@
-"""Plays units in processes of their own, which are watched: nobody can stop a tournament.
+"""Plays work units in child processes that are monitored, so that no player stops a tournament.
 
-A child plays one unit at a time and says, in memory that it shares with this process, who is
-thinking. If he thinks for too long, or the child dies meanwhile, the child is replaced and he has
-failed. Children have one thread for arithmetic, so that what networks say does not depend on the
-number of cores. What players print goes to a log file. Children are in sessions of their own, so
-Ctrl-C reaches only this process; and they end when it does, however it does.
+A child plays one unit at a time and notes, in memory that it shares with this process, who is
+thinking. If a player thinks for too long, or the child dies meanwhile, the child is replaced and
+the player has failed. Children use one thread for arithmetic, so that the output of networks does
+not depend on the number of cores. What players print goes to a log file. Children run in sessions
+of their own, so Ctrl-C reaches only this process; they end when it ends, for whatever reason.
 """
 
 import os
@@ -16,27 +16,28 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from kille_env.errors import KilleError
-from kille_training.arena.executors.watch import Crash, Watch
-from kille_training.arena.play import Bench, play_unit
-from kille_training.arena.units import Failure, Outcome, Unit
+from kille_env.policy import PlayerLike
+from kille_training.arena.executors.monitor import FILES_CLOSED, Crash, Monitor
+from kille_training.arena.play import PlayerCache, play_unit
+from kille_training.arena.work import Failure, Outcome, WorkUnit
 
 LOADING_LIMIT = 300.0
-"""Seconds that the loading of a player may take, or the time limit if that is more: what he imports
-may have to be read or compiled for the first time."""
+"""Seconds that loading a player may take, or the time limit if that is longer: what the player
+imports may have to be compiled first."""
 TICK = 0.25
-"""Seconds between two looks at who is thinking, at most."""
+"""Longest time between two looks at who is thinking, in seconds."""
 TRIES = 2
-"""How often a unit is tried whose child dies while nobody is thinking."""
-SETTING = {
+"""How often a unit is tried whose child dies while no player is thinking."""
+ENVIRONMENT = {
     name: "1"
     for name in (
-        "PYTHONUNBUFFERED",  # or what a player has printed is lost when he is ended
+        "PYTHONUNBUFFERED",  # otherwise what a player has printed is lost when it is killed
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
@@ -48,18 +49,23 @@ SETTING = {
 
 
 class WorkerError(KilleError):
-    """Playing went wrong, and no player is to blame."""
+    """A unit could not be played, and no player is to blame."""
 
 
 class HereExecutor:
-    """Plays units in this process, one after the other, and waits for players as long as it takes.
+    """Plays units in this process, one after the other, without a time limit.
 
-    For looking into things: a player who hangs or crashes takes this process with him.
+    For Python objects and for debugging: a player that hangs or crashes takes the process with it.
     """
 
-    def __init__(self) -> None:
-        """Knows no players yet."""
-        self._bench = Bench()
+    def __init__(self, objects: Mapping[str, PlayerLike] | None = None) -> None:
+        """Loads no players yet.
+
+        Args:
+            objects: Players that are Python objects, by `Entrant.player`.
+        """
+        self._objects = objects
+        self._cache = PlayerCache(objects)
 
     def __enter__(self) -> "HereExecutor":
         return self
@@ -69,13 +75,13 @@ class HereExecutor:
 
     def close(self) -> None:
         """Forgets the players."""
-        self._bench = Bench()
+        self._cache = PlayerCache(self._objects)
 
-    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
-        """Plays units, which are taken as they are needed, and gives what comes of them."""
+    def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
+        """Plays units, taking them as they are needed, and yields what comes of them."""
         for unit in units:
-            with redirect_stdout(sys.stderr):  # what players print is none of our output
-                outcome = play_unit(unit, self._bench)
+            with redirect_stdout(sys.stderr):  # what players print is not our output
+                outcome = play_unit(unit, self._cache)
             yield outcome
 
 
@@ -90,19 +96,19 @@ class LocalExecutor:
         log: Path | None = None,
         folder: Path | None = None,
     ) -> None:
-        """Starts nothing yet; processes are started with the first units.
+        """Starts nothing yet; processes start with the first units.
 
         Args:
-            workers: Processes.
-            time_limit: Seconds that a player may take for a batch of decisions; None is for ever.
-                Loading him has a longer limit, see `LOADING_LIMIT`.
-            log: File to which what players print is added; None throws it away.
-            folder: Where relative paths of players begin; None is the current folder.
+            workers: Number of processes.
+            time_limit: Seconds that a player may take for a batch of decisions; None is no limit.
+                Loading it has a longer limit, see `LOADING_LIMIT`.
+            log: File to which the players' output is appended; None discards it.
+            folder: What relative paths of players start from; None is the current folder.
         """
         if workers < 1:
-            raise WorkerError(f"{workers} processes play nothing; expected 1 or more")
+            raise WorkerError(f"workers is {workers}, expected 1 process or more")
         if time_limit is not None and not time_limit > 0:
-            raise WorkerError(f"a time limit of {time_limit} s is none; expected more than 0")
+            raise WorkerError(f"the time limit is {time_limit} s, expected more than 0")
         self._time_limit, self._log, self._folder = time_limit, log, folder
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._keepers = [_Keeper(self, number) for number in range(workers)]
@@ -115,7 +121,7 @@ class LocalExecutor:
         self.close()
 
     def close(self) -> None:
-        """Ends the processes, whatever they are doing."""
+        """Kills the processes, whatever they are doing."""
         if self._closed:
             return
         self._closed = True
@@ -127,17 +133,17 @@ class LocalExecutor:
             if keeper.is_alive():
                 keeper.join()
 
-    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
-        """Plays units, which are taken as processes become free.
+    def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
+        """Plays units, taking them as processes become free.
 
         Yields:
             What comes of them, in the order in which they end.
 
         Raises:
-            WorkerError: Playing went wrong, and no player is to blame.
+            WorkerError: A unit could not be played, and no player is to blame.
         """
         if self._closed:
-            raise WorkerError("the processes have been ended; make another LocalExecutor")
+            raise WorkerError("this LocalExecutor is closed; create another one")
         done: queue.SimpleQueue[Outcome | WorkerError] = queue.SimpleQueue()
         waiting, left = iter(units), len(self._keepers)
         under_way = 0
@@ -152,7 +158,7 @@ class LocalExecutor:
             under_way -= 1
             if isinstance(outcome, WorkerError):
                 raise outcome
-            for unit in some(waiting, 1):  # a process plays on while this outcome is looked at
+            for unit in some(waiting, 1):  # a process goes on playing while this outcome is looked at
                 self._jobs.put((unit, done))
                 under_way += 1
             yield outcome
@@ -163,19 +169,19 @@ class LocalExecutor:
                 keeper.start()
 
 
-_Job = tuple[Unit, "queue.SimpleQueue[Outcome | WorkerError]"]
+_Job = tuple[WorkUnit, "queue.SimpleQueue[Outcome | WorkerError]"]
 
 
-def some(waiting: Iterator[Unit], most: int) -> Iterator[Unit]:
-    """Gives at most so many, and takes not one more."""
+def some(waiting: Iterator[WorkUnit], most: int) -> Iterator[WorkUnit]:
+    """Yields at most so many units, and takes not one more."""
     for _, unit in zip(range(most), waiting, strict=False):
         yield unit
 
 
 class _Keeper(threading.Thread):
-    """Has a child play units, and puts another in its place when it has to be ended.
+    """Has a child play units, and replaces the child when it has to be killed.
 
-    A thread of this process for each child: Linux ends a child when the thread that started it
+    Each child has a thread of this process: Linux kills a child when the thread that started it
     ends.
     """
 
@@ -198,12 +204,12 @@ class _Keeper(threading.Thread):
                 done.put(self._play(unit))
             except WorkerError as error:
                 done.put(error)
-            except Exception as error:  # or nobody would ever hear of it
+            except Exception as error:  # otherwise it would be lost with this thread
                 done.put(WorkerError(f"{type(error).__name__}: {error}"))
         self.end()
 
     def end(self) -> None:
-        """Ends the child, whatever it is doing, and starts no other."""
+        """Kills the child, whatever it is doing, and starts no other."""
         with self._change:
             self._ended = True
             self._drop()
@@ -213,7 +219,7 @@ class _Keeper(threading.Thread):
             self._child.end()
             self._child = None
 
-    def _play(self, unit: Unit) -> Outcome:
+    def _play(self, unit: WorkUnit) -> Outcome:
         start, died = time.monotonic(), ""
         for _ in range(TRIES):
             answer = self._ask(self._ready(), unit)
@@ -227,8 +233,8 @@ class _Keeper(threading.Thread):
                 raise WorkerError(f"a unit could not be played:\n{answer.text}")
             died = answer
         raise WorkerError(
-            f"a process died {TRIES} times while it played {unit.game} for {unit.num_players}, "
-            f"and no player was thinking ({died}); {self._where_to_look()}"
+            f"a process died {TRIES} times while it played {unit.game} with {unit.num_players} "
+            f"seats, and no player was thinking ({died}); {self._where_to_look()}"
         )
 
     def _where_to_look(self) -> str:
@@ -239,13 +245,13 @@ class _Keeper(threading.Thread):
     def _ready(self) -> "_Child":
         with self._change:
             if self._ended:
-                raise WorkerError("the processes have been ended")
+                raise WorkerError("this LocalExecutor is closed")
             if self._child is None:
                 self._child = _Child(self._log, self._folder)
             return self._child
 
-    def _ask(self, child: "_Child", unit: Unit) -> "Outcome | Failure | Crash | str":
-        """Returns what comes of a unit, who has failed, what went wrong, or how the child died."""
+    def _ask(self, child: "_Child", unit: WorkUnit) -> "Outcome | Failure | Crash | str":
+        """Returns the outcome of a unit, who failed, what went wrong, or how the child died."""
         if not child.send(unit):
             return child.death()
         tick = None if self._limit is None else min(TICK, self._limit / 4)
@@ -257,11 +263,11 @@ class _Keeper(threading.Thread):
                 answer = None
             if isinstance(answer, (Outcome, Crash)):
                 return answer
-            count, about = child.watch.read()
+            count, about = child.monitor.read()
             if isinstance(answer, _Dead):
                 if about is None:
                     return child.death()
-                what = f"his process died ({child.death()}): he was asked {_task(about.decisions)}"
+                what = f"its process died ({child.death()}): it was asked {_task(about.decisions)}"
                 return Failure(about.entrant, what, about.lineup, about.deal)
             now = time.monotonic()
             if count != seen:
@@ -280,22 +286,22 @@ def _task(decisions: int) -> str:
 
 
 class _Dead:
-    """Comes instead of an answer when a child says nothing more."""
+    """Stands for an answer when a child sends nothing more."""
 
 
 class _Child:
     """A process that plays units.
 
     Attributes:
-        watch: Who is thinking.
-        inbox: What it says.
+        monitor: Who is thinking.
+        inbox: What it sends.
     """
 
     def __init__(self, log: Path | None, folder: Path | None) -> None:
         handle, path = tempfile.mkstemp(prefix="kille-arena-")
         os.close(handle)
-        self._path = Path(path)  # the child removes it when it shares the memory
-        self.watch = Watch(self._path, create=True)
+        self._path = Path(path)  # the child removes it once it shares the memory
+        self.monitor = Monitor(self._path, create=True)
         self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -313,14 +319,14 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=folder,
-                env={**os.environ, **SETTING, "PYTHONPATH": _import_path()},
+                env={**os.environ, **ENVIRONMENT, "PYTHONPATH": _import_path()},
                 start_new_session=True,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def send(self, unit: Unit) -> bool:
-        """Hands over a unit; returns whether there is anybody to take it."""
+    def send(self, unit: WorkUnit) -> bool:
+        """Sends a unit; returns whether the child is there to take it."""
         try:
             pickle.dump(unit, self._stdin)
             self._stdin.flush()
@@ -329,29 +335,31 @@ class _Child:
         return True
 
     def death(self) -> str:
-        """Says how it ended."""
+        """Returns how it ended, as text."""
         try:
             code = self._process.wait(TICK)
         except subprocess.TimeoutExpired:
-            return "it closed its files"
+            code = FILES_CLOSED
+        if code == FILES_CLOSED:
+            return "it closed the files of its process"
         try:
             return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
         except ValueError:
             return f"signal {-code}"
 
     def end(self) -> None:
-        """Ends it and whatever players have started in it."""
+        """Kills it and every process that players have started in it."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError):  # it has ended already
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
-        with suppress(OSError):  # there is nobody to take what is left
+        with suppress(OSError):  # nothing takes what is left
             self._stdin.close()
         self._reader.join(TICK)
-        if not self._reader.is_alive():  # or somebody whom a player has started still holds it
+        if not self._reader.is_alive():  # otherwise a process that a player has started still holds it
             self._stdout.close()
-        self.watch.close()
+        self.monitor.close()
         self._path.unlink(missing_ok=True)
 
     @property
@@ -373,5 +381,5 @@ class _Child:
 
 
 def _import_path() -> str:
-    """What this process imports from, for a child."""
+    """Returns what this process imports from, for a child."""
     return os.pathsep.join(dict.fromkeys(str(Path(each).absolute()) for each in sys.path))

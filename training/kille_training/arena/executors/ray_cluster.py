@@ -1,8 +1,8 @@
-"""Plays units on a Ray cluster, each in a watched process as on one machine.
+"""Plays work units on a Ray cluster, each in a monitored process as on one machine.
 
 A unit is a task of one CPU, and whichever node is free plays it. When a node dies, its tasks are
-played again elsewhere; what came of a task comes once. What a unit brings depends on nothing but
-the unit, so it does not matter which machine has played it.
+played again elsewhere; each task's outcome arrives once. An outcome depends on nothing but the
+unit, so it does not matter which machine has played it.
 
 Every node needs the same kille-env, and the files of the entrants under the names that the
 tournament has for them: in a folder that all nodes share, or sent along by Ray as `working_dir`.
@@ -25,10 +25,10 @@ from typing import Any
 import kille_env
 from kille_env.core.jit import source_digest
 from kille_training.arena.executors.processes import LocalExecutor, WorkerError, some
-from kille_training.arena.units import Outcome, Unit
+from kille_training.arena.work import Outcome, WorkUnit
 
 AHEAD = 2
-"""Units that are handed out for each CPU: one to be played, and one to go on with at once."""
+"""Units that are handed out per CPU: one to play, and one to continue with at once."""
 ANSWER = 5.0
 """Seconds in which the head of a cluster has to answer."""
 PATIENCE = 1.0
@@ -44,14 +44,14 @@ class RayExecutor:
         workers: int | None = None,
         time_limit: float | None = None,
     ) -> None:
-        """Joins the cluster, or begins one.
+        """Joins the cluster, or starts one.
 
         Args:
             address: Of its head, HOST:PORT; "auto" is the cluster that this machine belongs to,
-                None begins one on this machine. A process that belongs to a cluster stays there.
-            workers: Units that are handed out at a time, at most; None is as many as keep all CPUs
-                busy, those of nodes that join later as well.
-            time_limit: Seconds that a player may take for a batch of decisions; None is for ever.
+                None starts one on this machine. A process that belongs to a cluster stays there.
+            workers: Most units that are handed out at a time; None is as many as keep all CPUs
+                busy, those of nodes that join later too.
+            time_limit: Seconds that a player may take for a batch of decisions; None is no limit.
 
         Raises:
             WorkerError: Ray is not installed, or there is no such cluster.
@@ -60,10 +60,10 @@ class RayExecutor:
         self._joined = not self._ray.is_initialized()
         if self._joined:
             self._join(address, workers)
-        begun = self._joined and address is None  # and it has no other CPUs than those
-        self._workers = None if begun else workers
-        # Infinitely often: a node's death is no fault of the unit. A player who takes his process
-        # with him fails inside of the task, which then ends well.
+        own = self._joined and address is None  # a cluster that has `workers` CPUs
+        self._workers = None if own else workers
+        # Without a limit of retries: a node's death is no fault of the unit. A player that crashes
+        # its process fails inside of the task, which then ends normally.
         self._task = self._ray.remote(
             num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD"
         )(_play)  # fmt: skip
@@ -78,21 +78,21 @@ class RayExecutor:
         self.close()
 
     def close(self) -> None:
-        """Leaves the cluster; ends it if this process has begun it."""
+        """Leaves the cluster; shuts it down if this process has started it."""
         if self._joined and self._ray.is_initialized():
             self._ray.shutdown()
 
-    def run(self, units: Iterable[Unit]) -> Iterator[Outcome]:
-        """Plays units, which are taken as CPUs become free.
+    def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
+        """Plays units, taking them as CPUs become free.
 
         Yields:
             What comes of them, in the order in which they end.
 
         Raises:
-            WorkerError: Playing went wrong, and no player is to blame.
+            WorkerError: A unit could not be played, and no player is to blame.
         """
         ray, waiting = self._ray, iter(units)
-        under_way: dict[Any, Unit] = {}
+        under_way: dict[Any, WorkUnit] = {}
         room, looked = self._room(), time.monotonic()
         try:
             while True:
@@ -115,13 +115,13 @@ class RayExecutor:
                 ray.cancel(task, force=True)
 
     def _room(self) -> int:
-        """Returns how many units are to be under way."""
+        """Returns how many units may be under way."""
         if self._workers is not None:
             return self._workers
         return max(1, AHEAD * int(self._ray.cluster_resources().get("CPU", 0)))
 
     def _outcome(self, task: Any) -> Outcome | None:
-        """Returns what came of a task, None if it was lost on the way."""
+        """Returns the outcome of a task; None if it was lost."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(task)
@@ -138,35 +138,35 @@ class RayExecutor:
         }  # fmt: skip
         if address:
             _check_there(address)
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody unasked
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics are sent unasked
         try:
             with warnings.catch_warnings():
-                # What Ray will do otherwise some day with processors that nobody here asks for.
+                # Ray announces a change for GPUs, which nothing here uses.
                 warnings.simplefilter("ignore", FutureWarning)
                 self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise WorkerError(
-                f"the Ray cluster {address or 'on this machine'} can not be joined: {error}"
+                f"the Ray cluster {address or 'on this machine'} cannot be joined: {error}"
             ) from error
 
 
 def _check_there(address: str) -> None:
-    """Refuses an address at which nobody answers: Ray itself would try for minutes."""
+    """Refuses an address at which nothing answers: Ray itself would try for minutes."""
     host, found, port = address.removeprefix("ray://").rpartition(":")
     if not found or not port.isdecimal():
-        return  # a word that Ray knows, or tells about
+        return  # a word for Ray to understand or refuse
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
         raise WorkerError(
-            f"nobody answers at {host}:{port} ({error}); is the head of the Ray cluster there? "
+            f"nothing answers at {host}:{port} ({error}); is the head of the Ray cluster there? "
             "`ray start --head` prints its address"
         ) from error
 
 
 @cache
 def _version() -> str:
-    """Returns what has to be the same on all nodes: the games, to the letter."""
+    """Returns what has to be the same on all nodes: version and source of the games."""
     return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
 
 
@@ -185,9 +185,9 @@ class _Terms:
     """What is the same for all units of a tournament.
 
     Attributes:
-        token: Tells it from others.
+        token: Identifies the tournament.
         time_limit: Seconds for a batch of decisions.
-        folder: The folder that it was started in: the nodes' as well if they share it. Otherwise
+        folder: The folder that it was started in, which nodes use too if they share it. Otherwise
             they use the one that Ray has made for the job.
         path: Where modules are imported from there.
         version: What has to be the same on all nodes.
@@ -201,11 +201,11 @@ class _Terms:
 
 
 _executors: dict[str, LocalExecutor] = {}
-"""The process that plays for this worker of Ray, by the tournament that it plays for."""
+"""The executor of this Ray worker, by the tournament that it plays for."""
 
 
-def _play(unit: Unit, terms: _Terms) -> Outcome:
-    """Plays a unit on a node, in a process that is kept for the next one."""
+def _play(unit: WorkUnit, terms: _Terms) -> Outcome:
+    """Plays a unit on a node, in a process that stays for the next one."""
     if terms.version != _version():
         raise WorkerError(
             f"it has kille-env {_version()}, the tournament {terms.version}; "

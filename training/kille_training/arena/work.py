@@ -1,9 +1,9 @@
 """What is played in one go, and what comes of it.
 
-A *lineup* is who sits at a table, in order round it; the same player may be in it more than once.
-A *stint* is a lineup at consecutive deals. A *unit* is as many stints as fill a batch: it is played
-by one process in one go, and its results are kept together or not at all. What comes of a stint
-does not depend on the unit that it is in.
+A *lineup* is who sits at a table, in order round it; the same entrant may be in it more than once.
+A *block* is a lineup at consecutive deals. A *work unit* is as many blocks as fill a batch: one
+process plays it in one go, and its results are kept together or not at all. The results of a block
+do not depend on the unit that it is in.
 """
 
 import hashlib
@@ -16,33 +16,33 @@ import numpy as np
 
 from kille_env.errors import KilleError
 
-PLAYS = ("sampled", "argmax")
+SAMPLED = "sampled"
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """Somebody who takes part.
+    """A player in a tournament.
 
     Attributes:
-        number: His number in the tournament, from 0, in the order of entering.
-        name: What he is called in it.
+        number: Its number in the tournament, from 0.
+        name: What it is called there.
         player: Name or path of the player, see `load_policy`.
-        play: "sampled": as his probabilities say; "argmax": always the likeliest action.
+        play: "sampled": by its probabilities; "greedy": always the most likely action.
     """
 
     number: int
     name: str
     player: str
-    play: str = "sampled"
+    play: str = SAMPLED
 
     @cached_property
     def key(self) -> int:
-        """What is random in his play follows from it: his name as a number, below 2**64."""
+        """Its name as a number below 2**64; orders round the table are drawn from it."""
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
 @dataclass(frozen=True)
-class Stint:
+class Block:
     """A lineup at consecutive deals.
 
     Attributes:
@@ -59,17 +59,17 @@ class Stint:
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Stints that are played in one go.
+class WorkUnit:
+    """Blocks that are played in one go.
 
     Attributes:
         game: The game.
-        num_players: P seats, in every stint.
+        num_players: P seats, in every block.
         rules: Every switch with its value.
         seed: Seed of the tournament.
         orders: Orders round the table that are played at each deal, see `seatings`.
-        stints: What is played.
-        entrants: Those who take part in it.
+        blocks: What is played.
+        entrants: The entrants who sit there.
         trust: Whether model files that can run code may be loaded.
     """
 
@@ -78,27 +78,27 @@ class Unit:
     rules: Mapping[str, Any]
     seed: int
     orders: int | str
-    stints: tuple[Stint, ...]
+    blocks: tuple[Block, ...]
     entrants: tuple[Entrant, ...]
     trust: bool = False
 
     @property
     def deals(self) -> int:
-        """Deals of all stints together."""
-        return sum(stint.deals for stint in self.stints)
+        """Deals of all blocks together."""
+        return sum(block.deals for block in self.blocks)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a stint.
+    """What came of a block.
 
     Attributes:
-        stint: The stint.
+        block: The block.
         seatings: [S, P] place in the lineup of who sat in each seat.
         earned: [D, S, P] units that each seat earned.
     """
 
-    stint: Stint
+    block: Block
     seatings: np.ndarray
     earned: np.ndarray
 
@@ -107,8 +107,8 @@ class Thinking(NamedTuple):
     """Who is being waited for.
 
     Attributes:
-        entrant: His number.
-        decisions: How many he was asked for in one go; 0 while he is being loaded.
+        entrant: Its number.
+        decisions: How many it was asked for in one go; 0 while it is being loaded.
         lineup: Number of the lineup of the first of them.
         deal: Its deal.
     """
@@ -121,12 +121,12 @@ class Thinking(NamedTuple):
 
 @dataclass(frozen=True)
 class Failure:
-    """An entrant who can not go on.
+    """An entrant that cannot go on.
 
     Attributes:
-        entrant: His number.
-        reason: What he did, in words.
-        lineup: Number of the lineup at whose table it came out.
+        entrant: Its number.
+        reason: What it did, as text.
+        lineup: Number of the lineup at whose table it failed.
         deal: The deal.
     """
 
@@ -138,23 +138,23 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a unit: its results, or the failure that ended it.
+    """What came of a work unit: its results, or the failure that ended it.
 
     Attributes:
         unit: The unit.
-        results: One a stint, none after a failure.
+        results: One per block, none after a failure.
         failure: Who failed, None if nobody did.
-        seconds: Time that it took.
+        seconds: How long it took.
     """
 
-    unit: Unit
+    unit: WorkUnit
     results: tuple[Result, ...] = ()
     failure: Failure | None = None
     seconds: float = field(default=0.0, compare=False)
 
 
 class EntrantFailed(KilleError):
-    """An entrant crashed or did not answer with a distribution over the legal actions."""
+    """A player crashed or did not return a distribution over the legal actions."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
@@ -166,7 +166,7 @@ def means(result: Result) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         [D, P] units earned, and [D, P, P] share of the seatings in which the member at a place
-        finished at a rank, 0 for the best; who ties shares the ranks evenly.
+        finished at a rank, 0 for the best; ties share the ranks evenly.
     """
     deals, turns, seats = result.earned.shape
     earned, finishes = np.zeros((deals, seats)), np.zeros((deals, seats, seats))
@@ -181,25 +181,25 @@ def means(result: Result) -> tuple[np.ndarray, np.ndarray]:
     return earned / turns, finishes / turns
 
 
-def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tuple[Stint, ...]]:
+def cut(blocks: Iterable[Block], tables_per_deal: int, size: int) -> Iterator[tuple[Block, ...]]:
     """Cuts work into units.
 
-    The first deals of all lineups come before the next deals of any, so that what has been played
-    says something about everybody at any time.
+    The first deals of all lineups come before the next deals of any, so that the results say
+    something about every entrant at any time.
 
     Args:
-        stints: What is to be played, of one table size.
-        tables_a_deal: Tables at which a deal is played, at most.
-        size: Tables of a unit; one deal is played together however many it needs.
+        blocks: What is to be played, of one table size.
+        tables_per_deal: Tables at which a deal is played, at most.
+        size: Tables of a unit; a deal is played together however many it needs.
 
     Yields:
-        Stints of a unit each; a long stint is cut at multiples of what a unit holds, so that the
-        cuts do not depend on what else there is.
+        The blocks of one unit after another. A long block is cut at multiples of what a unit holds,
+        so the cuts do not depend on what else there is.
     """
-    deals = max(1, size // tables_a_deal)
-    pieces = [piece for stint in stints for piece in _pieces(stint, deals)]
+    deals = max(1, size // tables_per_deal)
+    pieces = [piece for block in blocks for piece in _pieces(block, deals)]
     pieces.sort(key=lambda piece: (piece.first_deal // deals, piece.lineup, piece.first_deal))
-    unit: list[Stint] = []
+    unit: list[Block] = []
     room = deals
     for piece in pieces:
         if piece.deals > room:
@@ -211,9 +211,9 @@ def cut(stints: Iterable[Stint], tables_a_deal: int, size: int) -> Iterator[tupl
         yield tuple(unit)
 
 
-def _pieces(stint: Stint, deals: int) -> Iterator[Stint]:
-    first, end = stint.first_deal, stint.first_deal + stint.deals
+def _pieces(block: Block, deals: int) -> Iterator[Block]:
+    first, end = block.first_deal, block.first_deal + block.deals
     while first < end:
         last = min(end, (first // deals + 1) * deals)
-        yield Stint(stint.lineup, stint.members, first, last - first)
+        yield Block(block.lineup, block.members, first, last - first)
         first = last

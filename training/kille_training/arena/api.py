@@ -1,0 +1,281 @@
+"""Tournaments and comparisons from Python: `kille_training.tournament` and `.compare`.
+
+The commands `kille tournament` and `kille compare` call the same functions, so the same players,
+deals and seats earn the same units to the bit. Players that are Python objects (functions, torch
+modules, models of Stable-Baselines3, policies) play in this process: they cannot be sent to others.
+"""
+
+import uuid
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from kille_env.core.spec import Rules
+from kille_env.policy import PlayerLike
+from kille_env.registry import spec
+from kille_training.arena.compare import (
+    Comparison,
+    bounds_of,
+    compare_settings,
+    play_comparison,
+)
+from kille_training.arena.results import TournamentResult
+from kille_training.arena.settings import (
+    NONE,
+    MatchmakingSettings,
+    TablesSettings,
+    TournamentSettings,
+)
+from kille_training.arena.store import Store
+from kille_training.arena.tournament import Folder, Progress, Silent, Tournament, executor_of
+from kille_training.statistics.sequential import Hypotheses
+
+Shown = Callable[[Store], AbstractContextManager[Progress]]
+"""Opens what shows the progress of a tournament, given its results."""
+
+
+@contextmanager
+def _silent(_: Store) -> Generator[Progress]:
+    yield Silent()
+
+
+def tournament(
+    players: Mapping[str, Any] | Sequence[str],
+    game: str = "byteskille",
+    *,
+    num_players: int | Sequence[int] = 3,
+    rules: Mapping[str, Any] | str | None = None,
+    episode: str = "deal",
+    orders: int | str = 1,
+    format: str = "round_robin",
+    fill: str = "distinct",
+    deals: int = 1_000,
+    hero: str = "",
+    rounds: int = 7,
+    lineups: int = 50,
+    population: str = NONE,
+    seed: int = 1,
+    workers: int = 0,
+    time_limit: float = 60.0,
+    batch_tables: int = 16_384,
+    out: str | Path | None = None,
+    trust: bool = False,
+) -> TournamentResult:
+    """Plays a tournament.
+
+        import kille_training as kt
+
+        def call_always(observation, mask):
+            return mask / mask.sum(axis=1, keepdims=True)
+
+        print(kt.tournament({"mine": call_always, "rule": "rule_of_thumb"}, num_players=2, deals=200))
+
+    Args:
+        players: The entrants: for each name a player, which is a name or path as `kille evaluate`
+            takes it, a function `(observation, mask) -> probabilities`, a torch module, a model of
+            Stable-Baselines3, an object with `probabilities`, or `{"player": ..., "play":
+            "greedy"}`; or names of players only.
+        game: The game.
+        num_players: Seats of the tables; several table sizes are tournaments of their own.
+        rules: Preset and switches, as `kille_env.make` takes them.
+        episode: "deal", or "match" for the whole game until a pot is won.
+        orders: Orders round the table that a lineup plays at every deal; "all" is every one.
+        format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more.
+        fill: "distinct" or "copies": who fills a table of more than two seats.
+        deals: Deals of every lineup; in a Swiss tournament of every round.
+        hero: Name of the entrant that runs the gauntlet.
+        rounds: Rounds of a Swiss tournament.
+        lineups: Lineups that are drawn for each entrant of random tables.
+        population: Bots of the game that also take part: "none", "train", "held_out" or "all".
+        seed: Seed of the deals and of everything that is drawn.
+        workers: Processes; 0 is this process, without a time limit, the only one for Python
+            objects.
+        time_limit: Seconds that a player may take for one batch of decisions.
+        batch_tables: Tables that are played side by side.
+        out: Folder of the tournament, which a later call with the same players by name or path
+            extends; None keeps nothing on disk.
+        trust: Whether model files that can run code may be loaded.
+
+    Returns:
+        The standings, crosstables and observations.
+
+    Raises:
+        ConfigError: It cannot be played; the message says why.
+    """
+    named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
+    entrants, objects = _entrants(named)
+    with _folder(out) as folder:
+        settings = TournamentSettings(
+            name=folder.path.resolve().name,
+            seed=seed,
+            table=TablesSettings(
+                game,
+                num_players,  # type: ignore[arg-type]  # a number is taken as well
+                _switches(rules),
+                episode,
+                orders,
+            ),
+            entrants=entrants,
+            population=population,
+            matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
+            time_limit=time_limit,
+            batch_tables=batch_tables,
+            workers=workers,
+        )
+        return play_tournament(
+            folder, settings, trust=trust, objects=objects, keep=out is not None
+        )
+
+
+def compare(
+    better: PlayerLike,
+    worse: PlayerLike,
+    game: str = "byteskille",
+    num_players: int = 3,
+    *,
+    by: float = 0.005,
+    low: float = 0.0,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    most: int = 0,
+    bounds: tuple[float, float] | None = None,
+    rules: Mapping[str, Any] | str | None = None,
+    episode: str = "deal",
+    seed: int = 1,
+    workers: int = 0,
+    time_limit: float = 60.0,
+    out: str | Path | None = None,
+    trust: bool = False,
+) -> Comparison:
+    """Plays until it is known whether a player earns more than another, or less than that and `by`.
+
+        import kille_training as kt
+
+        print(kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.05))
+
+    Args:
+        better: The player that is asked about; see `tournament` for what a player is.
+        worse: The player whose copies fill the other seats.
+        game: The game.
+        num_players: Seats of the table.
+        by: Units per deal that are to be distinguished from `low`.
+        low: Units per deal that are not enough.
+        alpha: Chance of a wrong "more than low".
+        beta: Chance of a wrong "less than low + by".
+        most: Deals after which it ends undecided; 0 is never.
+        bounds: Bounds of a deal's score; None takes those of the game.
+        rules: Preset and switches, as `kille_env.make` takes them.
+        episode: "deal" or "match".
+        seed: Seed of the deals.
+        workers: Processes; 0 is this process, the only one for Python objects.
+        time_limit: Seconds that a player may take for one batch of decisions.
+        out: Folder of the comparison, which the same call resumes for players by name or path; None
+            keeps nothing on disk.
+        trust: Whether model files that can run code may be loaded.
+
+    Raises:
+        ConfigError: One of the two cannot play, or failed; the message says why.
+    """
+    names = [_name(player) for player in (better, worse)]
+    if names[0] == names[1] and better is not worse:
+        names[1] += " (2)"
+    entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)))
+    switches = _switches(rules)
+    resolved = spec(game).resolve(switches, episode=episode)
+    with _folder(out) as folder:
+        settings = compare_settings(
+            folder.path.resolve().name, *names,
+            game=game, num_players=num_players, rules=switches, episode=episode, seed=seed,
+            workers=workers, time_limit=time_limit, players=entrants,
+        )  # fmt: skip
+        hypotheses = Hypotheses(
+            low, low + by, *(bounds or bounds_of(resolved, num_players)), alpha, beta, most
+        )
+        return play_comparison(folder, settings, hypotheses, trust=trust, objects=objects)
+
+
+def play_tournament(
+    folder: Folder,
+    settings: TournamentSettings,
+    shown: Shown = _silent,
+    *,
+    address: str | None = None,
+    readmit: Sequence[str] = (),
+    trust: bool = False,
+    objects: Mapping[str, PlayerLike] | None = None,
+    keep: bool = True,
+) -> TournamentResult:
+    """Plays what is missing of a tournament.
+
+    Args:
+        folder: Where it lies, or is to lie.
+        settings: What is to be played.
+        shown: Opens what shows its progress.
+        address: Of the Ray cluster, for the executor "ray".
+        readmit: Names of entrants that are out and may play again.
+        trust: Whether model files that can run code may be loaded.
+        objects: Players that are Python objects, by what the settings call the player.
+        keep: Whether the folder stays.
+
+    Raises:
+        KilleError: It cannot be played; the message says why.
+    """
+    with executor_of(settings, folder, address=address, objects=objects) as executor:
+        played = Tournament(folder, settings, trust=trust, objects=objects)
+        try:
+            played.store.forget_failures(readmit)
+            with shown(played.store) as progress:
+                played.play(executor, progress)
+            return TournamentResult.of(
+                played.store, settings.table.episode, folder.path if keep else None
+            )
+        finally:
+            played.close()
+
+
+@contextmanager
+def _folder(out: str | Path | None) -> Generator[Folder]:
+    """Opens the folder of a tournament; without a name, one that lasts as long as the context."""
+    if out is not None:
+        yield Folder(Path(out))
+        return
+    with TemporaryDirectory(prefix="kille-") as path:
+        yield Folder(Path(path))
+
+
+def _entrants(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
+    """Returns entrants for the settings, and those of their players that are Python objects.
+
+    Nothing says whether an object is still the same player later on, so it has a new name each
+    time, and is refused where results of another one are kept under the same entrant.
+    """
+    entrants: dict[str, Any] = {}
+    objects: dict[str, PlayerLike] = {}
+    for name, value in players.items():
+        fields = dict(value) if isinstance(value, Mapping) else {"player": value}
+        player = fields.get("player")
+        if isinstance(player, Path):
+            fields["player"] = str(player)
+        elif player is not None and not isinstance(player, str):
+            fields["player"] = f"Python object {_name(player)} {uuid.uuid4().hex[:12]}"
+            objects[fields["player"]] = player
+        entrants[name] = fields
+    return entrants, objects
+
+
+def _name(player: Any) -> str:
+    """Returns what a player is called that has been given no name."""
+    if isinstance(player, (str, Path)):
+        return str(player)
+    for attribute in ("name", "__name__"):
+        if isinstance(found := getattr(player, attribute, None), str):
+            return found
+    return type(player).__name__
+
+
+def _switches(rules: Mapping[str, Any] | str | Rules | None) -> dict[str, Any]:
+    if isinstance(rules, str):
+        return {"preset": rules}
+    return dict(rules or {})

@@ -1,0 +1,138 @@
+"""What a tournament has come to: standings, crosstables, observations."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_training.arena.store import KeptEntrant, Store
+from kille_training.labels import plural_of, unit_of
+from kille_training.statistics.crosstable import CrossTable, crosstable
+from kille_training.statistics.intervals import units
+from kille_training.statistics.observations import Observations
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A line of the standings at one table size.
+
+    Attributes:
+        place: 1 for the best; an entrant that has not played or is out has none.
+        name: The entrant.
+        mean: Units per deal, less the table's mean; None before it has played.
+        half: Half the 95% interval; None before there is one.
+        deals: Deals that it has played.
+        out: Why it is out of the tournament, None if it is not.
+    """
+
+    place: int | None
+    name: str
+    mean: float | None
+    half: float | None
+    deals: int
+    out: str | None
+
+
+def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> list[Standing]:
+    """Returns the standings at tables of one size, best first, entrants that are out last.
+
+    Args:
+        observations: What was played.
+        entrants: All entrants, in the order of their numbers.
+    """
+    found = units(observations, len(entrants))
+    rows = []
+    for number, entrant in enumerate(entrants):
+        played = int(found.deals[number])
+        mean = float(found.mean[number]) if played else None
+        half = float(found.half[number]) if np.isfinite(found.half[number]) else None
+        rows.append(Standing(None, entrant.name, mean, half, played, entrant.out))
+    rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0)))
+    return [
+        replace(row, place=place) if row.out is None and row.mean is not None else row
+        for place, row in enumerate(rows, start=1)
+    ]
+
+
+@dataclass(frozen=True, repr=False)
+class TournamentResult:
+    """A tournament as it stands.
+
+    Attributes:
+        entrants: All entrants, by number.
+        observations: What was played, by table size: the input of `kille_training.statistics`.
+        measure: What the means are, as "units per deal".
+        folder: The folder of the tournament; None if nothing was kept.
+    """
+
+    entrants: tuple[KeptEntrant, ...]
+    observations: Mapping[int, Observations]
+    measure: str
+    folder: Path | None
+
+    @classmethod
+    def of(cls, store: Store, episode: str, folder: Path | None) -> "TournamentResult":
+        """Reads what has been played.
+
+        Args:
+            store: The results.
+            episode: "deal" or "match".
+            folder: The folder of the tournament.
+        """
+        measure = f"units per {unit_of(episode)}"
+        return cls(tuple(store.entrants()), store.observations(), measure, folder)
+
+    @property
+    def names(self) -> list[str]:
+        """[E] names of the entrants, as the numbers in observations and crosstables count them."""
+        return [entrant.name for entrant in self.entrants]
+
+    @cached_property
+    def standings(self) -> dict[int, list[Standing]]:
+        """The standings by table size, best first."""
+        return {
+            seats: standings(self.observations[seats], self.entrants)
+            for seats in sorted(self.observations)
+        }
+
+    @cached_property
+    def crosstable(self) -> dict[int, CrossTable]:
+        """What each entrant earns where each other one sits, by table size."""
+        return {
+            seats: crosstable(self.observations[seats], len(self.entrants))
+            for seats in sorted(self.observations)
+        }
+
+    @property
+    def out(self) -> dict[str, str]:
+        """Why entrants are out, by name."""
+        return {each.name: each.out for each in self.entrants if each.out}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the standings as JSON can hold them."""
+        return {
+            "measure": self.measure,
+            "standings": {
+                str(seats): [asdict(row) for row in rows] for seats, rows in self.standings.items()
+            },
+            "out": self.out,
+        }
+
+    def __repr__(self) -> str:
+        """Returns the standings as text."""
+        width = max(len(name) for name in self.names)
+        lines = []
+        many = plural_of(self.measure.split()[-1])
+        for seats, rows in self.standings.items():
+            lines.append(f"{seats} seats, {self.measure}")
+            for row in rows:
+                place = "out" if row.out else str(row.place or "")
+                mean = "" if row.mean is None else f"{row.mean:+.4f}"
+                half = "" if row.half is None else f" ± {row.half:.4f}"
+                lines.append(f"{place:>4}  {row.name:<{width}}  {mean}{half}  {row.deals:>9,} {many}")
+        if not lines:
+            lines = ["Nothing has been played to the end."]
+        return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])
