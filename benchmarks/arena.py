@@ -1,12 +1,10 @@
-"""What the statistics of tournaments are worth: `python benchmarks/arena.py variance sequential`.
+"""What the statistics of tournaments are worth: `python benchmarks/arena.py coverage sequential`.
 
 Each goal is a function that prints a table in Markdown:
 
-    coverage    how many 95 % intervals hold the truth
-    variance    how many table-deals rotation and exact controls save in single deals of one card
-    luck        the same for rotation and for regression on luck, in all games
+    coverage    how many 95% intervals hold the truth
     sequential  errors and deals of the sequential test, beside a fixed number and `fishtest`'s
-    collusion   what two seats gain who share what they know
+    collusion   what two seats gain that share what they know
     speed       how long one core plays single deals of one card, all rotations, kept on disk
 
 A table-deal is one deal played once; a deal played in all rotations of S seats counts S. Means are
@@ -32,25 +30,21 @@ from kille_agents.rules_of_thumb.byteskille import (
     threshold_array,
 )
 from kille_env.core.spec import Rules
+from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
-from kille_env.registry import list_games, make_batch, spec
+from kille_env.registry import make_batch, spec
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
     TournamentSettings,
 )
-from kille_training.arena.tournament import Folder, Tournament
-from kille_training.cli.live import Quiet
+from kille_training.arena.tournament import Folder, Silent, Tournament
 from kille_training.evaluation.collusion import exact_collusion
-from kille_training.evaluation.duplicate import Player, play_out
-from kille_training.evaluation.luck import play_watched
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.statistics import control, intervals, sequential
+from kille_training.statistics import intervals, sequential
 
 SEATS = 3
-HALF = 0.005
-"""Half the interval whose price is given."""
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 """Draws scores of deals."""
 
@@ -81,15 +75,13 @@ def rotations(
         types = np.take_along_axis(batch.tables["dealt"][:, :seats] >> 1, order, axis=1)
     seating = np.empty(order.shape, dtype=np.int64)
     np.put_along_axis(seating, order, np.asarray(lineup)[(np.arange(seats) - turn) % seats], 1)
-    rng = np.random.default_rng(seed)
-    asked = [Player(player, "sampled", rng) for player in players]
-    earned = np.take_along_axis(play_out(batch, asked, seating), order, axis=1)
+    earned = np.take_along_axis(play_out(Players(batch, players, seating)), order, axis=1)
     earned = np.take_along_axis(earned, (np.arange(seats) + turn) % seats, axis=1)
     return earned.reshape(deals, seats, seats), types[::seats]
 
 
 def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
-    """Returns the threshold player who stands with cards so many types lower (less than 0)."""
+    """Returns the threshold player with thresholds so many types higher."""
     thresholds = threshold_array(DEALT, TAKEN)
     thresholds[thresholds > 0] += steps
     player = ByteskilleRuleOfThumb(SEATS, rules, thresholds)
@@ -98,7 +90,7 @@ def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
 
 
 def coverage(runs: int) -> None:
-    """Prints how often 95 % intervals of a mean hold it, of simulated tournaments."""
+    """Prints how often 95% intervals of a mean hold it, of simulated tournaments."""
     rules = spec("byteskille").resolve({"episode": "deal"})
     players = [shifted(0, rules), shifted(-2, rules)]
     earned, _ = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
@@ -141,97 +133,6 @@ def _tournaments(
         total += (lineup < played) * (0.7 * cards + 0.3 * own)
     count = np.broadcast_to(played, total.shape).astype(float)
     return intervals.Sums(np.arange(deals), total, count)
-
-
-def variance(deals: int) -> None:
-    """Prints what a pair of threshold players costs, one among two copies of the other."""
-    rules = spec("byteskille").resolve({"episode": "deal"})
-    tree = build_deal(SEATS, rules)
-    steps = range(-3, 4)
-    players = [shifted(step, rules) for step in steps]
-    pairs = [(one, other) for one in range(len(steps)) for other in range(len(steps))]
-    lineups = np.array([(one, other, other) for one, other in pairs if one != other])
-    exact = control.exact_scores(lineups, players, tree)[:, 0]
-    rows = []
-    for target in (0.01, 0.02, 0.03, 0.05):
-        best = int(np.abs(np.abs(exact) - target).argmin())
-        lineup, gap = lineups[best], exact[best]
-        earned, types = rotations("byteskille", lineup, players, rules, deals, 1)
-        mean = earned.mean(axis=1)[:, 0]
-        luck = control.dealt_luck(lineup, players, tree, types)[:, 0]
-        near = [shifted(step + 1, rules) for step in steps]
-        stand_in = control.dealt_luck(lineup, near, tree, types)[:, :1]
-        close = control.without_luck(mean, stand_in)
-        single = earned[:, 0, 0]
-        spread = [single, mean, mean - close, mean - luck]
-        prices = [_price(part, 1 if part is single else SEATS) for part in spread]
-        rows.append(
-            [
-                f"{players[lineup[0]].name} among two {players[lineup[1]].name}",
-                f"{gap:+.4f}",
-                f"{(mean - luck).mean():+.4f} ± {_half(mean - luck):.4f}",
-                f"{prices[0]:,}",
-                *(f"{price:,} (x{prices[0] / price:.1f})" for price in prices[1:]),
-            ]
-        )
-    print(f"Table-deals for an interval of ± {HALF} units; {deals:,} deals were played.\n")
-    head = ["players", "exact gap", "measured, exact control", "independent deals", "rotation"]
-    table([*head, "rotation, neighbours as stand-ins", "rotation, exact control"], rows)
-
-
-def _price(scores: np.ndarray, tables: int) -> int:
-    """Table-deals for half an interval of `HALF`."""
-    return round(tables * scores.var(ddof=1) * (1.96 / HALF) ** 2)
-
-
-def _half(scores: np.ndarray) -> float:
-    return float(1.96 * scores.std(ddof=1) / np.sqrt(len(scores)))
-
-
-def luck(deals: int) -> None:
-    """Prints what rotation and regression on luck save in all games, with bots that draw lots."""
-    rows = []
-    for game in list_games():
-        episodes = ["deal", "match"] if game == "byteskille" else ["deal"]
-        for episode in episodes:
-            rules = spec(game).resolve({"episode": episode})
-            names = ("rule_of_thumb", f"{game}/tipsy")
-            players = [load_policy(name, game, SEATS, rules) for name in names]
-            count = deals if episode == "deal" else deals // 4
-            seats = np.arange(SEATS)
-            turn = np.tile(seats, count)[:, None]
-            batch = make_batch(game, SEATS * count, SEATS, rules=rules, seed=0, restart=False)
-            batch.reset(seed=np.repeat(np.arange(count), SEATS), deal=False)
-            rng = np.random.default_rng(0)
-            asked = [Player(player, "sampled", rng) for player in players]
-            played = play_watched(batch, asked, ((seats - turn) % SEATS > 0).astype(np.int64))
-            mine = turn[:, 0]  # the focal player's seat
-            every = np.arange(len(mine))
-            own = played.earned - played.earned.mean(axis=1, keepdims=True)
-            score = own[every, mine].reshape(count, SEATS)
-            features = played.features()[every, mine].reshape(count, SEATS, -1)
-            mean, feature = score.mean(axis=1), features.mean(axis=1)
-            single = score[:, 0]
-            parts = [
-                single - control.without_luck(single, features[:, 0]),
-                mean,
-                mean - control.without_luck(mean, feature),
-            ]
-            base = single.var(ddof=1)
-            factors = [base / part.var(ddof=1) for part in parts]
-            rows.append(
-                [
-                    game,
-                    episode,
-                    f"{mean.mean():+.3f} ± {_half(mean):.3f}",
-                    f"x{factors[0]:.2f}",
-                    f"x{factors[1] / SEATS:.2f}",
-                    f"x{factors[2] / SEATS:.2f}",
-                ]
-            )
-    head = ["game", "episode", "gap", "independent, luck", "rotation", "rotation, luck"]
-    print(f"Factors of table-deals saved against independent ones, {deals:,} deals.\n")
-    table(head, rows)
 
 
 def tests(runs: int) -> None:
@@ -353,7 +254,7 @@ def _population(rules: Rules, gap: float, runs: int) -> None:
 
 
 def collusion(_: int) -> None:
-    """Prints what two of three seats gain who share what they know."""
+    """Prints what two of three seats gain that share what they know."""
     rules = spec("byteskille").resolve({"episode": "deal"})
     deal = build_deal(SEATS, rules)
     players = [
@@ -388,7 +289,7 @@ def speed(deals: int) -> None:
             with TemporaryDirectory() as place, HereExecutor() as executor:
                 tournament = Tournament(Folder(Path(place) / "run"), settings)
                 start = time.perf_counter()
-                tournament.play(executor, Quiet())
+                tournament.play(executor, Silent())
                 seconds.append(time.perf_counter() - start)
                 tournament.close()
         middle = float(np.median(seconds[1:]))
@@ -400,8 +301,6 @@ def speed(deals: int) -> None:
 
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {
     "coverage": (coverage, 4000),
-    "variance": (variance, 20_000),
-    "luck": (luck, 8000),
     "sequential": (tests, 2000),
     "collusion": (collusion, 0),
     "speed": (speed, 100_000),

@@ -19,9 +19,9 @@ from kille_agents.catalog import load_policy
 from kille_agents.search.flat import SearchPlayer
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
-from kille_training.arena.play import PlayerCache, Player, play_unit
+from kille_training.arena.play import Player, PlayerCache, play_unit
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Entrant, Outcome, Block, WorkUnit
+from kille_training.arena.work import Block, Entrant, Outcome, WorkUnit
 from kille_training.cli.speed import machine, random_network
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))

@@ -1,4 +1,4 @@
-"""Players who do what no player should; entrants of tournaments in tests name them."""
+"""Players that do what no player should; tournaments in tests enter them by name."""
 
 import asyncio
 import ctypes
@@ -69,6 +69,21 @@ class ClosesFiles(Player):
     def probabilities(self, observation, mask):
         os.closerange(3, 256)
         time.sleep(3600)
+
+
+class ClosesFilesAndPlays(Player):
+    def probabilities(self, observation, mask):
+        os.closerange(0, 256)
+        return even(mask)
+
+
+class ReplacesFilesAndPlays(Player):
+    def probabilities(self, observation, mask):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for handle in range(256):
+            if handle != nothing:
+                os.dup2(nothing, handle)
+        return even(mask)
 
 
 class NotANumber(Player):

@@ -3,24 +3,21 @@ import json
 import pytest
 
 from kille_env.registry import spec
-from kille_training.arena.compare import bounds_of, compare, compare_settings
-from kille_training.arena.executors.processes import HereExecutor
+from kille_training.arena.compare import bounds_of, compare_settings, play_comparison
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
-from kille_training.cli.live import Quiet
 from kille_training.cli.main import main
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, sequential_test
 
 
-def run(path, better, worse, hypotheses=None, told=None, num_players=3, rules=None):
+def run(path, better, worse, hypotheses=None, looked=None, num_players=3, rules=None):
     chosen = compare_settings(
         "c", better, worse, game="byteskille", num_players=num_players, rules=rules or {},
         episode="deal", seed=1, workers=0, time_limit=60.0,
     )  # fmt: skip
     bounds = bounds_of(chosen.table.resolve(), num_players)
     hypotheses = hypotheses or Hypotheses(0.0, 0.02, *bounds)
-    with HereExecutor() as executor:
-        return compare(Folder(path), chosen, hypotheses, executor, Quiet(), told or (lambda _: 0))
+    return play_comparison(Folder(path), chosen, hypotheses, looked or (lambda _: None))
 
 
 def test_the_better_one_is_found_out(tmp_path):
@@ -42,7 +39,7 @@ def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     assert [look.deals for look in looks] == [1000, 2000, 2600] and found == looks[-1]
     with Store(tmp_path / "c", readonly=True) as store:
         scores = store.observations()[3].scores[:, 0]
-    assert found.sentences()[0] == "Among copies of rule_of_thumb, not decided."
+    assert found.sentences()[0] == "Among copies of rule_of_thumb: not decided."
     again = sequential_test(scores, hypotheses)
     assert (again.verdict, again.deals, again.mean) == (found.verdict, found.deals, found.mean)
     assert run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses) == found
@@ -66,7 +63,7 @@ def test_bounds_hold_for_every_deal(tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["uniform", "uniform"], "compared with himself"),
+        (["uniform", "uniform"], "compared with itself"),
         (["uniform", "rule_of_tumb"], "rule_of_tumb"),
         (["uniform", "rule_of_thumb", "--by", "0"], "low < high"),
         (["uniform", "rule_of_thumb", "--most", "1"], "expected 2 deals or more"),
@@ -82,7 +79,7 @@ def test_the_command_says_who_is_better(tmp_path, capsys):
     words = ["compare", "rule_of_thumb", "uniform", "--game", "knack", "--players", "2"]
     words += ["--out", str(tmp_path), "--workers", "0"]
     assert main(words) == 0
-    assert "Among copies of uniform, rule_of_thumb earns more than +0" in capsys.readouterr().out
+    assert "Among copies of uniform: rule_of_thumb earns more than +0" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == ABOVE

@@ -23,7 +23,7 @@ def play(folder, capsys, **changes):
         "entrants": {
             "rule": "rule_of_thumb",
             "l'uck & <co>": "uniform",
-            "bold": {"player": "uniform", "play": "argmax"},
+            "bold": {"player": "uniform", "play": "greedy"},
             "more\x1b]0;": "uniform",
         },
         "matchmaking": {"deals": 40},
@@ -135,7 +135,7 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, ca
         "rule": "rule_of_thumb",
         "luck": "uniform",
         "tipsy": "byteskille/tipsy",
-        "bold": {"player": "byteskille/tipsy", "play": "argmax"},
+        "bold": {"player": "byteskille/tipsy", "play": "greedy"},
     }
     table = {"num_players": [2, 3], "rules": {"fraga": "off"}}
     run = play(tmp_path, capsys, table=table, entrants=entrants, matchmaking={"deals": 1500})
@@ -147,7 +147,7 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, ca
         measured = units(found[seats], len(kept))
         assert abs(exact.sum()) < 1e-9  # all met equally often
         assert (np.abs(exact - measured.mean) < 4 * measured.error).all()
-        assert measured.error.max() < 0.02 < np.abs(exact).max()
+        assert measured.error.max() < 0.03 < np.abs(exact).max()
     assert main(["report", str(folder.path), "--exact"]) == 0
     page = folder.report.read_text(encoding="utf-8")
     assert page.count(">exactly</th>") == 2 and f"{exact[0]:+.4f}" in page

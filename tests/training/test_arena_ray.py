@@ -13,7 +13,7 @@ import pytest
 from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor, WorkerError
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Entrant, Block, WorkUnit
+from kille_training.arena.work import Block, Entrant, WorkUnit
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -108,7 +108,7 @@ def test_a_node_dies_under_way_and_nothing_is_lost(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_cluster_that_is_not_there(address):
-    with pytest.raises(WorkerError, match=r"nobody answers at 127\.0\.0\.1:1"):
+    with pytest.raises(WorkerError, match=r"nothing answers at 127\.0\.0\.1:1"):
         RayExecutor(address)
 
 

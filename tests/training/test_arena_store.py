@@ -1,11 +1,13 @@
 """What is kept is whole units, each once, whatever ends the process that keeps it."""
 
 import json
+import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -14,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kille_env.core.keys import deal_seeds
 from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
-from kille_env.core.keys import deal_seeds
 from kille_training.arena.store import (
     DamagedStoreError,
     ForeignStoreError,
@@ -29,7 +31,7 @@ from kille_training.arena.store import (
     StoreInUseError,
     StoreVersionError,
 )
-from kille_training.arena.work import Entrant, Failure, Outcome, Result, Block, WorkUnit
+from kille_training.arena.work import Block, Entrant, Failure, Outcome, Result, WorkUnit
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
@@ -39,7 +41,7 @@ TURNS = {2: np.array([[0, 1], [1, 0]]), 3: np.array([[0, 1, 2], [2, 0, 1], [1, 2
 
 def kept(*names):
     return [
-        KeptEntrant(0, name, "uniform", fingerprint=f"of {name}", card={"kind": "bot"})
+        KeptEntrant(0, name, "uniform", fingerprint=f"of {name}", metadata={"kind": "bot"})
         for name in names
     ]
 
@@ -79,38 +81,38 @@ def same(one, other):
     return True
 
 
-# Who takes part
+# Entrants
 
 
-def test_who_has_entered_stays_who_he_is(store):
+def test_an_entrant_keeps_its_number(store):
     assert [(each.number, each.name) for each in store.entrants()] == list(enumerate(NAMES))
-    moved = replace(kept("bo")[0], player="elsewhere", card={"kind": "network"})
+    moved = replace(kept("bo")[0], player="elsewhere", metadata={"kind": "network"})
     again = store.enter([*kept("david"), moved])
     assert [(each.number, each.name, each.player) for each in again] == [
         (3, "david", "uniform"),
         (1, "bo", "elsewhere"),
     ]
-    assert store.entrants()[1].card == {"kind": "network"}
+    assert store.entrants()[1].metadata == {"kind": "network"}
     with pytest.raises(StoreConflictError, match=r"'bo' has changed.*of bo.*of Bo.*another name"):
         store.enter([*kept("erik"), replace(moved, fingerprint="of Bo")])
-    with pytest.raises(StoreConflictError, match=r"play: sampled .* play: argmax"):
-        store.enter([replace(moved, play="argmax")])
+    with pytest.raises(StoreConflictError, match=r"play: sampled .* play: greedy"):
+        store.enter([replace(moved, play="greedy")])
     with pytest.raises(StoreError, match="'backwards'"):
         store.enter([replace(kept("erik")[0], play="backwards")])
     assert [each.name for each in store.entrants()] == [*NAMES, "david"]  # erik did not slip in
 
 
-def test_whoever_fails_is_out_until_he_is_readmitted(store):
-    store.keep(outcome(failure=Failure(1, "he cried", 0, 7)))
-    store.keep(outcome(failure=Failure(1, "he cried again", 0, 9)))
-    assert [each.out for each in store.entrants()] == [None, "he cried", None]
-    assert store.enter(kept("bo"))[0].out == "he cried"
+def test_an_entrant_that_fails_is_out_until_it_is_readmitted(store):
+    store.keep(outcome(failure=Failure(1, "it cried", 0, 7)))
+    store.keep(outcome(failure=Failure(1, "it cried again", 0, 9)))
+    assert [each.out for each in store.entrants()] == [None, "it cried", None]
+    assert store.enter(kept("bo"))[0].out == "it cried"
     with pytest.raises(StoreError, match=r"'anna' is not out; out are: 'bo'"):
         store.forget_failures(["bo", "anna"])
-    assert store.entrants()[1].out == "he cried"
+    assert store.entrants()[1].out == "it cried"
     store.forget_failures(["bo"])
     assert [each.out for each in store.entrants()] == [None, None, None]
-    with pytest.raises(StoreError, match="number 17"):
+    with pytest.raises(StoreError, match="no entrant number 17"):
         store.keep(outcome(failure=Failure(17, "who?", 0, 0)))
 
 
@@ -287,8 +289,83 @@ def test_another_version_is_refused(store):
     with sqlite3.connect(store.path) as file:
         file.execute("PRAGMA user_version = 7")
     file.close()
-    with pytest.raises(StoreVersionError, match=r"version 7 .* reads version 1"):
+    with pytest.raises(StoreVersionError, match=r"version 7 .* reads version 2"):
         Store(store.path)
+
+
+READ = """
+import os, sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from kille_training.arena.store import Store, StoreError
+if os.geteuid() == 0:  # who may write everywhere
+    os.setuid(65534)
+try:
+    with Store(Path({folder!r}), readonly=True) as store:
+        print(store.played())
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="folders are not read-only here")
+def test_a_folder_on_a_read_only_disk_can_be_read():
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "run"
+        with Store(folder, create=True) as store:
+            store.enter(kept(*NAMES))
+            store.add_lineups(2, [(0, 1)])
+            store.keep(outcome(result(0, (0, 1), 0, 4)))
+            log = store.path.with_name(f"{store.path.name}-wal").read_bytes()
+
+        def read():
+            for each in (Path(place), folder):
+                each.chmod(0o555)
+            script = READ.format(path=sys.path, folder=str(folder))
+            told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+            folder.chmod(0o755)
+            return told.stdout.strip() or told.stderr
+
+        assert read() == "{0: [(0, 4)]}"
+        store.path.with_name(f"{store.path.name}-wal").write_bytes(log)
+        assert "was not closed, and its folder cannot be written to; copy the folder" in read()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'UPDATE lineups SET members = \'["anna", "bo"]\' WHERE number = 0',
+        "UPDATE lineups SET members = '{}' WHERE number = 0",
+        "UPDATE entrants SET failure = '[]'",
+        "UPDATE entrants SET metadata = 'x'",
+        'UPDATE meta SET value = \'{"seed": "five"}\'',
+        "UPDATE results SET earned = x'00'",
+        "UPDATE results SET deals = 9000000000000000000",
+    ],
+)
+def test_values_of_another_kind_are_damage(store, statement):
+    store.set_meta(tables={"seed": 5})
+    store.keep(outcome(result(0, (0, 1), 0, 4)))
+    store.close()
+    with sqlite3.connect(store.path) as file:
+        file.execute(statement)
+    file.close()
+    with (
+        pytest.raises(DamagedStoreError, match="restore it from a copy"),
+        Store(store.path, readonly=True) as reader,
+    ):
+        reader.meta(), reader.entrants(), reader.lineups(), reader.observations()
+
+
+def test_numbers_that_are_text_are_damage(store):
+    store.close()
+    with sqlite3.connect(store.path) as file:
+        file.execute("DROP TABLE results")
+        file.execute("CREATE TABLE results (lineup, first_deal, deals, unit, earned)")
+        file.execute("INSERT INTO results VALUES ('no', 'numbers', 'are', 'here', 'any more')")
+    file.close()
+    with pytest.raises(DamagedStoreError, match="other tables than a tournament writes"):
+        Store(store.path, readonly=True)
 
 
 def test_damage_is_found(store):
@@ -404,7 +481,8 @@ def tournament(folder, deals=60, pause=0.0):
         store.enter(kept(*NAMES))
         store.add_lineups(2, MEMBERS)
         played = {lineup: sum(b - a for a, b in spans) for lineup, spans in store.played().items()}
-        entrants = tuple(Entrant(n, name, "uniform") for n, name in enumerate(NAMES))
+        players = ("rule_of_thumb", "uniform", "byteskille/tipsy")
+        entrants = tuple(Entrant(n, NAMES[n], player) for n, player in enumerate(players))
         missing = [
             WorkUnit("byteskille", 2, RULES, 5, 1, tuple(blocks), entrants)
             for first in range(0, deals, 5)

@@ -1,4 +1,4 @@
-"""Whatever a player does, he alone is out, and everybody else plays on."""
+"""Whatever a player does, it alone is out, and all others play on."""
 
 import contextlib
 import os
@@ -13,19 +13,21 @@ import pytest
 from kille_env.registry import spec
 from kille_training.arena.executors import processes as workers
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor, WorkerError
-from kille_training.arena.work import Entrant, Block, WorkUnit
+from kille_training.arena.work import Block, Entrant, WorkUnit
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
 BAD = {
     "Raises": "RuntimeError: no idea",
-    "RaisesUnspeakable": "Unspeakable: an error that can not be shown",
+    "RaisesUnspeakable": "Unspeakable: an error that cannot be shown",
     "Interrupts": "KeyboardInterrupt: stop it all",
     "Cancels": "CancelledError: ",
     "Exits": "SystemExit: had enough",
-    "ExitsAtOnce": "his process died (exit code 7): he was asked for a batch of 10 decisions",
-    "Crashes": "his process died (signal SIGSEGV)",
-    "ClosesFiles": "his process died (",
+    "ExitsAtOnce": "its process died (exit code 7): it was asked for a batch of 10 decisions",
+    "Crashes": "its process died (signal SIGSEGV)",
+    "ClosesFiles": "it closed the files of its process",
+    "ClosesFilesAndPlays": "it closed the files of its process",
+    "ReplacesFilesAndPlays": "it closed the files of its process",
     "NotANumber": "a value that is no probability",
     "Illegal": "an illegal action",
     "WrongShape": "returned probabilities of shape",
@@ -35,7 +37,7 @@ BAD = {
     "Loops": "took longer than 2 s for a batch of 10 decisions",
     "HoldsEverything": "took longer than 2 s for a batch of 10 decisions",
     "NeverLoads": "took longer than 6 s to be loaded",
-    "LeavesSomebody": "his process died (exit code 7)",
+    "LeavesSomebody": "its process died (exit code 7)",
     "Nobody": "PolicyError: ",
     "TellsSetting": "RuntimeError: 1 thread, score 1000",
 }
@@ -48,7 +50,7 @@ def importable(monkeypatch):
 
 
 def unit(who, number=1, first=0, deals=10, lineup=None):
-    """He sits at ten tables on one seat, with somebody good; the good one answers first."""
+    """It sits at ten tables with a good one, which answers first."""
     entrants = (GOOD, Entrant(number, who, f"bad_players:{who}"))
     block = Block(number if lineup is None else lineup, (0, number), first, deals)
     return WorkUnit("byteskille", 2, RULES, 5, 1, (block,), entrants)
@@ -64,7 +66,7 @@ def same(one, other):
 
 
 @pytest.mark.compiled
-def test_everybody_who_fails_is_named_and_nobody_else_is_stopped(monkeypatch):
+def test_every_entrant_that_fails_is_named_and_no_other_is_stopped(monkeypatch):
     monkeypatch.setattr(workers, "LOADING_LIMIT", 6.0)
     units = []
     for number, who in enumerate(BAD, 1):
@@ -121,7 +123,7 @@ def test_units_are_taken_as_processes_become_free():
 
 
 @pytest.mark.compiled
-def test_a_unit_is_tried_again_when_nobody_is_to_blame(monkeypatch):
+def test_a_unit_is_tried_again_when_no_player_is_to_blame(monkeypatch):
     send, killed = workers._Child.send, []
 
     def kill(child, unit):
@@ -144,20 +146,20 @@ def test_a_unit_is_tried_again_when_nobody_is_to_blame(monkeypatch):
 
 
 @pytest.mark.compiled
-def test_a_unit_that_can_not_be_played_is_no_players_fault():
+def test_a_unit_that_cannot_be_played_is_no_players_fault():
     wrong = WorkUnit("byteskille", 999, RULES, 5, 1, good(0).blocks, (GOOD,))
     with LocalExecutor(1) as executor, pytest.raises(WorkerError, match="999"):
         list(executor.run([wrong]))
 
 
 def test_impossible_executors_are_refused():
-    with pytest.raises(WorkerError, match="0 processes"):
+    with pytest.raises(WorkerError, match="workers is 0"):
         LocalExecutor(0)
     with pytest.raises(WorkerError, match="time limit"):
         LocalExecutor(1, 0.0)
     executor = LocalExecutor(1)
     executor.close()
-    with pytest.raises(WorkerError, match="have been ended"):
+    with pytest.raises(WorkerError, match="is closed"):
         list(executor.run([good(0)]))
 
 

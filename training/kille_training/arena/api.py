@@ -32,12 +32,12 @@ from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Progress, Silent, Tournament, executor_of
 from kille_training.statistics.sequential import Hypotheses
 
-Shown = Callable[[Store], AbstractContextManager[Progress]]
-"""Opens what shows the progress of a tournament, given its results."""
+Shown = Callable[[Store, str], AbstractContextManager[Progress]]
+"""Opens what shows the progress of a tournament, given its results and the kind of episode."""
 
 
 @contextmanager
-def _silent(_: Store) -> Generator[Progress]:
+def _silent(_: Store, __: str) -> Generator[Progress]:
     yield Silent()
 
 
@@ -67,10 +67,10 @@ def tournament(
 
         import kille_training as kt
 
-        def call_always(observation, mask):
+        def even(observation, mask):
             return mask / mask.sum(axis=1, keepdims=True)
 
-        print(kt.tournament({"mine": call_always, "rule": "rule_of_thumb"}, num_players=2, deals=200))
+        print(kt.tournament({"even": even, "rule": "rule_of_thumb"}, num_players=2, deals=200))
 
     Args:
         players: The entrants: for each name a player, which is a name or path as `kille evaluate`
@@ -124,9 +124,7 @@ def tournament(
             batch_tables=batch_tables,
             workers=workers,
         )
-        return play_tournament(
-            folder, settings, trust=trust, objects=objects, keep=out is not None
-        )
+        return play_tournament(folder, settings, trust=trust, objects=objects, keep=out is not None)
 
 
 def compare(
@@ -226,7 +224,7 @@ def play_tournament(
         played = Tournament(folder, settings, trust=trust, objects=objects)
         try:
             played.store.forget_failures(readmit)
-            with shown(played.store) as progress:
+            with shown(played.store, settings.table.episode) as progress:
                 played.play(executor, progress)
             return TournamentResult.of(
                 played.store, settings.table.episode, folder.path if keep else None

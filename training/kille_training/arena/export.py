@@ -105,7 +105,7 @@ def export_jsonl(store: Store, path: Path) -> int:
 
 
 def jsonl_size(store: Store) -> int:
-    """Returns about how many bytes `export_jsonl` would write, from the first lines of each size."""
+    """Returns about how many bytes `export_jsonl` would write, from lines of each table size."""
     facts, names = _facts(store)
     size = 0.0
     for num_players, tables in store.tables().items():

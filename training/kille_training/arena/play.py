@@ -10,6 +10,7 @@ from kille_agents.greedy import in_play
 from kille_env.core.batch import Batch
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
+from kille_env.core.text import printable
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
 from kille_env.records import Record, Recorder
@@ -231,5 +232,5 @@ def failure(about: Thinking, error: BaseException) -> Failure:
         text = str(error)
     except Exception:  # even the error may be broken
         text = "an error that cannot be shown"
-    reason = f"{type(error).__name__}: {text}"[:MAX_REASON]
+    reason = printable(f"{type(error).__name__}: {text}"[:MAX_REASON])
     return Failure(about.entrant, reason, about.lineup, about.deal)

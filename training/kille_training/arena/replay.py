@@ -15,7 +15,7 @@ from kille_training.arena.play import PlayerCache, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Executor, Progress, check_same, units
-from kille_training.arena.work import Result, Block, means
+from kille_training.arena.work import Block, Result, means
 from kille_training.statistics.intervals import Intervals, sums_by_deal
 from kille_training.statistics.intervals import means as means_by_deal
 

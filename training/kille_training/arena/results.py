@@ -132,7 +132,8 @@ class TournamentResult:
                 place = "out" if row.out else str(row.place or "")
                 mean = "" if row.mean is None else f"{row.mean:+.4f}"
                 half = "" if row.half is None else f" ± {row.half:.4f}"
-                lines.append(f"{place:>4}  {row.name:<{width}}  {mean}{half}  {row.deals:>9,} {many}")
+                line = f"{place:>4}  {row.name:<{width}}  {mean}{half}  {row.deals:>9,} {many}"
+                lines.append(line)
         if not lines:
             lines = ["Nothing has been played to the end."]
         return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])

@@ -236,8 +236,8 @@ class Store:
             )
         elif self._tables() != sorted(TABLES):
             raise DamagedStoreError(
-                f"{self.path} has other tables than a tournament writes; restore it from a copy, or "
-                "start again in another folder"
+                f"{self.path} has other tables than a tournament writes; restore it from a copy, "
+                "or start again in another folder"
             )
         self._file.execute("PRAGMA foreign_keys = ON")
         if self._lock is not None:
@@ -283,10 +283,10 @@ class Store:
                 yield
         except KilleError:
             raise
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise DamagedStoreError(
-                f"{self.path} holds what no tournament writes ({error}); restore it from a copy, or "
-                "start again in another folder"
+                f"{self.path} holds what no tournament writes ({error}); restore it from a copy, "
+                "or start again in another folder"
             ) from error
 
     @contextmanager

@@ -34,9 +34,9 @@ from kille_training.arena.matchmaking import (
 from kille_training.arena.seating import ALL, same_tables
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Entrant, Outcome, Block, WorkUnit, cut
+from kille_training.arena.work import Block, Entrant, Outcome, WorkUnit, cut
 from kille_training.learning.runs import versions
-from kille_training.settings import as_yaml, plain
+from kille_training.settings import as_yaml
 from kille_training.statistics.observations import Observations
 
 
@@ -136,9 +136,7 @@ class Tournament:
         objects = objects or {}
         taking_part = settings.taking_part()
         self._check_choices(taking_part)
-        check_in(
-            taking_part, settings.table.num_players, self.rules, trust=trust, objects=objects
-        )
+        check_in(taking_part, settings.table.num_players, self.rules, trust=trust, objects=objects)
         kept = [
             KeptEntrant(
                 each.number,
@@ -335,12 +333,11 @@ class Tournament:
     # The folder
 
     def _write_settings(self, folder: Folder) -> None:
-        content = plain(self.settings)
         text = (
             "# The resolved settings of this tournament. `kille tournament` with this folder\n"
             f"# resumes it. Made with: {versions()}\n"
         )
-        text += as_yaml(content)
+        text += as_yaml(self.settings)
         write_whole(folder.config, text.encode())
 
 

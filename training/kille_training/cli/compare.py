@@ -1,4 +1,4 @@
-"""`kille compare`: is one player better than another by so much?"""
+"""`kille compare`: does one player earn more than another?"""
 
 import re
 from pathlib import Path
@@ -11,8 +11,8 @@ from kille_training.cli import console
 @click.command(epilog="Example: kille compare rule_of_thumb byteskille/tipsy --by 0.01 --players 3")
 @click.argument("better")
 @click.argument("worse")
-@click.option("--by", default=0.005, show_default=True, help="Units a deal to be told from --low.")
-@click.option("--low", default=0.0, show_default=True, help="Units a deal that are not enough.")
+@click.option("--by", default=0.005, show_default=True, help="Units per deal above --low.")
+@click.option("--low", default=0.0, show_default=True, help="Units per deal that are not enough.")
 @click.option("--alpha", default=0.05, show_default=True, help='Chance of a wrong "more than LOW".')
 @click.option("--beta", default=0.05, show_default=True, help='Chance of a wrong "less than BY".')
 @click.option("--most", default=0, help="Deals after which it ends undecided; 0 is never.")
@@ -21,7 +21,7 @@ from kille_training.cli import console
 @click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
 @console.out_option
-@click.option("--name", help="Folder below --out; the default tells who is compared.")
+@click.option("--name", help="Folder below --out; the default names the two players.")
 @console.table_options
 @console.rules_option
 @console.trust_option
@@ -47,14 +47,18 @@ def compare(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Play until it is known whether BETTER earns more than --low, or less than --by, units a deal.
+    """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
 
-    He sits among copies of WORSE, and every deal is played from all positions. The errors hold
-    however often one looks; interrupted, the same command goes on.
+    BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
+    error hold however often you look. Run the same command again to resume.
     """
-    from kille_training.arena.compare import bounds_of, compare_settings
+    from kille_training.arena.compare import (
+        Comparison,
+        bounds_of,
+        compare_settings,
+        play_comparison,
+    )
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.jobs import compare_players
     from kille_training.cli.lineup import table_for
     from kille_training.statistics.sequential import Hypotheses
 
@@ -70,5 +74,14 @@ def compare(
     )  # fmt: skip
     least, greatest = bounds or bounds_of(resolved, seats)
     hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most)
-    found = compare_players(folder, settings, hypotheses, trust=trust)
+
+    def looked(found: Comparison) -> None:
+        click.echo(
+            f"{found.deals:>11,} deals: {found.mean:+.4f} "
+            f"({found.low:+.4f} to {found.high:+.4f})  {found.verdict}",
+            err=True,
+        )
+
+    with console.resumable():
+        found = play_comparison(folder, settings, hypotheses, looked, trust=trust)
     console.report({"run": str(folder.path), **found.as_dict()}, found.sentences(), as_json)

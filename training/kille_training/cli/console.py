@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -162,6 +163,19 @@ def show(*things: Any) -> None:
     for thing in things:
         # A line is not broken: it may be a command to copy.
         console.print(thing, markup=False, highlight=False, soft_wrap=isinstance(thing, str))
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Says once how to resume when Ctrl-C ends what runs in the context, and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. What was finished is saved; run the same command again to resume.",
+            err=True,
+        )
+        raise click.exceptions.Exit(130) from None
 
 
 def progress(things: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:

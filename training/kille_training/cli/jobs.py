@@ -1,10 +1,9 @@
 """The long jobs that the commands are made of, with their progress on standard error."""
 
 import json
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,19 +20,11 @@ from kille_training.evaluation.duplicate import (
     rows_from_dicts,
 )
 from kille_training.evaluation.exact import ExactRow, exact_as_dicts, exact_rows, why_not
-from kille_training.labels import measure_of, unit_of
+from kille_training.labels import measure_of
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings
 from kille_training.settings import plain
 from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
-
-if TYPE_CHECKING:
-    from kille_training.arena.compare import Comparison
-    from kille_training.arena.replay import Cell
-    from kille_training.arena.settings import TournamentSettings
-    from kille_training.arena.tournament import Folder as TournamentFolder
-    from kille_training.reports.standings import Played
-    from kille_training.statistics.sequential import Hypotheses
 
 
 def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
@@ -205,109 +196,6 @@ def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) 
     except KeyboardInterrupt:
         click.echo(
             "\nInterrupted. Nothing is lost; go on with: kille solve (with the same options)",
-            err=True,
-        )
-        raise
-
-
-def play_tournament(
-    folder: "TournamentFolder",
-    settings: "TournamentSettings",
-    *,
-    address: str | None,
-    readmit: Sequence[str],
-    trust: bool,
-) -> "Played":
-    """Plays what is missing of a tournament; see `arena.tournament`.
-
-    Args:
-        folder: Where it lies, or is to lie.
-        settings: What is to be played.
-        address: Of the Ray cluster, for the executor "ray".
-        readmit: Names of entrants who are out and may go on.
-        trust: Whether model files that can run code may be loaded.
-
-    Returns:
-        The standings.
-
-    Raises:
-        KilleError: It cannot be played; the message says why.
-        KeyboardInterrupt: It was interrupted; how to go on has been said.
-    """
-    from kille_training.arena.tournament import Tournament, executor_of
-    from kille_training.cli.live import LiveStandings
-    from kille_training.reports.standings import Played
-
-    tournament = Tournament(folder, settings, trust=trust)
-    try:
-        tournament.store.forget_failures(readmit)
-        measure = f"units per {unit_of(settings.table.episode)}"
-        with (
-            executor_of(settings, folder, address) as executor,
-            LiveStandings(tournament.store, measure) as watcher,
-        ):
-            tournament.play(executor, watcher)
-        return Played.of(tournament.store, measure)
-    except KeyboardInterrupt:
-        click.echo(
-            f"\nInterrupted. Nothing that was played is lost; go on with: kille tournament "
-            f"{shlex.quote(str(folder.path))}",
-            err=True,
-        )
-        raise
-    finally:
-        tournament.close()
-
-
-def play_again(
-    folder: "TournamentFolder",
-    settings: "TournamentSettings",
-    row: str,
-    column: str,
-    *,
-    address: str | None,
-    trust: bool,
-) -> list["Cell"]:
-    """Plays a cell of a tournament's crosstable again; see `arena.replay.replay_cells`."""
-    from kille_training.arena.replay import replay_cells
-    from kille_training.arena.store import Store
-    from kille_training.arena.tournament import executor_of
-    from kille_training.cli.live import LiveStandings
-
-    with (
-        Store(folder.results, readonly=True) as store,
-        executor_of(settings, folder, address) as executor,
-        LiveStandings(store, "", standings=False) as watcher,
-    ):
-        return replay_cells(store, settings, row, column, executor, watcher, trust=trust)
-
-
-def compare_players(
-    folder: "TournamentFolder",
-    settings: "TournamentSettings",
-    hypotheses: "Hypotheses",
-    *,
-    trust: bool,
-) -> "Comparison":
-    """Plays until it is known who is better; see `arena.compare`."""
-    from kille_training.arena.compare import Comparison, compare
-    from kille_training.arena.tournament import executor_of
-    from kille_training.cli.live import Quiet
-
-    def told(found: Comparison) -> None:
-        click.echo(
-            f"{found.deals:>11,} deals: {found.mean:+.4f} "
-            f"({found.low:+.4f} to {found.high:+.4f})  {found.verdict}",
-            err=True,
-        )
-
-    try:
-        with executor_of(settings, folder, None) as executor:
-            return compare(folder, settings, hypotheses, executor, Quiet(), told, trust=trust)
-    except KeyboardInterrupt:
-        click.echo(
-            "\nInterrupted. Nothing that was played is lost; go on with: kille compare (with the "
-            "same options)",
             err=True,
         )
         raise

@@ -1,7 +1,7 @@
-"""Shows a tournament while it is played: standings and time left, or some lines without a terminal.
+"""Shows a tournament while it is played: standings and time left, or lines without a terminal.
 
-Standings are worked out from what is kept, which takes longer the more that is; so it is done again
-only when ten times as long as it took has gone by.
+Standings are computed from the stored results, which takes longer the more there are; so they are
+computed again only after ten times as long as it took last time.
 """
 
 import time
@@ -12,46 +12,43 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
+from kille_env.core.text import printable
+from kille_training.arena.results import TournamentResult
 from kille_training.arena.store import Store
 from kille_training.arena.work import Failure, Outcome
-from kille_training.reports.standings import renderable, standings
+from kille_training.reports.standings import renderable
 
 LINE_SECONDS = 10.0
 SHARE = 10.0
-"""How many times longer than the standings take to work out they stand."""
+"""How many times longer standings are shown than they take to compute."""
 LEAST_SECONDS = 1.0
 
 
-class Quiet:
-    """A `Progress_` who says nothing."""
-
-    def begin(self, deals: int, done: int) -> None:
-        """See `tournament.Progress_`."""
-
-    def played(self, outcome: Outcome) -> None:
-        """See `tournament.Progress_`."""
+def live_standings(store: Store, episode: str) -> "LiveStandings":
+    """Returns what shows a tournament on standard error."""
+    return LiveStandings(store, episode)
 
 
 class LiveStandings:
-    """A `Progress_` for people; open it as a context."""
+    """Shows the progress of a tournament (`arena.tournament.Progress`); open it as a context."""
 
     def __init__(
         self,
         store: Store,
-        measure: str,
+        episode: str,
         *,
         standings: bool = True,
         console: Console | None = None,
     ) -> None:
-        """Shows how far it is.
+        """Shows nothing before it is opened.
 
         Args:
-            store: What is kept.
-            measure: What the means of standings tell, as "units a deal".
-            standings: Whether to show them as well.
+            store: The results.
+            episode: What is played, "deal" or "match".
+            standings: Whether to show the standings.
             console: Where; None is standard error.
         """
-        self._store, self._measure, self._with_standings = store, measure, standings
+        self._store, self._episode, self._with_standings = store, episode, standings
         self.console = console or Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -85,16 +82,16 @@ class LiveStandings:
             self._live.stop()
 
     def begin(self, deals: int, done: int) -> None:
-        """See `tournament.Progress_`."""
+        """See `arena.tournament.Progress`."""
         if not self._began:
             self._began, self._before = time.monotonic(), done
         self._total, self._done = deals, done
         self._progress.update(self._task, total=deals, completed=done)
 
     def played(self, outcome: Outcome) -> None:
-        """See `tournament.Progress_`."""
+        """See `arena.tournament.Progress`."""
         if outcome.failure is not None:
-            self._tell_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
+            self._say_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
         else:
             self._done += outcome.unit.deals
         self._progress.update(self._task, completed=self._done)
@@ -114,18 +111,18 @@ class LiveStandings:
             self._say(text)
             self._next = now + LINE_SECONDS
 
-    def _tell_out(self, name: str, failure: Failure) -> None:
-        """Says it once: several processes may play with him at that moment."""
+    def _say_out(self, name: str, failure: Failure) -> None:
+        """Says it once: several processes may play with the entrant at that moment."""
         if name not in self._out:
             self._out.add(name)
-            self._say(f"{name} is out: {failure.reason}")
+            self._say(printable(f"{name} is out: {failure.reason}"))
 
     def _standings(self) -> list[RichTable]:
-        entrants = self._store.entrants()
         most = max(5, self.console.size.height // max(1, len(self._tables)) - 8)
+        result = TournamentResult.of(self._store, self._episode, None)
         return [
-            renderable(standings(found, entrants), f"{seats} seats", self._measure, most)
-            for seats, found in self._store.observations().items()
+            renderable(rows, f"{seats} seats", result.measure, most)
+            for seats, rows in result.standings.items()
         ]
 
     def _shown(self) -> Group:

@@ -1,14 +1,18 @@
-"""`kille tournament`: who is better, by how much, and how sure that is."""
+"""`kille tournament`: which player earns most, by how much, and how sure that is."""
 
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kille_training.arena.settings import EXECUTORS
 from kille_training.cli import console
+
+if TYPE_CHECKING:
+    from kille_training.arena.settings import TournamentSettings
+    from kille_training.arena.tournament import Folder
 
 
 @click.command(epilog="Example: kille tournament configs/tournament/byteskille.yaml")
@@ -25,11 +29,9 @@ from kille_training.cli import console
     nargs=2,
     default=None,
     metavar="ROW COLUMN",
-    help="Play again only where these two entrants of a tournament met, and compare.",
+    help="Replay the tables at which these two entrants met, and compare the results.",
 )
-@click.option(
-    "--readmit", multiple=True, metavar="NAME", help="Let an entrant who is out in again."
-)
+@click.option("--readmit", multiple=True, metavar="NAME", help="Let an entrant that is out play.")
 @console.trust_option
 @console.json_option
 def tournament(
@@ -45,13 +47,14 @@ def tournament(
 ) -> None:
     """Play a tournament and show the standings.
 
-    CONFIG is a file of settings, or the folder of a tournament. What lies in the folder already is
-    not played again: interrupted, it goes on; with more entrants or deals, only those are played.
+    CONFIG is a file of settings, or the folder of a tournament. Run it again to resume; with more
+    entrants or deals in the settings, only those are played.
     """
-    from kille_training.arena.replay import cells_renderable
+    from kille_training.arena.api import play_tournament
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.jobs import play_again, play_tournament
+    from kille_training.cli.live import live_standings
+    from kille_training.reports.standings import renderables
 
     address = values.pop("address")
     if config.is_dir():
@@ -64,19 +67,67 @@ def tournament(
         settings = load_tournament(config, overrides, name=name, **values)
         folder = Folder(out / settings.name)
     if cell is not None:
-        cells = play_again(folder, settings, *cell, address=address, trust=trust)
-        console.report(
-            {"cells": [asdict(each) for each in cells]}, cells_renderable(cells), as_json
-        )
-        if not all(each.same for each in cells):
-            raise click.ClickException(
-                f"{folder.path} holds other results than these; were the versions in its "
-                "config.yaml others?"
-            )
+        _replay(folder, settings, cell, address, trust, as_json)
         return
-    played = play_tournament(folder, settings, address=address, readmit=readmit, trust=trust)
+    with console.resumable():
+        result = play_tournament(
+            folder, settings, live_standings, address=address, readmit=readmit, trust=trust
+        )
     console.report(
-        {"run": str(folder.path), **played.as_dict()},
-        [*played.renderables(), f"The report: kille report {shlex.quote(str(folder.path))}"],
+        {"run": str(folder.path), **result.as_dict()},
+        [*renderables(result), f"For the report: kille report {shlex.quote(str(folder.path))}"],
         as_json,
     )
+
+
+def _replay(
+    folder: "Folder",
+    settings: "TournamentSettings",
+    pair: tuple[str, str],
+    address: str | None,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Replays a cell of the crosstable.
+
+    Raises:
+        click.ClickException: It earned something else than before.
+    """
+    from kille_training.arena.replay import replay_cells
+    from kille_training.arena.store import Store
+    from kille_training.arena.tournament import executor_of
+    from kille_training.cli.live import LiveStandings
+
+    with (
+        Store(folder.results, readonly=True) as store,
+        executor_of(settings, folder, address=address) as executor,
+        LiveStandings(store, "", standings=False) as progress,
+    ):
+        cells = replay_cells(store, settings, *pair, executor, progress, trust=trust)
+    console.report({"cells": [asdict(each) for each in cells]}, cells_table(cells), as_json)
+    if not all(each.same for each in cells):
+        raise click.ClickException(
+            f"the results stored in {folder.path} are others; was it played with other versions "
+            "than those in its config.yaml?"
+        )
+
+
+def cells_table(cells: Any) -> Any:
+    """Returns replayed cells for the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    # As text, because names may hold what rich takes for markup.
+    title = Text(f"What {cells[0].row} earns where {cells[0].column} also sits")
+    table = Table(title=title, title_justify="left")
+    for name in ("seats", "units per deal", "deals", "tables", "matches the stored results"):
+        table.add_column(name, justify="right")
+    for cell in cells:
+        table.add_row(
+            str(cell.num_players),
+            f"{cell.mean:+.4f}" + ("" if cell.half is None else f" ± {cell.half:.4f}"),
+            f"{cell.deals:,}",
+            f"{cell.tables:,}",
+            "bit for bit" if cell.same else "NO",
+        )
+    return table

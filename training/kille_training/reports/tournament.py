@@ -18,6 +18,7 @@ from kille_env.core.text import printable
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.arena.exact import exact_units
+from kille_training.arena.results import Standing, standings
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
@@ -25,7 +26,6 @@ from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports.pages import Verdict, interval, plot, render, write, yaml_lines
-from kille_training.reports.standings import Standing, standings
 from kille_training.settings import plain
 from kille_training.statistics import ladder, plackett_luce
 from kille_training.statistics.alpha_rank import settle, single_population

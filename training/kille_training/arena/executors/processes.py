@@ -158,7 +158,7 @@ class LocalExecutor:
             under_way -= 1
             if isinstance(outcome, WorkerError):
                 raise outcome
-            for unit in some(waiting, 1):  # a process goes on playing while this outcome is looked at
+            for unit in some(waiting, 1):  # a process plays on while the caller looks at this
                 self._jobs.put((unit, done))
                 under_way += 1
             yield outcome
@@ -357,7 +357,7 @@ class _Child:
         with suppress(OSError):  # nothing takes what is left
             self._stdin.close()
         self._reader.join(TICK)
-        if not self._reader.is_alive():  # otherwise a process that a player has started still holds it
+        if not self._reader.is_alive():  # else a process that a player has started holds it
             self._stdout.close()
         self.monitor.close()
         self._path.unlink(missing_ok=True)
