@@ -1,0 +1,61 @@
+"""The same players in the same seats of the same deals earn the same units, to the bit."""
+
+import numpy as np
+import pytest
+
+import kille_training as kt
+from kille_agents import load_policy
+from kille_env.core.keys import deal_seeds
+from kille_env.playing import Players, play_out
+from kille_env.registry import make_batch, spec
+from kille_training.arena.replay import export_records
+from kille_training.arena.store import Store
+from kille_training.arena.tournament import Folder
+
+DEALS, SEED = 12, 3
+GAMES = [("byteskille", 3), ("kungsholmskille", 2), ("knack", 3)]
+
+
+def names(game):
+    return [f"{game}/tipsy", "uniform"]  # both draw their actions
+
+
+def stored(folder):
+    with Store(folder, readonly=True) as store:
+        (result,) = store.results()
+        names = [entrant.name for entrant in store.entrants()]
+    return result, [names[number] for number in result.block.members]
+
+
+@pytest.mark.parametrize(("game", "seats"), GAMES)
+def test_tournaments_comparisons_records_and_tables_from_python(tmp_path, game, seats):
+    one, other = names(game)
+    found = kt.tournament(
+        [one, other], game, num_players=seats, deals=DEALS, seed=SEED, out=tmp_path / "a",
+        format="gauntlet", fill="copies", hero=one,
+    )  # fmt: skip
+    result, members = stored(tmp_path / "a")
+    assert result.earned.any()
+
+    rules = spec(game).resolve({}, episode="deal")
+    players = [load_policy(name, game, seats, rules) for name in (one, other)]
+    seeds = deal_seeds(SEED, seats, np.arange(DEALS))
+    for number, seating in enumerate(result.seatings):
+        batch = make_batch(game, DEALS, seats, rules=rules, seed=0, restart=False)
+        batch.reset(seed=seeds)
+        seated = np.array([(one, other).index(members[place]) for place in seating])
+        earned = play_out(Players(batch, players, seated))
+        assert earned.tobytes() == np.ascontiguousarray(result.earned[:, number]).tobytes()
+
+    compared = kt.compare(
+        one, other, game, seats, seed=SEED, most=DEALS, out=tmp_path / "b", by=1e-6
+    )
+    assert stored(tmp_path / "b")[0].earned.tobytes() == result.earned.tobytes()
+    assert compared.mean == pytest.approx(
+        next(row.mean for row in found.standings[seats] if row.name == one), abs=1e-12
+    )
+
+    with Store(tmp_path / "a", readonly=True) as store:  # it refuses what is not as stored
+        settings = Folder(tmp_path / "a").settings()
+        written = export_records(store, settings, tmp_path / "records.jsonl", DEALS)
+    assert written == result.earned.size // seats
