@@ -23,7 +23,7 @@ from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import TableSettings, load_settings
 from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
-from kille_training.solving.byteskille.policies import nash_conv, table_of
+from kille_training.solving.byteskille.policies import nash_conv, policy_of
 from kille_training.solving.trees.cfr import CFR, CFR_PLUS
 from kille_training.solving.trees.tree import FlatTree
 
@@ -105,7 +105,7 @@ def _average(iterations: int, deal: DealStages) -> Policy:
         solver.run(iterations)
         return solver.average
 
-    return table_of(deal.backwards(solve)[0], deal, f"CFR+ after {iterations}")
+    return policy_of(deal.backwards(solve)[0], deal, f"CFR+ after {iterations}")
 
 
 def main() -> None:

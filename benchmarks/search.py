@@ -139,8 +139,8 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
         stage = build_stage(seats, rules)
         base = load_policy("rule_of_thumb", "byteskille", seats, rules)
         strategy = strategy_of(base, stage)
-        plain = expected_values(stage.tree, strategy, stage.tell)
-        best = [best_response(stage.tree, strategy, seat, stage.tell) for seat in range(seats)]
+        plain = expected_values(stage.tree, strategy, stage.describe)
+        best = [best_response(stage.tree, strategy, seat, stage.describe) for seat in range(seats)]
         for name, knobs in games.items():
             player = SearchPlayer("byteskille", seats, rules, **knobs)
             values = values_of(
@@ -161,7 +161,7 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
         [
-            expected_values(stage.tree, np.where(owner == seat, mine, theirs), stage.tell)[seat]
+            expected_values(stage.tree, np.where(owner == seat, mine, theirs), stage.describe)[seat]
             for seat in range(stage.num_players)
         ]
     )

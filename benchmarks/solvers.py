@@ -25,7 +25,7 @@ from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import Policy, TabularPolicy
 
 from kille_env import __version__
-from kille_training.solving.trees.build import Choice, Draw, Flattened, Over, flatten
+from kille_training.solving.trees.build import Chance, Decision, Flattened, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR, CFR_PLUS, DISCOUNTED, PREDICTIVE_PLUS, Variant
 
 try:
@@ -35,16 +35,16 @@ except ImportError:
     LiteEFG = CFRplus = None
 
 
-def expand(state: Any) -> Over | Draw | Choice:
+def expand(state: Any) -> Terminal | Chance | Decision:
     """Says of one of OpenSpiel's states who decides and what may come."""
     if state.is_terminal():
-        return Over(state.returns())
+        return Terminal(state.returns())
     if state.is_chance_node():
         actions, chances = zip(*state.chance_outcomes(), strict=True)
-        return Draw(chances, [state.child(action) for action in actions])
+        return Chance(chances, [state.child(action) for action in actions])
     actions = tuple(state.legal_actions())
     known = (state.information_state_string(), actions)
-    return Choice(state.current_player(), known, [state.child(action) for action in actions])
+    return Decision(state.current_player(), known, [state.child(action) for action in actions])
 
 
 class Contestant(ABC):
@@ -75,7 +75,7 @@ class Ours(Contestant):
     def average(self) -> Policy:  # noqa: D102
         policy, tree = TabularPolicy(self.game), self.flat.tree
         strategy = self.solver.average
-        for number, (label, actions) in enumerate(self.flat.known):
+        for number, (label, actions) in enumerate(self.flat.information):
             row = policy.policy_for_key(label)
             row[:] = 0.0
             row[list(actions)] = strategy[tree.first[number] : tree.first[number + 1]]

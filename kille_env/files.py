@@ -2,7 +2,23 @@
 
 import os
 import tempfile
+import tokenize
+import zipfile
+import zlib
 from pathlib import Path
+
+BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    tokenize.TokenError,  # by which NumPy reads a header
+)
+"""What reading a broken file of arrays and JSON may raise."""
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -4,7 +4,7 @@ The order of the actions and of the cards is OpenSpiel's, so that the trees are 
 node.
 """
 
-from kille_training.solving.trees.build import Choice, Draw, Flattened, Over, flatten
+from kille_training.solving.trees.build import Chance, Decision, Flattened, Terminal, flatten
 
 
 def kuhn(num_players: int = 2) -> Flattened:
@@ -19,15 +19,17 @@ def kuhn_rules(num_players: int = 2):
         cards, bets = state
         if len(cards) < num_players:
             left = [card for card in range(num_players + 1) if card not in cards]
-            return Draw([1 / len(left)] * len(left), [((*cards, card), "") for card in left])
+            return Chance([1 / len(left)] * len(left), [((*cards, card), "") for card in left])
         first = bets.find("b")
         if len(bets) == num_players if first < 0 else len(bets) == first + num_players:
             paid = [1 + int("b" in bets[seat::num_players]) for seat in range(num_players)]
             staying = [seat for seat in range(num_players) if first < 0 or paid[seat] == 2]
             winner = max(staying, key=lambda seat: cards[seat])
-            return Over([sum(paid) * (seat == winner) - paid[seat] for seat in range(num_players)])
+            return Terminal(
+                [sum(paid) * (seat == winner) - paid[seat] for seat in range(num_players)]
+            )
         seat = len(bets) % num_players
-        return Choice(seat, (cards[seat], bets), [(cards, bets + "p"), (cards, bets + "b")])
+        return Decision(seat, (cards[seat], bets), [(cards, bets + "p"), (cards, bets + "b")])
 
     return ((), ""), expand
 
@@ -59,18 +61,18 @@ def leduc() -> Flattened:
         cards, board, *rounds = state
         if len(cards) < 2:
             left = [card for card in deck if card not in cards]
-            return Draw([1 / len(left)] * len(left), [((*cards, c), None, "", "") for c in left])
+            return Chance([1 / len(left)] * len(left), [((*cards, c), None, "", "") for c in left])
         chips, folded = pay(state)
         if folded is not None:
             won = chips[folded]
-            return Over([-won, won] if folded == 0 else [won, -won])
+            return Terminal([-won, won] if folded == 0 else [won, -won])
         if closed(rounds[0]) and board is None:
             left = [card for card in deck if card not in cards]
-            return Draw([1 / len(left)] * len(left), [(cards, c, rounds[0], "") for c in left])
+            return Chance([1 / len(left)] * len(left), [(cards, c, rounds[0], "") for c in left])
         if closed(rounds[1]):
             strength = [(card // 2 == board // 2, card // 2) for card in cards]
             won = chips[0] * ((strength[0] > strength[1]) - (strength[0] < strength[1]))
-            return Over([won, -won])
+            return Terminal([won, -won])
         now = 0 if board is None else 1
         bets = rounds[now]
         seat = len(bets) % 2
@@ -84,7 +86,7 @@ def leduc() -> Flattened:
             later = list(rounds)
             later[now] += action
             after.append((cards, board, *later))
-        return Choice(seat, (cards[seat], board, *rounds), after)
+        return Decision(seat, (cards[seat], board, *rounds), after)
 
     return flatten(((), None, "", ""), expand, 2)
 
@@ -99,17 +101,17 @@ def liars_dice(sides: int = 6) -> Flattened:
     def expand(state):
         dice, said = state
         if len(dice) < 2:
-            return Draw([1 / sides] * sides, [((*dice, face), said) for face in range(sides)])
+            return Chance([1 / sides] * sides, [((*dice, face), said) for face in range(sides)])
         if said and said[-1] == len(bids):
             quantity, face = bids[said[-2]]
             there = sum(die in (face, sides - 1) for die in dice)
             caller = (len(said) - 1) % 2
             won = 1 if (there < quantity) == (caller == 0) else -1
-            return Over([won, -won])
+            return Terminal([won, -won])
         seat = len(said) % 2
         lowest = said[-1] + 1 if said else 0
         highest = len(bids) + 1 if said else len(bids)
         after = [(dice, (*said, bid)) for bid in range(lowest, highest)]
-        return Choice(seat, (dice[seat], said), after)
+        return Decision(seat, (dice[seat], said), after)
 
     return flatten(((), ()), expand, 2)

@@ -12,20 +12,19 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli.main import main
+from kille_training.reports.solutions import swaps_of, write_pictures
 from kille_training.solving.byteskille import match_solver
+from kille_training.solving.byteskille.deal_solver import next_check
 from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_strategy_of
 from kille_training.solving.byteskille.match_solver import solve_match
-from kille_training.solving.byteskille.match_text import MOST_TOLD, buying_text, states_text
-from kille_training.solving.byteskille.matches import build_match, match_nash_conv
-from kille_training.solving.byteskille.policies import nash_conv, table_of
-from kille_training.solving.byteskille.solution import (
-    Folder,
-    SolveSettings,
-    _next_check,
-    solve_deal,
-)
-from kille_training.solving.byteskille.text import strategy_text, swaps_of
+from kille_training.solving.byteskille.match_text import MOST_SHOWN, buying_text, states_text
+from kille_training.solving.byteskille.match_values import match_nash_conv
+from kille_training.solving.byteskille.policies import nash_conv, policy_of
+from kille_training.solving.byteskille.solution import Folder, SolveError, SolveSettings
+from kille_training.solving.byteskille.solve import solve
+from kille_training.solving.byteskille.text import strategy_text
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 
@@ -51,8 +50,8 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def settings(**how):
-    return SolveSettings.of(2, RULES, **{"target": 1e-7, **how})
+def solved(out, **how):
+    return solve("byteskille", 2, **{"rules": RULES, "target": 1e-7, "out": out, **how})
 
 
 def contents(folder):
@@ -62,7 +61,7 @@ def contents(folder):
         **json.loads(found["solution.json"]),
         "seconds": None,
     }
-    rows = [{**row, "seconds": None} for row in folder.progress.read()]
+    rows = [row._replace(seconds=0.0) for row in folder.read_progress()]
     return {**found, "progress.csv": rows}
 
 
@@ -107,36 +106,66 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     assert contents(Folder(folder)) == before
 
 
-def test_what_a_solution_says_in_words(here):
-    folder = Folder(here / "solved")
-    solve_deal(folder, settings())
-    text = (folder.path / "strategy.md").read_text()
+def test_what_the_text_of_a_solution_says(here):
+    solution = solved("solved")
+    text = (here / "solved" / "strategy.md").read_text()
+    assert solution.text == text
     assert "Rules: svensk, max_redeals 1." in text
     assert "blaren to lilja 5: swap; lilja 6 to" in text
     assert "of the 780 information sets of a hand" in text
     dealer = text[text.index("## Dealer") :]
     assert "- **forehand stood** (" in dealer
     assert "  - blaren to lilja 7: swap; lilja 8 to husar: stand" in dealer
-    assert "somebody is known to hold a lower card: " in dealer
-    for picture in ("swaps.svg", "convergence.svg"):
-        assert (folder.path / picture).read_text().startswith("<svg")
+    assert "another seat is known to hold a lower card: " in dealer
 
 
-def test_words_of_a_strategy_that_draws_lots():
+def test_pictures_are_drawn_once(here):
+    solution, folder = solved("solved", iterations=3), here / "solved"
+    write_pictures(solution, folder)
+    pictures = [folder / name for name in ("swaps.svg", "convergence.svg")]
+    drawn = [picture.read_text() for picture in pictures]
+    assert all(picture.startswith("<svg") for picture in drawn)
+    pictures[0].unlink()
+    write_pictures(solved("solved", iterations=3), folder)  # read back: grows the tree again
+    assert [picture.read_text() for picture in pictures] == drawn
+
+
+def test_solving_in_memory_returns_what_a_folder_holds(here):
+    kept, alone = solved("solved-byteskille-2"), solved(None)
+    assert {**alone.as_dict(), "seconds": 0.0} == {**kept.as_dict(), "seconds": 0.0}
+    assert list(alone.as_dict()) == KEYS
+    assert alone.text == kept.text
+    assert alone.policy.name == kept.policy.name == "solved-byteskille-2"
+    assert nash_conv(alone.policy, build_deal(2, RULES)).total == alone.nash_conv
+    assert [path.name for path in here.iterdir()] == ["solved-byteskille-2"]
+    again = solved("solved-byteskille-2")
+    assert (again.as_dict(), again.progress) == (kept.as_dict(), kept.progress)
+
+
+def test_a_match_is_solved_from_python():
+    seen = []
+    solution = solve(num_players=2, match=True, rules={"max_redeals": 0}, progress=seen.append)
+    assert solution.settings.rules["episode"] == "match"
+    assert solution.nash_conv < 4e-4
+    assert "a whole pot with 2 seats" in solution.text
+    assert seen[-1].describe().lstrip().startswith("1 of 1 states")
+
+
+def test_the_text_of_a_random_strategy():
     deal = build_deal(2, {"fraga": "off", "gok_call": "off"})
     stage = deal.stages[0]
-    table = table_of([uniform(stage.tree)], deal)
-    text = strategy_text(table, deal, nash_conv(table, deal))
-    assert "blaren to gök: stand 50 % or swap 50 %; kille (low): stand 50 % or swap 50 %" in text
+    policy = policy_of([uniform(stage.tree)], deal)
+    text = strategy_text(policy, deal, nash_conv(policy, deal))
+    assert "blaren to gök: stand 50% or swap 50%; kille (low): stand 50% or swap 50%" in text
     assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
     found = swaps_of(uniform(stage.tree), stage)
     assert np.allclose(found.dealt, 0.5)
     assert np.isnan(found.asks).all()
 
 
-def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(here, monkeypatch):
+def test_interrupted_and_resumed_is_the_same_to_the_byte(here, monkeypatch):
     whole = Folder(here / "whole" / "solved")
-    solve_deal(whole, settings())
+    solved(whole.path)
     assert not list(whole.path.glob("hand*"))
 
     parts = Folder(here / "parts" / "solved")
@@ -153,13 +182,13 @@ def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(here, monkeypatch)
     for after in (1, 12, 100, 150, 211, 300):
         left[0] = after
         try:
-            solve_deal(parts, settings())
+            solved(parts.path)
         except KeyboardInterrupt:
             stops += 1
             assert list(parts.path.glob("hand*.npz"))
     assert stops >= 4
     monkeypatch.undo()
-    solve_deal(parts, settings())
+    solved(parts.path)
     assert contents(parts) == contents(whole)
 
 
@@ -179,24 +208,36 @@ def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
         assert main(["solve", "byteskille", "--out", "run"]) == 130
     finally:
         signal.signal(signal.SIGINT, before)
-    assert "go on with: kille solve" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("Run the same command again to resume.") == 1
     assert (here / "run" / "hand-16.npz").exists()
     assert not (here / "run" / "solution.json").exists()
+
+
+@pytest.mark.parametrize("phase", ["build_deal", "save_tabular", "strategy_text"])
+def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatch, phase):
+    def interrupted(*arguments, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"kille_training.solving.byteskille.solve.{phase}", interrupted)
+        assert main(WORDS) == 130
+    assert capsys.readouterr().err.count("Run the same command again to resume.") == 1
+    assert main(WORDS) == 0
 
 
 def test_checks_do_not_depend_on_where_it_was_interrupted():
     checks, at = [], 0
     while at < 500:
-        at = _next_check(at)
+        at = next_check(at)
         checks.append(at)
-    assert checks == sorted({_next_check(n) for n in range(checks[-1])})
+    assert checks == sorted({next_check(n) for n in range(checks[-1])})
 
 
 def test_a_hand_that_is_good_enough_is_taken_over(here):
     folder = Folder(here / "solved")
     rules = spec("byteskille").resolve({"max_redeals": 5}, episode="deal")
-    solve_deal(folder, SolveSettings.of(2, rules, 1e-6))
-    iterated = {int(row["granted"]) for row in folder.progress.read()}
+    solve(num_players=2, rules=rules, target=1e-6, out=folder.path)
+    iterated = {row.granted for row in folder.read_progress()}
     assert {5, 4} <= iterated
     assert len(iterated) < 6
     table = load_policy(folder.path, "byteskille", 2, rules)
@@ -204,28 +245,34 @@ def test_a_hand_that_is_good_enough_is_taken_over(here):
 
 
 def test_few_iterations_are_few(here):
-    folder = Folder(here / "solved")
-    solved = solve_deal(folder, settings(iterations=7))
-    assert 7 <= solved.iterations <= 14
-    assert solved.nash_conv > 1e-4
+    solution = solved(None, iterations=7)
+    assert 7 <= solution.iterations <= 14
+    assert solution.nash_conv > 1e-4
 
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
     for words, told in (
-        (["byteskille", "--players", "5"], "5 seats takes about"),
+        (["byteskille", "--players", "5"], "--memory: the tree of a deal with 5 seats takes"),
         (["byteskille", "--players", "5"], "4 seats would fit"),
         (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
-        (["byteskille", "--players", "1"], "2 to 20"),
+        (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
         (["knack", "--players", "2"], "no exact tree of knack"),
         (["bytskille"], "Did you mean 'byteskille'"),
-        (["byteskille", "--target", "0"], "expected a positive number"),
+        (["byteskille", "--target", "0"], "--target: expected a positive number"),
         (["byteskille", "--target", "nan"], "expected a positive number"),
         (["byteskille", "--rules", "fraga=maybe"], "fraga"),
         (["byteskille", "--method", "cfr++"], "cfr++"),
-        (["byteskille", "--iterations", "0"], "iterations"),
+        (["byteskille", "--iterations", "0"], "--iterations: expected at least 1"),
+        (["byteskille", "--memory", "0"], "--memory: expected a positive number of GiB"),
         (["byteskille", "--rules", "episode=evening"], "episode"),
-        (["byteskille", "--match", "--rules", "episode=deal"], "exclude each other"),
-        (["byteskille", "--match", "--iterations", "5"], "--iterations is of a deal"),
+        (
+            ["byteskille", "--match", "--rules", "episode=deal"],
+            "--match: does not go with the rule episode=deal",
+        ),
+        (
+            ["byteskille", "--match", "--iterations", "5"],
+            "--iterations: is for the hands of a deal",
+        ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
         (["byteskille", "--match", "--players", "20"], "20 seats takes about"),
     ):
@@ -237,17 +284,17 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
 
 
 def test_a_folder_of_something_else_is_left_alone(here, capsys):
-    folder = Folder(here / "solved")
-    solve_deal(folder, settings(iterations=3))
-    with pytest.raises(ConfigError, match=r"iterations is 3, not 100000; max_redeals is 1, not 2"):
-        changed = spec("byteskille").resolve(RULES, max_redeals=2)
-        solve_deal(folder, SolveSettings.of(2, changed, 1e-7))
+    solved("solved", iterations=3)
+    with pytest.raises(SolveError, match=r"iterations is 3, not 100000; max_redeals is 1, not 2"):
+        solved("solved", rules={"max_redeals": 2})
     (here / "other").mkdir()
     (here / "other" / "letter.txt").write_text("dear")
-    with pytest.raises(ConfigError, match="holds something else"):
-        solve_deal(Folder(here / "other"), settings())
-    with pytest.raises(ConfigError, match="is a file"):
-        Folder(here / "other" / "letter.txt")
+    with pytest.raises(SolveError, match="is not the folder of a solution"):
+        solved("other")
+    with pytest.raises(SolveError, match="is a file"):
+        solved("other/letter.txt")
+    assert main(["solve", "byteskille", "--out", "other"]) == 1
+    assert "--out: other is not the folder of a solution" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -257,20 +304,22 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
         ("solution.json", b"{}", "solution.json is broken"),
         ("settings.json", b"[]", "settings.json is broken"),
         ("hands.npz", b"PK", "hands.npz is broken"),
-        ("hand-1.npz", b"PK", "hand-1.npz is no saved solver"),
+        ("progress.csv", b"", "progress.csv is broken"),
+        ("progress.csv", b"granted,iteration,seconds,nash_conv\n1,2\n", "progress.csv is broken"),
+        ("progress.csv", b"\xff\x00", "progress.csv is broken"),
+        ("hand-1.npz", b"PK", "hand-1.npz is not a saved solver"),
     ],
 )
 def test_broken_files_are_named(here, name, damage, told):
-    folder = Folder(here / "solved")
-    folder.begin(settings())
-    (folder.path / name).write_bytes(damage)
+    Folder(here / "solved").begin(SolveSettings.of(2, RULES, 1e-7))
+    (here / "solved" / name).write_bytes(damage)
     with pytest.raises(KilleError, match=told):
-        solve_deal(folder, settings())
+        solved("solved")
 
 
 def test_broken_results_are_named(here):
     folder = Folder(here / "solved")
-    solve_deal(folder, settings(iterations=3))
+    solved(folder.path, iterations=3)
     whole = json.loads(folder.solution.read_text())
     for wrong in ({"value": "x"}, {"value": [1.0]}, {"nodes": None}, {"nash_conv": float("nan")}):
         folder.solution.write_text(json.dumps({**whole, **wrong}))
@@ -312,8 +361,8 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     text = (folder / "strategy.md").read_text()
     assert "a whole pot with 2 seats" in text
     assert "| 0 | 4 | 0 | in +2.0438 | in +1.9562 | 1.131 |" in text
-    assert "Left out: 1 of hands dealt again for a question." in text
-    assert "Nobody is ever asked to." in text
+    assert "Left out: 1 of hands dealt again after a question." in text
+    assert "Nobody can ever buy in." in text
     assert "blaren to lilja 5: swap; lilja 6 to" in text[text.index("## The first hand") :]
     assert (folder / "swaps.svg").read_text().startswith("<svg")
     rules = spec("byteskille").resolve({"max_redeals": 1}, episode="match")
@@ -341,7 +390,7 @@ def test_states_and_buying_in_are_told():
     assert found.hands == pytest.approx(found.visits.sum())
 
     rows = [line.split(" | ") for line in states_text(match, found) if re.match(r"\| \d", line)]
-    assert len(rows) == MOST_TOLD < len(match.states)
+    assert len(rows) == MOST_SHOWN < len(match.states)
     for row in rows:
         worth = [float(cell.split()[1]) for cell in row[3:5]]
         assert sum(worth) == pytest.approx(float(row[1]), abs=2e-4)  # the pot is all there is
@@ -360,7 +409,7 @@ def test_states_and_buying_in_are_told():
     assert often == sorted(often, reverse=True)
 
     half = replace(solution.strategy, buys=match.uniform().buys)
-    assert "| buys 50 % |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
+    assert "| buys 50% |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
 
 
 def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
@@ -382,7 +431,7 @@ def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys,
                 stops += 1
                 assert (here / "parts" / "match.npz").exists()
     assert stops >= 2
-    assert "go on with: kille solve" in capsys.readouterr().err
+    assert "Run the same command again to resume." in capsys.readouterr().err
     assert main([*words, "--out", "parts"]) == 0
     assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
 
@@ -399,7 +448,7 @@ def test_a_match_that_is_cut_off_goes_on_from_what_was_written_last(here, monkey
         iterate(solver, count)
 
     with monkeypatch.context() as patch:
-        patch.setattr(match_solver, "KEPT_EVERY", 0.0)
+        patch.setattr(match_solver, "SAVE_SECONDS", 0.0)
         patch.setattr(CFR, "_iterate", cut_off)
         with pytest.raises(RuntimeError, match="no power"):
             main([*words, "--out", "parts"])
@@ -415,4 +464,4 @@ def test_a_broken_state_of_a_match_is_named(here, capsys):
         (here / "run" / file).unlink()
     (here / "run" / "match.npz").write_bytes(b"PK nonsense")
     assert main(words) == 1
-    assert "match.npz is no saved state of this match" in capsys.readouterr().err
+    assert "match.npz is not a checkpoint of this match" in capsys.readouterr().err

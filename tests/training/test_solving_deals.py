@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
 
@@ -18,12 +18,11 @@ from kille_env.errors import CardError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
 from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
 from kille_training.solving.byteskille.policies import (
-    Mixture,
     nash_conv,
     nash_conv_of,
+    policy_of,
     strategies_of,
     strategy_of,
-    table_of,
 )
 from kille_training.solving.trees.tree import CHANCE, TERMINAL
 from kille_training.solving.trees.values import (
@@ -255,7 +254,7 @@ def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
         later = best_response(second.tree, uniform(second.tree), seat).value
         payoff = first.tree.payoff.copy()
         payoff[first.redealt, seat] += later
-        tree = replace(first.tree, payoff=payoff)
+        tree = first.tree._replace(payoff=payoff)
         best = best_response(tree, uniform(tree), seat).value
         assert measured.improvement[seat] + measured.values[seat] == pytest.approx(best)
         responses = [list(strategies) for strategies in measured.responses]
@@ -378,44 +377,6 @@ def test_the_best_response_earns_what_nash_conv_says() -> None:
         assert earned == pytest.approx((measured.values + measured.improvement)[seat], abs=1e-12)
 
 
-class _Always:
-    """Takes the first or the last legal action."""
-
-    def __init__(self, last: bool) -> None:
-        self.name, self.last = "always", last
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        says = np.zeros(mask.shape)
-        turned = mask[:, ::-1] if self.last else mask
-        action = (turned != 0).argmax(axis=1)
-        says[np.arange(len(mask)), mask.shape[1] - 1 - action if self.last else action] = 1.0
-        return says
-
-
-def test_a_mixture_earns_the_mean_of_its_players() -> None:
-    # In one seat, against fixed players: so it is for any best response, too.
-    stage = build_stage(3, {"fraga": "off"})
-    others = ByteskilleRuleOfThumb(3, stage.rules)
-    players = (_Always(last=False), UniformPolicy(), _Always(last=True))
-    weights = (0.5, 0.3, 0.2)
-    for seat in range(3):
-
-        def seated(player, seat=seat):
-            return [player if other == seat else others for other in range(3)]
-
-        alone = [expected_values(stage.tree, strategy_of(seated(p), stage)) for p in players]
-        mixed = strategy_of(seated(Mixture(players, weights)), stage)
-        check_strategy(stage.tree, mixed)
-        np.testing.assert_allclose(
-            expected_values(stage.tree, mixed), np.average(alone, axis=0, weights=weights)
-        )
-    # Two that are equal sit in two seats, each as itself.
-    twins = [Mixture(players, weights), Mixture(players, weights), others]
-    check_strategy(stage.tree, strategy_of(twins, stage))
-    with pytest.raises(PolicyError, match="a weight for each"):
-        Mixture(players, (0.5, 0.5))
-
-
 class _Wrong:
     """Goes wrong where its observation says that it holds a gok."""
 
@@ -457,7 +418,7 @@ def test_a_player_that_goes_wrong_is_told_where(how: str, told: str) -> None:
 def test_a_player_of_another_table_is_refused() -> None:
     stage = build_stage(2)
     other = build_stage(3)
-    table = table_of([uniform(other.tree)], other)
+    table = policy_of([uniform(other.tree)], other)
     with pytest.raises(PolicyError, match="made for another table"):
         nash_conv(table, stage)
 
@@ -466,7 +427,7 @@ def test_a_player_of_another_table_is_refused() -> None:
 def test_a_saved_strategy_plays_the_same(tmp_path: Path, rules: str) -> None:
     deal = build_deal(2, {"preset": rules, "max_redeals": 2})
     strategies = [a_strategy(stage, 7) for stage in deal.stages]
-    table = table_of(strategies, deal, "drawn", seed=7)
+    table = policy_of(strategies, deal, "drawn", seed=7)
     resolved = deal.stages[0].rules
     path = save_tabular(table, tmp_path / "drawn")
     loaded = load_tabular(path, "byteskille", 2, resolved)
@@ -488,18 +449,18 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
     stage = build_stage(3)
     assert len(np.unique(stage.observations, axis=0)) < stage.tree.num_infosets
     strategy = a_strategy(stage, 2)
-    table = table_of([strategy], stage)
-    again = table_of([strategy_of(table, stage)], stage)
+    table = policy_of([strategy], stage)
+    again = policy_of([strategy_of(table, stage)], stage)
     np.testing.assert_allclose(again.chances, table.chances, atol=1e-12)
     # Threshold players look at the observation only, so nothing of them is lost.
     threshold = strategy_of(ByteskilleRuleOfThumb(3, stage.rules), stage)
-    kept = strategy_of(table_of([threshold], stage), stage)
+    kept = strategy_of(policy_of([threshold], stage), stage)
     np.testing.assert_allclose(kept, threshold, atol=1e-12)
 
 
 def test_broken_tables_are_refused(tmp_path: Path) -> None:
     stage = build_stage(2, {"fraga": "off"})
-    table = table_of([uniform(stage.tree)], stage)
+    table = policy_of([uniform(stage.tree)], stage)
     path = save_tabular(table, tmp_path / "table.npz")
     whole = path.read_bytes()
     for damaged in (

@@ -20,9 +20,11 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import sample_actions
 from kille_env.registry import load_game
-from kille_training.solving.byteskille.match_policies import match_strategy_of, match_table_of
+from kille_training.solving.byteskille.match_build import build_match
+from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
 from kille_training.solving.byteskille.match_solver import MatchProgress, MatchSolution, solve_match
-from kille_training.solving.byteskille.matches import MatchStrategy, build_match, match_nash_conv
+from kille_training.solving.byteskille.match_values import match_nash_conv
+from kille_training.solving.byteskille.matches import MatchStrategy
 
 pytestmark = pytest.mark.compiled
 
@@ -237,7 +239,7 @@ def test_forehand_of_two_is_ahead(two: MatchSolution) -> None:
 def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: object) -> None:
     capped = True if rules == {"max_deals": 2} else None
     match = build_match(num_players, rules, capped=capped)
-    table = match_table_of(solve_match(match, target=2e-2).strategy, match)
+    table = match_policy_of(solve_match(match, target=2e-2).strategy, match)
     worth = match_nash_conv(match, match_strategy_of(table, match)).values
     tables = 20_000
     dealers = np.arange(tables) % num_players
@@ -260,7 +262,7 @@ def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: obj
 
 
 def test_states_that_are_made_one_are_worth_the_same(three: MatchSolution) -> None:
-    table = match_table_of(three.strategy, three.match)
+    table = match_policy_of(three.strategy, three.match)
     whole = build_match(3, three.match.rules, cards=SMALL, merged=False)
     assert len(whole.states) == whole.num_tables == three.match.num_tables
     assert len(three.match.states) < len(whole.states) / 2
@@ -283,13 +285,13 @@ def test_states_of_different_pots_are_not_made_one() -> None:
 
 def test_groups_come_behind_what_they_lead_to(three: MatchSolution) -> None:
     match, done = three.match, set()
-    for circle in match.circles:
-        for number in circle:
+    for group in match.components:
+        for number in group:
             following = match.states[number].after.following
-            assert set(following[following >= 0].tolist()) <= done | set(circle)
-        done |= set(circle)
+            assert set(following[following >= 0].tolist()) <= done | set(group)
+        done |= set(group)
     assert done == set(range(len(match.states)))
-    assert max(map(len, match.circles)) > 1
+    assert max(map(len, match.components)) > 1
 
 
 def test_seats_buy_only_what_is_worth_more(three: MatchSolution) -> None:
@@ -307,7 +309,7 @@ def test_seats_buy_only_what_is_worth_more(three: MatchSolution) -> None:
     np.testing.assert_array_equal(free.respond(values, np.zeros_like(buys)), worth)
 
 
-def test_progress_is_told_and_time_can_end_it() -> None:
+def test_progress_is_reported() -> None:
     match = build_match(2, {"max_redeals": 1})
     told: list[MatchProgress] = []
     solution = solve_match(match, target=1e-3, progress=told.append)
@@ -315,9 +317,6 @@ def test_progress_is_told_and_time_can_end_it() -> None:
     assert told[-1].nash_conv.share == solution.nash_conv.share
     assert [one.solved for one in told] == sorted(one.solved for one in told)
     assert told[-1].solved == told[-1].states == len(match.states)
-    stopped = solve_match(match, target=1e-3, seconds=0.0)
-    assert stopped.iterations == 0
-    assert stopped.nash_conv.share > 1e-3
 
 
 # Tables
@@ -325,7 +324,7 @@ def test_progress_is_told_and_time_can_end_it() -> None:
 
 def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> None:
     match = three.match
-    table = match_table_of(three.strategy, match, seconds=1.5)
+    table = match_policy_of(three.strategy, match, seconds=1.5)
     path = save_tabular_match(table, tmp_path / "match")
     loaded = load_tabular_match(path, "byteskille", 3, match.rules)
     assert loaded.metadata == table.metadata
@@ -341,7 +340,7 @@ def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> N
 
 
 def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) -> None:
-    table = match_table_of(three.strategy, three.match)
+    table = match_policy_of(three.strategy, three.match)
     batch = kille_env.make_batch("byteskille", num_tables=50, num_players=3, rules="wikipedia")
     batch.reset(seed=1)
     with pytest.raises(PolicyError, match="cannot occur"):
@@ -349,7 +348,7 @@ def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) ->
 
 
 def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
-    table = match_table_of(three.strategy, three.match)
+    table = match_policy_of(three.strategy, three.match)
     for wrong in ({"buys": np.zeros(1)}, {"played": table.arrays["played"] - 1.0}):
         with pytest.raises(PolicyError, match="the tabular policy match"):
             TabularMatchPolicy(table.metadata, table.capped, {**table.arrays, **wrong})
@@ -365,7 +364,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
         build_match(2, {"ante": "deal"}, capped=False)
     with pytest.raises(KilleError, match=r"more than 5 states.*max_deals"):
         build_match(2, {"ante": "deal"}, state_limit=5)
-    with pytest.raises(KilleError, match="memory_limit"):
+    with pytest.raises(KilleError, match="a higher limit allows it"):
         build_match(4, memory_limit=2**20)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
-from kille_training.solving.trees.build import Choice, Draw, Over
+from kille_training.solving.trees.build import Chance, Decision, Terminal
 from kille_training.solving.trees.sampling import SampledCFR
 from kille_training.solving.trees.values import expected_values, nash_conv
 from reference.small_games import kuhn, kuhn_rules
@@ -13,8 +13,8 @@ from reference.small_games import kuhn, kuhn_rules
 def on_tree(solver, game):
     """The average as a strategy [S] over the flat tree of the same game."""
     parts = []
-    for number, knows in enumerate(game.known):
-        found = solver.average(int(game.tree.player[number]), knows)
+    for number, information in enumerate(game.information):
+        found = solver.average(int(game.tree.player[number]), information)
         size = int(game.tree.first[number + 1] - game.tree.first[number])
         parts.append(np.full(size, 1 / size) if found is None else found)
     return np.concatenate(parts)
@@ -40,11 +40,11 @@ def test_a_tree_that_nobody_could_write_out():
         if isinstance(state, tuple):
             tossed, heads = state
             if tossed < 40:
-                return Draw((0.5, 0.5), ((tossed + 1, heads), (tossed + 1, heads + 1)))
-            return Choice(0, heads % 2, (f"even {heads}", f"odd {heads}"))
+                return Chance((0.5, 0.5), ((tossed + 1, heads), (tossed + 1, heads + 1)))
+            return Decision(0, heads % 2, (f"even {heads}", f"odd {heads}"))
         word, heads = state.split()
         right = (word == "odd") == bool(int(heads) % 2)
-        return Over((float(right), 0.0))
+        return Terminal((float(right), 0.0))
 
     solver = SampledCFR((0, 0), expand, 2)
     solver.run(60)
@@ -71,7 +71,11 @@ def test_what_is_impossible_never_happens():
     def expand(state):
         if state == "never":
             raise AssertionError("a draw of chance 0")
-        return Over((1.0,)) if state == "end" else Draw((0.0, 1.0, 0.0), ("never", "end", "never"))
+        return (
+            Terminal((1.0,))
+            if state == "end"
+            else Chance((0.0, 1.0, 0.0), ("never", "end", "never"))
+        )
 
     SampledCFR("begin", expand, 1).run(200)
 
@@ -79,12 +83,12 @@ def test_what_is_impossible_never_happens():
 def test_odd_games_and_seeds_are_refused():
     def expand(state):
         if state == "":
-            return Draw((0.5, 0.5), ("two", "three"))
+            return Chance((0.5, 0.5), ("two", "three"))
         if state in ("two", "three"):
-            return Choice(0, "the same", ("end",) * (2 if state == "two" else 3))
-        return Over((0.0,))
+            return Decision(0, "the same", ("end",) * (2 if state == "two" else 3))
+        return Terminal((0.0,))
 
-    with pytest.raises(KilleError, match="where he knows the same: 'the same'"):
+    with pytest.raises(KilleError, match="with the same information: 'the same'"):
         SampledCFR("", expand, 1).run(50)
     for seed in (-1, 0.5, True):
         with pytest.raises(KilleError, match="whole number from 0"):

@@ -5,9 +5,6 @@ They are read without pickle, so nothing in them can run.
 
 import io
 import json
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,24 +14,11 @@ import numpy as np
 
 from kille_agents.metadata import Metadata
 from kille_env.errors import PolicyError
-from kille_env.files import write_whole
+from kille_env.files import BROKEN, write_whole
 
 SUFFIX = ".npz"
 TABULAR = "policy.npz"
 """What a tabular policy is called in the folder of a solution."""
-
-BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    tokenize.TokenError,  # by which NumPy reads a header
-)
-"""What reading a broken file may raise."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from kille_training.labels import measure_of
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings
 from kille_training.settings import plain
-from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings, solve_deal
 
 
 def train_run(run: Run, settings: TrainSettings | None, *, go_on: bool = False) -> None:
@@ -176,26 +175,3 @@ def measure_exactly(
     watch = Watch()
     with watch.job("measuring exactly", len(plays)):
         return exact_rows(player, game, num_players, rules, plays, watch.advance)
-
-
-def solve_folder(folder: Folder, settings: SolveSettings, *, memory_limit: int) -> Solved:
-    """Solves a deal or a match into a folder; see `solve_deal` and `solve_match_folder`.
-
-    Raises:
-        KeyboardInterrupt: It was interrupted; how to go on has been said.
-    """
-    watch = Watch()
-    try:
-        if settings.rules["episode"] == "match":
-            from kille_training.solving.byteskille.match_solution import solve_match_folder
-
-            return solve_match_folder(
-                folder, settings, memory_limit=memory_limit, progress=watch.solved_states
-            )
-        return solve_deal(folder, settings, memory_limit=memory_limit, progress=watch.iterated)
-    except KeyboardInterrupt:
-        click.echo(
-            "\nInterrupted. Nothing is lost; go on with: kille solve (with the same options)",
-            err=True,
-        )
-        raise

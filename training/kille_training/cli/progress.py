@@ -75,29 +75,3 @@ class Watch:
             highlight=False,
             soft_wrap=True,
         )
-
-    def iterated(self, granted: int, iteration: int, seconds: float, nash_conv: float) -> None:
-        """A hand that is being solved has been measured: says how far it has come, now and then."""
-        if time.monotonic() - self._last < (1.0 if self.console.is_terminal else LINE_SECONDS):
-            return
-        self._last = time.monotonic()
-        hand = f"hand after {granted} questions, " if granted else ""
-        self.console.print(
-            f"{hand}{iteration:>7,} iterations, {seconds:7.1f} s: NashConv {nash_conv:.2g}",
-            highlight=False,
-            soft_wrap=True,
-        )
-
-    def solved_states(self, told: Any) -> None:
-        """States of a match have been solved (`MatchProgress`): says how many, now and then."""
-        pause = 1.0 if self.console.is_terminal else LINE_SECONDS
-        if told.nash_conv is None and time.monotonic() - self._last < pause:
-            return
-        self._last = time.monotonic()
-        found = f", NashConv {told.nash_conv.total:.2g} units" if told.nash_conv else ""
-        self.console.print(
-            f"{told.solved:>6,} of {told.states:,} states, {told.iterations:,} iterations, "
-            f"{told.seconds:.1f} s{found}",
-            highlight=False,
-            soft_wrap=True,
-        )

@@ -1,6 +1,7 @@
-"""`kille solve`: a deal or a whole pot solved exactly."""
+"""`kille solve`: solves a deal or a whole pot exactly."""
 
-from dataclasses import asdict
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,21 @@ import click
 
 from kille_training.cli import console
 
-GIB = 2**30
 ITERATIONS = 100_000
+LINE_SECONDS = 5.0
+"""Seconds between two lines about the progress."""
+
+OPTIONS = {
+    "game": "GAME",
+    "num_players": "--players",
+    "match": "--match",
+    "target": "--target",
+    "iterations": "--iterations",
+    "method": "--method",
+    "memory": "--memory",
+    "out": "--out",
+}
+"""The options by the arguments of `kille_training.solve`."""
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
@@ -21,24 +35,23 @@ ITERATIONS = 100_000
 @console.rules_option
 @click.option(
     "--target", type=float,
-    help="NashConv at which it is solved, in units a deal or a match; 1e-9, with 4 seats 1e-7, "
-    "of a match 1e-4 of its pot.",
+    help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
+    "1e-7, of a match 1e-4 of its pot.",
 )  # fmt: skip
 @click.option(
-    "--iterations", type=click.IntRange(min=1), show_default=f"{ITERATIONS:,}",
-    help="At most so many in each hand of a deal.",
+    "--iterations", type=int, show_default=f"{ITERATIONS:,}",
+    help="At most this many in each hand of a deal.",
 )  # fmt: skip
 @click.option(
     "--method", type=click.Choice(["cfr", "cfr+", "dcfr", "pcfr+"]), default="dcfr",
-    show_default=True, help="How regrets are counted.",
+    show_default=True, help="The variant of counterfactual regret minimisation.",
 )  # fmt: skip
 @click.option(
-    "--memory", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True,
-    help="GiB that the tree may take.",
+    "--memory", type=float, default=4.0, show_default=True, help="GiB that the tree may take."
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(path_type=Path),
-    help="Folder of the solution; the default is runs/solved-GAME-PLAYERS.",
+    help="Folder of the solution. Default: runs/solved-GAME-PLAYERS.",
 )  # fmt: skip
 @console.json_option
 def solve(
@@ -53,45 +66,56 @@ def solve(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Solve a single deal of GAME, or a whole pot: an equilibrium, and how far from one it is.
+    """Solve a single deal of GAME, or a whole pot: an equilibrium, measured exactly.
 
-    With 2 seats nobody can beat the strategy. With more, no seat alone gains anything by leaving
-    it; what two could do together is another question. The folder holds it as a player
-    (`kille evaluate FOLDER`) and in words (strategy.md). Interrupted, it goes on when it is called
-    again; finished, it shows what came out.
+    With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it; two
+    seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
+    and as text (strategy.md). Run it again to resume; once finished, it prints the results.
     """
-    from kille_env.registry import spec
-    from kille_training.cli.jobs import solve_folder
     from kille_training.evaluation.exact import ExactRow
+    from kille_training.reports.solutions import write_pictures
     from kille_training.reports.tables import exact_table
-    from kille_training.solving.byteskille.solution import Folder, SolveSettings
+    from kille_training.solving.byteskille.solution import SolveError
+    from kille_training.solving.byteskille.solve import solve as solve_it
 
-    episode = "match" if match else rules.get("episode", "deal")
-    if match and rules.get("episode", episode) != episode:
-        raise click.UsageError(
-            f"--match and the rule episode={rules['episode']} exclude each other"
-        )
-    if iterations is not None and episode == "match":
-        raise click.UsageError("--iterations is of a deal's hands; a match ends at its --target")
-    resolved = spec(game).resolve(rules, episode=episode)
-    settings = SolveSettings.of(
-        spec(game).check_players(players), resolved,
-        method=method, target=target, iterations=iterations or ITERATIONS,
-    )  # fmt: skip
+    episode = "match" if match else str(rules.get("episode", "deal"))
     name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
-    folder = Folder(out or Path("runs") / name)
-    found = solve_folder(folder, settings, memory_limit=int(memory * GIB))
+    folder = out or Path("runs") / name
+    try:
+        found = solve_it(
+            game, players, rules=rules, match=match, target=target, iterations=iterations,
+            method=method, memory=memory, out=folder, progress=_progress_lines(),
+        )  # fmt: skip
+        write_pictures(found, folder)
+    except SolveError as error:
+        raise click.BadParameter(error.problem, param_hint=OPTIONS[error.argument]) from None
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted. Run the same command again to resume.", err=True)
+        raise
     row = ExactRow(
-        str(folder.path), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
+        str(folder), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
     )
     sets = " + ".join(f"{number:,}" for number in found.information_sets)
     console.report(
-        asdict(found),
+        found.as_dict(),
         [
             exact_table([row], episode),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
-            f"The strategy lies in {folder.path}; for people: {folder.path / 'strategy.md'}",
+            f"The policy is in {folder}; for people: {folder / 'strategy.md'}",
         ],
         as_json,
     )
+
+
+def _progress_lines() -> Callable[[Any], None]:
+    """Returns a function that prints progress on standard error, now and then."""
+    last = -LINE_SECONDS
+
+    def show(progress: Any) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            click.echo(progress.describe(), err=True)
+
+    return show

@@ -14,7 +14,7 @@ intent: two who happen to suit each other have a gain, too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -230,4 +230,4 @@ def _merged(
     if value is not None:
         payoff[stage.redealt, 0] += value
     player = np.where(np.isin(tree.player, deciding), 0, 1).astype(np.int8)
-    return replace(tree, num_players=2, player=player, payoff=payoff)
+    return tree._replace(num_players=2, player=player, payoff=payoff)

@@ -32,9 +32,10 @@ import numpy as np
 from kille_env.cards.pack import KI
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
-from kille_training.solving.byteskille.deals import DealStages, Stage, deal_types
-from kille_training.solving.byteskille.grow import TYPES
-from kille_training.solving.byteskille.policies import Player, strategies_of
+from kille_env.policy import Policy
+from kille_training.solving.byteskille.dealing import TYPES, deal_types
+from kille_training.solving.byteskille.deals import DealStages, Stage
+from kille_training.solving.byteskille.policies import strategies_of
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import expected_values
 from kille_training.statistics.observations import Observations
@@ -80,7 +81,7 @@ class DealtValues:
         return np.where((row >= 0)[:, None], self.values[row] - self.mean, 0.0)
 
 
-def dealt_values(players: Player | Sequence[Player], deal: DealStages | Stage) -> DealtValues:
+def dealt_values(players: Policy | Sequence[Policy], deal: DealStages | Stage) -> DealtValues:
     """Returns what players earn by the cards that are dealt in the first hand.
 
     Args:
@@ -95,7 +96,7 @@ def dealt_values(players: Player | Sequence[Player], deal: DealStages | Stage) -
 
 
 def exact_scores(
-    lineups: np.ndarray, players: Sequence[Player], deal: DealStages | Stage
+    lineups: np.ndarray, players: Sequence[Policy], deal: DealStages | Stage
 ) -> np.ndarray:
     """Returns what each member of a lineup earns a deal, mean over the rotations: no sampling.
 
@@ -129,7 +130,7 @@ def exact_scores(
 
 def dealt_luck(
     lineup: Sequence[int] | np.ndarray,
-    players: Sequence[Player],
+    players: Sequence[Policy],
     deal: DealStages | Stage,
     types: np.ndarray,
 ) -> np.ndarray:
@@ -232,7 +233,7 @@ def luck_control(observations: Observations, luck: np.ndarray, *, folds: int = 1
 class _Parts:
     """What players do, asked once for all seats; strategies of lineups are put together of it."""
 
-    def __init__(self, players: Sequence[Player], deal: DealStages | Stage) -> None:
+    def __init__(self, players: Sequence[Policy], deal: DealStages | Stage) -> None:
         self.stages = deal.stages if isinstance(deal, DealStages) else (deal,)
         self.says = [strategies_of(player, deal) for player in players]
 

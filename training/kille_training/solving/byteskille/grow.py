@@ -1,6 +1,6 @@
 """Grows trees of hands of Byteskille by playing every action with the game's own kernels.
 
-What a tree is here and what is left out of it without loss stands in `deals`.
+`deals` explains what these trees are, and what they leave out without loss.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Rules, width
@@ -21,24 +20,59 @@ from kille_env.games.byteskille import (
     observe,
 )
 from kille_env.games.byteskille.table import BY_KILLE, BY_QUESTION
+from kille_training.solving.byteskille.dealing import TYPES
 from kille_training.solving.trees.tree import CHANCE, TERMINAL
 
-TYPES = len(KILLE_CODES)
-
-# What `grow` counts, and the columns of a frame of its stack.
 DEALS, NODES, LEAVES, SETS, CLASH = range(5)
-NODE, STANDS, NEXT, ACTION = range(4)
+"""What `grow` counts in `size`."""
+
+NODE, KIND, NEXT, ACTION = range(4)
+"""Columns of `Scratch.frames`: number and kind of a node, its next step, the action before it."""
+
 PLAYED, DRAWS, AVERAGED = range(3)
+"""What can come of an action, see `_play`."""
 
 LARGE_DEAL = 4096
-"""Nodes of room that a single deal can count on."""
+"""Nodes that a single deal always has room for."""
+
+
+class Job(NamedTuple):
+    """What is grown.
+
+    Attributes:
+        start: [1] table at which the hand is to be dealt.
+        rules: [1], the rules.
+        hands: [D, P] the cards to deal, from forehand on.
+        chances: [D] how likely each hand is.
+        num_cards: Cards of the pack.
+        integrate: Whether payoffs are averaged over draws that no decision follows.
+        num_features: Width of an information state.
+        observed: Width of the observations that tell information sets apart, too; usually 0.
+        shared: The set of seats, as bits, that share all they know.
+    """
+
+    start: np.ndarray
+    rules: np.ndarray
+    hands: np.ndarray
+    chances: np.ndarray
+    num_cards: int
+    integrate: bool
+    num_features: int
+    observed: int
+    shared: int
 
 
 class Grown(NamedTuple):
     """The nodes so far, as in `FlatTree`.
 
-    `redealt` says which leaves end in another hand; `outs`, where it has columns, how likely each
-    set of seats is out.
+    Attributes:
+        infoset: See `FlatTree`, like the next four.
+        parent: [M].
+        sequence: [M].
+        probability: [M].
+        payoff: [T, P].
+        redealt: [T] whether a leaf ends in another hand.
+        outs: [T, O] how likely each set of seats is out; no columns if that is not asked for.
     """
 
     infoset: np.ndarray
@@ -51,11 +85,11 @@ class Grown(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """The information sets so far: what the seat knows, packed in words, and one such table."""
+    """The information sets so far."""
 
     slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray
-    positions: np.ndarray
+    rows: np.ndarray  # what the seat knows, packed in words
+    positions: np.ndarray  # one table of each
     player: np.ndarray
     first: np.ndarray
     masks: np.ndarray
@@ -65,7 +99,7 @@ class Scratch(NamedTuple):
     """Room for `grow` to work in."""
 
     stack: np.ndarray  # the tables from the dealt one down to the newest node
-    frames: np.ndarray  # of each of them: node, information set, next choice, action
+    frames: np.ndarray  # for each of them the columns `NODE` to `ACTION`
     row: np.ndarray
     row_bytes: np.ndarray  # the same memory
     mask: np.ndarray
@@ -73,6 +107,17 @@ class Scratch(NamedTuple):
     place: np.ndarray
     expected: np.ndarray
     expected_outs: np.ndarray
+    thrown_in: np.ndarray  # [1], how likely the hands so far are thrown in for a kille
+
+
+class Step(NamedTuple):
+    """How a walk comes to a node."""
+
+    parent: np.int64
+    sequence: np.int64
+    probability: float
+    action: np.int64
+    came: np.int64  # `PLAYED`, `DRAWS` or `AVERAGED`
 
 
 @kernel
@@ -87,7 +132,7 @@ def _hash(row):
 
 @kernel
 def _slot(row, slots, rows):
-    """Returns the slot where a row's number stands, or the free one where it is to be put."""
+    """Returns the slot of a row's number, or the free slot that it is to take."""
     slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
     while slots[slot] >= 0:
         other = rows[slots[slot]]
@@ -108,24 +153,21 @@ def index_sets(sets, number):
 
 
 @kernel
-def _set_of(table, rules, sets, size, scratch, num_features, observed, shared):
-    """Returns the number of the information set at a table, a new one if need be; -1: a clash.
-
-    `shared` has a bit for each seat that tells the others of them all it knows.
-    """
-    seat = np.int64(table["seat"])
+def _infoset_of(job, table, sets, scratch, size):
+    """Returns the number of a table's information set, a new one if need be; -1 after a clash."""
+    rules, seat = job.rules[0], np.int64(table["seat"])
     row, seen, mask = scratch.row, scratch.row_bytes, scratch.mask
     row[:] = 0
-    information_state(table, rules, seat, seen[:num_features])
-    seen[num_features] = seat
-    if observed > 0:
-        observe(table, rules, seat, seen[num_features + 1 : num_features + 1 + observed])
-    if shared >> seat & 1:
-        begin = num_features + 1 + observed
+    information_state(table, rules, seat, seen[: job.num_features])
+    seen[job.num_features] = seat
+    begin = job.num_features + 1 + job.observed
+    if job.observed > 0:
+        observe(table, rules, seat, seen[job.num_features + 1 : begin])
+    if job.shared >> seat & 1:
         for other in range(np.int64(table["num_players"])):
-            if other != seat and shared >> other & 1:
-                information_state(table, rules, other, seen[begin : begin + num_features])
-                begin += num_features
+            if other != seat and job.shared >> other & 1:
+                information_state(table, rules, other, seen[begin : begin + job.num_features])
+                begin += job.num_features
     legal_actions(table, rules, seat, mask)
     slot = _slot(row, sets.slots, sets.rows)
     found = np.int64(sets.slots[slot])
@@ -150,7 +192,7 @@ def _set_of(table, rules, sets, size, scratch, num_features, observed, shared):
 
 @kernel
 def _put(table, position, at):
-    """Puts the card of the pack at `at` to `position`, the last that is given."""
+    """Moves the card at `at` of the deck to `position`, where the fixed cards end."""
     deck = table["deck"]
     card = deck[index(at)]
     deck[index(at)] = deck[index(position)]
@@ -160,7 +202,7 @@ def _put(table, position, at):
 
 @kernel
 def _count_talon(table, position, num_cards, count, place):
-    """Counts the types from a position of the pack on, and where one of each lies."""
+    """Counts the types from a position of the deck on, and finds one of each."""
     count[:] = 0
     for at in range(position, num_cards):
         kind = np.int64(table["deck"][index(at)]) >> 1
@@ -169,10 +211,10 @@ def _count_talon(table, position, num_cards, count, place):
 
 
 @kernel
-def _deal_hand(start, rules, hand, stack):
-    """Deals the given cards; those that are left keep their order."""
-    stack[0] = start[0]
-    table = stack[0]
+def _deal_hand(job, number, stack):
+    """Deals the cards of a hand; those that are left keep their order."""
+    stack[0] = job.start[0]
+    table, hand = stack[0], job.hands[number]
     for place in range(hand.shape[0]):
         card, at = hand[place], place
         while table["deck"][at] != card:
@@ -182,16 +224,23 @@ def _deal_hand(start, rules, hand, stack):
             at -= 1
         table["deck"][place] = card
     table["stacked"] = hand.shape[0]
-    deal(table, rules)
+    deal(table, job.rules[0])
     table["stacked"] = table["drawn"]
 
 
 @kernel
-def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
+def _play(job, depth, action, drawn_at, scratch):
     """Plays an action onto the next table of the stack.
 
-    `drawn_at` is where the card lies that is drawn first, -1 if none is known to be drawn. Where
-    the action draws and nothing is known, and nobody decides after it, what it pays is averaged.
+    Where the action draws a card and nobody decides after it, its payoff is averaged over the
+    cards.
+
+    Args:
+        job: What is grown.
+        depth: The table on which the action is played.
+        action: The action.
+        drawn_at: Where in the deck the card lies that is drawn first; -1 if that is not fixed.
+        scratch: The next table is written, and `expected` if the payoff is averaged.
 
     Returns:
         `PLAYED`; `AVERAGED`, into `expected`; or `DRAWS`, and the next table waits for a card.
@@ -210,16 +259,16 @@ def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
         table = stack[depth + 1]
         if at >= 0:
             _put(table, position, at)
-        apply(table, rules, action)
+        apply(table, job.rules[0], action)
         draws = table["drawn"] > table["stacked"]
         if kind < 0:
             if not draws:
                 table["stacked"] = table["drawn"]
                 return PLAYED
-            if drawn_at >= 0 or not integrate:
+            if drawn_at >= 0 or not job.integrate:
                 break
             # In the table before: this one has drawn some card already.
-            _count_talon(stack[depth], position, num_cards, count, place)
+            _count_talon(stack[depth], position, job.num_cards, count, place)
             expected[:] = 0.0
             outs[:] = 0.0
         elif not draws:  # else it is laid aside for another card
@@ -247,113 +296,122 @@ def _play(scratch, depth, rules, action, drawn_at, num_cards, integrate):
 
 
 @kernel
-def grow(
-    start,
-    rules,
-    hands,
-    chances,
-    num_cards,
-    integrate,
-    num_features,
-    observed,
-    shared,
-    tree,
-    sets,
-    scratch,
-    void,
-    size,
-):
+def grow(job, tree, sets, scratch, size):
     """Grows the trees of deals, one behind the other in preorder, until an array is full.
 
-    Depth first, with a stack of tables. A deal that does not fit is left out whole: the caller
-    makes room and comes again. `size[CLASH]` is set if two tables that look alike to a seat offer
-    it different actions.
+    A deal that does not fit is left out whole: the caller makes room and calls again.
+    `size[CLASH]` is set if two tables that look alike to a seat offer it different actions.
     """
-    stack, frames = scratch.stack, scratch.frames
-    num_players, num_actions = tree.payoff.shape[1], scratch.mask.shape[0]
-    for number in range(size[DEALS], hands.shape[0]):
-        nodes, leaves = size[NODES], size[LEAVES]
-        _deal_hand(start, rules, hands[number], stack)
-        if stack[0]["phase"] == DEAL and stack[0]["redeal"] == BY_KILLE:
-            void[0] += chances[number]
-            size[DEALS] = number + 1
-            continue
-        depth, above, through, chance = 0, 0, -1, chances[number]
-        came, action = PLAYED, -1
-        while depth >= 0:
-            # A new node: the table at `depth`.
-            if (
-                nodes == tree.infoset.shape[0]
-                or leaves == tree.payoff.shape[0]
-                or size[SETS] == sets.player.shape[0]
-            ):
+    for number in range(size[DEALS], job.hands.shape[0]):
+        _deal_hand(job, number, scratch.stack)
+        table = scratch.stack[0]
+        if table["phase"] == DEAL and table["redeal"] == BY_KILLE:
+            scratch.thrown_in[0] += job.chances[number]
+        else:
+            nodes, leaves = size[NODES], size[LEAVES]
+            if not _grow_deal(job, job.chances[number], tree, sets, scratch, size):
+                size[NODES], size[LEAVES] = nodes, leaves
                 return
-            table = stack[depth]
-            tree.parent[nodes] = above
-            tree.sequence[nodes] = through
-            tree.probability[nodes] = chance
-            if came == DRAWS:
-                stands = CHANCE
-            elif came == AVERAGED or table["phase"] <= OVER:
-                stands = TERMINAL
-                again = came == PLAYED and table["phase"] == DEAL
-                tree.redealt[leaves] = again and table["redeal"] == BY_QUESTION
-                for seat in range(num_players):
-                    paid = scratch.expected[seat] if came == AVERAGED else table["reward"][seat]
-                    tree.payoff[leaves, seat] = paid
-                for out in range(tree.outs.shape[1]):
-                    if came == AVERAGED:
-                        tree.outs[leaves, out] = scratch.expected_outs[out]
-                    else:
-                        ends = not tree.redealt[leaves] and out == table["out"]
-                        tree.outs[leaves, out] = 1.0 if ends else 0.0
-                leaves += 1
-            else:
-                stands = _set_of(table, rules, sets, size, scratch, num_features, observed, shared)
-                if stands < 0:
-                    size[CLASH] = 1
-                    return
-            tree.infoset[nodes] = stands
-            frames[depth, NODE], frames[depth, STANDS] = nodes, stands
-            frames[depth, NEXT], frames[depth, ACTION] = 0, action
-            nodes += 1
+        size[DEALS] = number + 1
 
-            # The next step, from the deepest node that has one left.
-            while depth >= 0:
-                stands, choice = np.int64(frames[depth, STANDS]), np.int64(frames[depth, NEXT])
-                table, at = stack[depth], -1
-                if stands == TERMINAL:
-                    depth -= 1
-                    continue
-                if stands == CHANCE:
-                    position = np.int64(table["stacked"])
-                    _count_talon(table, position, num_cards, scratch.talon, scratch.place)
-                    while choice < TYPES and scratch.talon[choice] == 0:
-                        choice += 1
-                    if choice == TYPES:
-                        depth -= 1
-                        continue
-                    action, at = np.int64(frames[depth, ACTION]), scratch.place[choice]
-                    chance, through = scratch.talon[choice] / (num_cards - position), -1
-                else:
-                    while choice < num_actions and sets.masks[stands, choice] == 0:
-                        choice += 1
-                    if choice == num_actions:
-                        depth -= 1
-                        continue
-                    action, chance, through = choice, 1.0, np.int64(sets.first[stands])
-                    for other in range(choice):
-                        through += sets.masks[stands, other]
-                frames[depth, NEXT] = choice + 1
-                above = np.int64(frames[depth, NODE])
-                came = _play(scratch, depth, rules, action, at, num_cards, integrate)
-                depth += 1
-                break
-        size[DEALS], size[NODES], size[LEAVES] = number + 1, nodes, leaves
+
+@kernel
+def _grow_deal(job, chance, tree, sets, scratch, size):
+    """Grows the tree of one deal, depth first, with a stack of tables; False if it does not fit."""
+    depth = 0
+    step = Step(np.int64(0), np.int64(-1), chance, np.int64(-1), np.int64(PLAYED))
+    while depth >= 0:
+        if not _add_node(job, depth, step, tree, sets, scratch, size):
+            return False
+        while depth >= 0:  # the next step, from the deepest node that has one left
+            action, drawn_at, sequence, probability = _next_step(job, depth, sets, scratch)
+            if action < 0:
+                depth -= 1
+                continue
+            came = _play(job, depth, action, drawn_at, scratch)
+            above = np.int64(scratch.frames[depth, NODE])
+            step = Step(above, sequence, probability, action, np.int64(came))
+            depth += 1
+            break
+    return True
+
+
+@kernel
+def _add_node(job, depth, step, tree, sets, scratch, size):
+    """Adds the node of the table at `depth`; False if an array is full, or after a clash."""
+    node, table, frame = size[NODES], scratch.stack[depth], scratch.frames[depth]
+    if (
+        node == tree.infoset.shape[0]
+        or size[LEAVES] == tree.payoff.shape[0]
+        or size[SETS] == sets.player.shape[0]
+    ):
+        return False
+    if step.came == DRAWS:
+        kind = CHANCE
+    elif step.came == AVERAGED or table["phase"] <= OVER:
+        kind = TERMINAL
+        _add_leaf(table, step.came == AVERAGED, size[LEAVES], tree, scratch)
+        size[LEAVES] += 1
+    else:
+        kind = _infoset_of(job, table, sets, scratch, size)
+        if kind < 0:
+            size[CLASH] = 1
+            return False
+    tree.infoset[node] = kind
+    tree.parent[node] = step.parent
+    tree.sequence[node] = step.sequence
+    tree.probability[node] = step.probability
+    frame[NODE], frame[KIND], frame[NEXT], frame[ACTION] = node, kind, 0, step.action
+    size[NODES] = node + 1
+    return True
+
+
+@kernel
+def _add_leaf(table, averaged, leaf, tree, scratch):
+    """Writes what a terminal node pays, and how it ends."""
+    again = not averaged and table["phase"] == DEAL and table["redeal"] == BY_QUESTION
+    tree.redealt[leaf] = again
+    for seat in range(tree.payoff.shape[1]):
+        tree.payoff[leaf, seat] = scratch.expected[seat] if averaged else table["reward"][seat]
+    for out in range(tree.outs.shape[1]):
+        if averaged:
+            tree.outs[leaf, out] = scratch.expected_outs[out]
+        else:
+            tree.outs[leaf, out] = 1.0 if not again and out == table["out"] else 0.0
+
+
+@kernel
+def _next_step(job, depth, sets, scratch):
+    """Returns the next step from the node at `depth`, each once, in order.
+
+    Returns:
+        The action, -1 if no step is left; where the card lies that is drawn, -1 if none is; the
+        sequence, -1 from a chance node; and the probability.
+    """
+    frame = scratch.frames[depth]
+    kind, choice = np.int64(frame[KIND]), np.int64(frame[NEXT])
+    action, drawn_at, sequence, probability = np.int64(-1), np.int64(-1), np.int64(-1), 1.0
+    if kind == CHANCE:
+        position = np.int64(scratch.stack[depth]["stacked"])
+        _count_talon(scratch.stack[depth], position, job.num_cards, scratch.talon, scratch.place)
+        while choice < TYPES and scratch.talon[choice] == 0:
+            choice += 1
+        if choice < TYPES:
+            action, drawn_at = np.int64(frame[ACTION]), scratch.place[choice]
+            probability = scratch.talon[choice] / (job.num_cards - position)
+    elif kind != TERMINAL:
+        while choice < scratch.mask.shape[0] and sets.masks[kind, choice] == 0:
+            choice += 1
+        if choice < scratch.mask.shape[0]:
+            action, sequence = choice, np.int64(sets.first[kind])
+            for other in range(choice):
+                sequence += sets.masks[kind, other]
+    frame[NEXT] = choice + 1
+    return action, drawn_at, sequence, probability
 
 
 class Growth:
-    """The arrays that `grow` fills, which double where they are full."""
+    """The arrays that `grow` fills; they grow where they are full."""
 
     def __init__(
         self,
@@ -370,9 +428,9 @@ class Growth:
         self.num_players = seats
         self.num_features = width(spec.information_state(seats))
         self.observed = width(spec.observation(seats)) if observed else 0
-        self.shared = np.int64(sum(1 << seat for seat in set(shared)))
-        told = self.num_features * (1 + max(len(set(shared)) - 1, 0))
-        words = -(-(told + 1 + self.observed) // 8)
+        self.shared = sum(1 << seat for seat in set(shared))
+        known = self.num_features * max(len(set(shared)), 1)
+        words = -(-(known + 1 + self.observed) // 8)
         depth = spec.max_decisions(batch.rules, seats) + 16  # draws are steps too
         row = np.zeros(words, dtype=np.uint64)
         self.scratch = Scratch(
@@ -385,6 +443,7 @@ class Growth:
             place=np.zeros(TYPES, dtype=np.int64),
             expected=np.zeros(seats),
             expected_outs=np.zeros(out_sets),
+            thrown_in=np.zeros(1),
         )
         self.tree = Grown(
             infoset=np.zeros(nodes, dtype=np.int32),
@@ -403,7 +462,6 @@ class Growth:
             first=np.zeros(sets + 1, dtype=np.int32),
             masks=np.zeros((sets, spec.num_actions), dtype=np.int8),
         )
-        self.void = np.zeros(1)
         self.size = np.zeros(5, dtype=np.int64)
         self.tree.infoset[0], self.tree.parent[0], self.tree.sequence[0] = CHANCE, -1, -1
         self.tree.probability[0] = 1.0
@@ -420,7 +478,7 @@ class Growth:
                 array.resize((length, *array.shape[1:]), refcheck=False)
 
     def make_room(self) -> None:
-        """Makes longer what may be full."""
+        """Lengthens the arrays that may be full."""
         grown, sets = int(self.size[SETS]), len(self.sets.player)
         more = 2 * sets if 2 * grown > sets else sets
         nodes, leaves = len(self.tree.infoset), len(self.tree.payoff)
@@ -438,28 +496,17 @@ class Growth:
         self,
         start: np.ndarray,
         rules: Rules,
-        cards: np.ndarray,
+        hands: np.ndarray,
         chances: np.ndarray,
         num_cards: int,
         integrate: bool,
     ) -> None:
-        """Grows the trees of the hands until all are done or an array is full."""
-        grow(
-            start,
-            rules.record[0],
-            cards,
-            chances,
-            num_cards,
-            integrate,
-            self.num_features,
-            self.observed,
-            self.shared,
-            self.tree,
-            self.sets,
-            self.scratch,
-            self.void,
-            self.size,
-        )
+        """Grows the trees of the hands until all are done or an array is full; see `Job`."""
+        job = Job(
+            start, rules.record, hands, chances, num_cards, integrate,
+            self.num_features, self.observed, self.shared,
+        )  # fmt: skip
+        grow(job, self.tree, self.sets, self.scratch, self.size)
 
 
 def _free_slots(sets: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Strategies of matches as players, and players as strategies of matches."""
+"""Strategies of matches as policies, and policies as strategies of matches."""
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from kille_env.games.byteskille.table import BUY
 from kille_env.policy import Policy, check_probabilities
 from kille_env.registry import load_game, spec
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
-from kille_training.solving.byteskille.policies import BATCH, reach
+from kille_training.solving.byteskille.policies import BATCH
+from kille_training.solving.trees.values import infoset_reach
 
 KEPT = (  # what a table knows of the match while a hand is played
     "pot",
@@ -26,59 +27,61 @@ KEPT = (  # what a table knows of the match while a hand is played
 
 
 def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
-    """Returns what a player does in all seats of a match.
+    """Returns what a policy does in all seats of a match.
 
-    Where the cap on hands is left out, he is told that the first hand of the match is played.
+    Where the cap on hands is left out, the policy sees the counters of the first hand.
 
     Args:
-        policy: The player.
-        match: The match. If states were made one, he is asked about one of the tables that they
-            are; who looks at what decides nothing needs a match that was not `merged`.
+        policy: The policy.
+        match: The match. For merged states the policy is asked about one of their tables; a policy
+            that depends on differences which do not matter needs a match that was not `merged`.
 
     Raises:
-        PolicyError: He says what is no distribution over the legal actions.
+        PolicyError: It returns what is not a distribution over the legal actions.
     """
     hands, buys = [], []
     for state in match.states:
         hand = match.hands[state.hand]
         masks = hand.stage.masks
-        said = _ask(policy, _seen(match, state, state.tables[:1]), masks)
-        chosen = said[masks != 0]
+        asked = _ask(policy, _seen(match, state, state.tables[:1]), masks)
+        chosen = asked[masks != 0]
         sizes = np.diff(hand.stage.tree.first)
-        hands.append(chosen / np.repeat(said.sum(axis=1), sizes))
+        hands.append(chosen / np.repeat(asked.sum(axis=1), sizes))
         buys.append(np.zeros(len(state.after.buyer)))
         nodes = state.after.decisions
         if len(nodes):
-            said = _ask(policy, *_looks(match, state.after.tables[0], state.after.buyer[nodes]))
-            buys[-1][nodes] = said[:, BUY]
+            asked = _ask(policy, *_looks(match, state.after.tables[0], state.after.buyer[nodes]))
+            buys[-1][nodes] = asked[:, BUY]
     return MatchStrategy(tuple(hands), tuple(buys))
 
 
-def match_table_of(
+def match_policy_of(
     strategy: MatchStrategy, match: Match, name: str = "match", **made: object
 ) -> TabularMatchPolicy:
-    """Returns a strategy of a match as a player that can be saved and sit at any table.
+    """Returns a strategy of a match as a policy that can be saved and played.
 
-    A player sees the observation, which forgets some of what the information state knows. Where
-    one observation stands for several information sets of a hand, he plays their mean, weighted
-    with how often play by the strategy comes there. How much that costs, NashConv of
-    `match_strategy_of` him says.
+    A policy sees the observation, which forgets some of what the information state knows. Where one
+    observation stands for several information sets of a hand, the policy plays their mean, weighted
+    with how often play by the strategy comes there. NashConv of `match_strategy_of` the policy says
+    how much that costs.
 
     Args:
         strategy: The strategy.
         match: The match.
-        name: The player's name.
+        name: The policy's name.
         **made: How it was made, for people.
 
     Raises:
-        KilleError: Two states look alike to a player.
+        KilleError: Two states with different strategies have the same observation.
     """
     match.check(strategy)
     game = spec(match.rules.game)
-    card = TabularMetadata(game.name, game.version, match.num_players, match.rules.as_dict(), made)
+    metadata = TabularMetadata(
+        game.name, game.version, match.num_players, match.rules.as_dict(), made
+    )
     # Hands that are thrown in are not counted in the states, but they are in what is observed.
     counts = match.capped and not any(hand.stage.thrown_in for hand in match.hands)
-    seen_columns, standing = hand_columns(card), standing_columns(card, counts)
+    seen_columns, standing = hand_columns(metadata), standing_columns(metadata, counts)
     rows, masks, hands, numbers = [], [], [], []
     for number, hand in enumerate(match.hands):
         state = next(state for state in match.states if state.hand == number)
@@ -93,11 +96,9 @@ def match_table_of(
     begins, played, length = [], [], 0
     for state, chosen in zip(match.states, strategy.hands, strict=True):
         hand = match.hands[state.hand]
-        weight = reach(hand.stage.tree, chosen) + np.finfo(np.float64).tiny
-        dense = np.zeros(hand.stage.masks.shape)
-        dense[hand.stage.masks != 0] = chosen
+        weight = infoset_reach(hand.stage.tree, chosen) + np.finfo(np.float64).tiny
         summed = np.zeros(masks[state.hand].shape)
-        np.add.at(summed, numbers[state.hand], dense * weight[:, None])
+        np.add.at(summed, numbers[state.hand], hand.stage.by_action(chosen) * weight[:, None])
         packed = (summed / summed.sum(axis=1, keepdims=True))[masks[state.hand] != 0]
         key = packed.tobytes()
         if key not in blocks:
@@ -127,15 +128,15 @@ def match_table_of(
         "buy_rows": _rows(buys, len(standing)),
         "buys": np.array(list(buys.values()), dtype=np.float64),
     }
-    return TabularMatchPolicy(card, counts, arrays, name)
+    return TabularMatchPolicy(metadata, counts, arrays, name)
 
 
 def _note(known: dict[bytes, float], row: np.ndarray, what: float) -> None:
-    """Notes what a row means."""
+    """Notes the meaning of a row."""
     if known.setdefault(row.tobytes(), what) != what:
         raise KilleError(
-            "two states of the match in which different things are to be done look alike to a "
-            "player: the observation says too little"
+            "two states of the match with different strategies have the same observation: the "
+            "observation lacks something"
         )
 
 
@@ -144,7 +145,7 @@ def _rows(known: dict[bytes, float], wide: int) -> np.ndarray:
 
 
 def _seen(match: Match, state: State, dealt: np.ndarray) -> np.ndarray:
-    """Returns what is observed in the information sets of a state's hand, [I, F]."""
+    """Returns the observations of the information sets of a state's hand, [I, F]."""
     stage = match.hands[state.hand].stage
     tables = stage.grown.copy()
     for name in KEPT:
@@ -153,14 +154,14 @@ def _seen(match: Match, state: State, dealt: np.ndarray) -> np.ndarray:
 
 
 def _standings(match: Match, state: State) -> np.ndarray:
-    """Returns what each seat in the hand observes at each table of a state, [., F]."""
+    """Returns the observations of the seats in the hand at each table of a state, [., F]."""
     seats = match.hands[state.hand].seats
     tables = np.repeat(state.tables, len(seats))
     return _observe(match, tables, np.tile(seats, len(state.tables)))
 
 
 def _looks(match: Match, tables: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns what seats observe at tables where they are to act, and what they may do."""
+    """Returns the observations and masks of seats at tables where they are to act."""
     masks = np.zeros((len(tables), len(spec(match.rules.game).actions)), dtype=np.int8)
     seats = seats.astype(np.int64)
     load_game("byteskille").mask(tables, match.rules.record, seats, masks)
@@ -175,10 +176,10 @@ def _observe(match: Match, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
 
 
 def _ask(policy: Policy, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Returns what a policy says, [N, A]."""
-    said = np.zeros(masks.shape)
+    """Returns what a policy does, [N, A]."""
+    asked = np.zeros(masks.shape)
     for begin in range(0, len(seen), BATCH):
         part = slice(begin, begin + BATCH)
-        said[part] = policy.probabilities(seen[part], masks[part])
-        check_probabilities(policy.name, said[part], masks[part])
-    return said
+        asked[part] = policy.probabilities(seen[part], masks[part])
+        check_probabilities(policy.name, asked[part], masks[part])
+    return asked

@@ -1,16 +1,15 @@
 """Solves matches: hand by hand with regret minimisation, from the last states to the first.
 
-States are solved group by group (`Match.circles`), the last ones first. Within a group the hands
-lead to one another - nobody goes out and the deal passes on, or a question is granted - so it is
-gone through again until every strategy holds against what the others have come to be worth. Most
-questions of a deal are asked for the same worth of a new hand but for the last digits: a state
-starts with the strategy of the one behind it that deals the same hand, and is left alone where that
-is good enough already.
+States are solved group by group (`Match.components`), the last ones first. Within a group the hands
+lead to one another - nobody goes out and the deal passes on, or a question is granted - so the
+group is repeated until every strategy holds against what the others have come to be worth. From one
+question to the next, what follows a hand hardly changes: so a state starts with the strategy of the
+following state that deals the same hand, and is left alone where that is good enough already.
 
 Buying in is decided by backward induction, for each seat what is best for itself.
 
-What has been found is kept between two groups, so that an interrupted match goes on from the group
-that was at hand, and ends as if it had not been interrupted.
+A checkpoint is kept between two groups, so that an interrupted match resumes at the group that was
+being solved, and ends as if it had not been interrupted.
 """
 
 import time
@@ -21,35 +20,30 @@ from typing import Any
 
 import numpy as np
 
-from kille_training.solving.byteskille.match_state import (
-    MatchState,
-    load_match_state,
-    save_match_state,
+from kille_training.solving.byteskille.match_checkpoint import (
+    Checkpoint,
+    load_checkpoint,
+    save_checkpoint,
 )
-from kille_training.solving.byteskille.matches import (
-    Hand,
-    Match,
-    MatchNashConv,
-    MatchStrategy,
-    match_nash_conv,
-)
+from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
+from kille_training.solving.byteskille.matches import Hand, Match, MatchStrategy
 from kille_training.solving.trees.cfr import CFR, DISCOUNTED, Variant
 from kille_training.solving.trees.sequences import payable_form
 from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import nash_conv
+from kille_training.solving.trees.values import nash_conv, uniform
 
 FIRST_CHECK = 32  # iterations before a hand's strategy is measured first
 BETWEEN_CHECKS = 1.25  # growth of the iterations from one measurement to the next
-MARGIN = 0.5  # how much better than asked a hand is solved, so that it lasts when values move
-SHARPER = 0.25  # how much finer the hands are solved when the match as a whole is not good enough
+MARGIN = 0.5  # how much better than needed a hand is solved, so that it lasts when values change
+SHARPER = 0.25  # how much better the hands are solved when the match as a whole is not good enough
 MOST_ITERATIONS = 5000
-"""Iterations in one visit to a state: what has not come near by then is left for the next visit."""
+"""Iterations in one visit to a state; if they are not enough, the next visit continues."""
 
 MOST_ROUNDS = 200
-"""Times that a group of states is gone through, and that the match is."""
+"""Times that a group of states is repeated, and that the match is."""
 
-KEPT_EVERY = 30.0
-"""Seconds after which the state is written again."""
+SAVE_SECONDS = 30.0
+"""Seconds between two checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ class MatchProgress:
     """How far the solver has come.
 
     Attributes:
-        solved: States of this pass that are done.
+        solved: States of this pass that are solved.
         states: All of them.
         iterations: Of the method, in all states together.
         seconds: Since the start, those before an interruption included.
@@ -70,6 +64,14 @@ class MatchProgress:
     seconds: float
     nash_conv: MatchNashConv | None = None
 
+    def describe(self) -> str:
+        """Returns a line of text."""
+        found = f", NashConv {self.nash_conv.total:.2g} units" if self.nash_conv else ""
+        return (
+            f"{self.solved:>6,} of {self.states:,} states, {self.iterations:,} iterations, "
+            f"{self.seconds:.1f} s{found}"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class MatchSolution:
@@ -78,9 +80,9 @@ class MatchSolution:
     Attributes:
         match: The match.
         strategy: What all seats do in it.
-        nash_conv: How good that is, and what it earns.
+        nash_conv: NashConv of the strategy, and what it earns.
         iterations: Of the method, in all states together.
-        seconds: Solving and measuring.
+        seconds: Spent on solving and measuring.
     """
 
     match: Match
@@ -94,26 +96,24 @@ def solve_match(
     match: Match,
     *,
     target: float = 1e-4,
-    seconds: float = float("inf"),
     variant: Variant = DISCOUNTED,
-    keep: Path | None = None,
+    checkpoint: Path | None = None,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> MatchSolution:
     """Solves a match.
 
     Args:
         match: The match.
-        target: NashConv to reach, as a share of the pot.
-        seconds: Time after which no hand is solved any more; the match is measured as it is then.
+        target: NashConv at which it is solved, as a share of the pot.
         variant: The method; the default needs the fewest iterations here.
-        keep: File for what has been found. Where it lies there already, solving goes on from it;
-            it is written now and then, and when it is interrupted.
-        progress: Is called after each group of states, and with NashConv after each pass.
+        checkpoint: File of checkpoints. If it exists, solving resumes from it; it is written now
+            and then, and on an interruption.
+        progress: Called after each group of states, and with NashConv after each pass.
 
     Raises:
-        KilleError: `keep` is no saved state of this match.
+        KilleError: The file is not a checkpoint of this match.
     """
-    return _MatchSolver(match, target, seconds, variant, keep, progress).solve()
+    return _MatchSolver(match, target, variant, checkpoint, progress).solve()
 
 
 class _HandSolver(CFR):
@@ -124,37 +124,34 @@ class _HandSolver(CFR):
         super().__init__(hand.stage.tree, variant, self.payable.form)
 
     def begin(self, tree: FlatTree, memory: dict[str, np.ndarray] | None) -> None:
-        """Takes over what a tree pays and what is remembered of it; the average begins anew."""
+        """Takes over the payoffs of a tree and a state's regrets; the average begins anew."""
         self.payable.pay(tree.payoff)
         if memory is None:
-            sizes = np.diff(tree.first)
-            even = np.repeat(1.0 / sizes, sizes)
-            memory = {"regret": np.zeros(tree.num_sequences), "current": even}
-        self._restore(0, {**memory, "average": np.zeros(tree.num_sequences)})
+            memory = {"regret": np.zeros(tree.num_sequences), "current": uniform(tree)}
+        self.restore(0, {**memory, "average": np.zeros(tree.num_sequences)})
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What to go on with."""
-        state = self._state()
+        """Returns what is needed to resume."""
+        state = self.state()
         return {name: state[name] for name in ("regret", "current")}
 
 
 class _MatchSolver:
-    """What is known while a match is solved."""
+    """The state of the solver."""
 
     def __init__(
         self,
         match: Match,
         target: float,
-        seconds: float,
         variant: Variant,
-        keep: Path | None,
+        path: Path | None,
         progress: Callable[[MatchProgress], None] | None,
     ) -> None:
-        self.match, self.limit, self.variant, self.progress = match, seconds, variant, progress
-        self.target, self.keep = target, keep
+        self.match, self.target, self.variant = match, target, variant
+        self.path, self.progress = path, progress
         self.began = self.written = time.perf_counter()
         self.spent = 0.0
-        self.passes, self.circle = 0, 0
+        self.passes, self.groups = 0, 0
         self.tolerance = 0.1 * target * match.pot
         self.iterations = 0
         count = len(match.states)
@@ -162,7 +159,7 @@ class _MatchSolver:
         self.buys = [np.zeros(len(state.after.buyer)) for state in match.states]
         self.memories: list[dict[str, np.ndarray] | None] = [None] * count
         self.solvers: dict[int, _HandSolver] = {}
-        # Until a state has been solved, the pot counts as shared by those who are in.
+        # Until a state has been solved, its value is an equal share of the pot.
         self.values = np.zeros((count, match.num_players))
         for number, state in enumerate(match.states):
             seats = list(match.hands[state.hand].seats)
@@ -173,59 +170,58 @@ class _MatchSolver:
         return self.spent + time.perf_counter() - self.began
 
     def solve(self) -> MatchSolution:
-        """Goes through the match until it is good enough."""
-        if self.keep is not None and self.keep.exists():
-            self._go_on(load_match_state(self.keep, self.match, self._made()))
-        kept = None
+        """Repeats passes through the match until it is good enough."""
+        if self.path is not None and self.path.exists():
+            self._resume(load_checkpoint(self.path, self.match, self._settings()))
+        last = None
         try:
             while True:
-                for circle in self.match.circles[self.circle :]:
-                    kept = self._state()
-                    if time.perf_counter() - self.written >= KEPT_EVERY:
-                        self._write(kept)
-                    self._solve_circle(circle, self.tolerance)
-                    self.circle += 1
-                    self._tell(sum(map(len, self.match.circles[: self.circle])))
+                for group in self.match.components[self.groups :]:
+                    last = self._checkpoint()
+                    if time.perf_counter() - self.written >= SAVE_SECONDS:
+                        self._write(last)
+                    self._solve_group(group, self.tolerance)
+                    self.groups += 1
+                    self._report(sum(map(len, self.match.components[: self.groups])))
                 found = match_nash_conv(self.match, self._strategy())
-                self._tell(len(self.match.states), found)
-                self.passes, self.circle = self.passes + 1, 0
-                good = found.share <= self.target
-                if good or self.passes == MOST_ROUNDS or self.seconds >= self.limit:
+                self._report(len(self.match.states), found)
+                self.passes, self.groups = self.passes + 1, 0
+                if found.share <= self.target or self.passes == MOST_ROUNDS:
                     break
                 self.tolerance *= SHARPER
         except KeyboardInterrupt:
-            if kept is not None:
-                self._write(kept)
+            if last is not None:
+                self._write(last)
             raise
         return MatchSolution(self.match, self._strategy(), found, self.iterations, self.seconds)
 
-    def _state(self) -> MatchState:
-        """What has been found; arrays of it are replaced later, but never changed."""
+    def _checkpoint(self) -> Checkpoint:
+        """Returns the state of the solver; its arrays are later replaced, but never changed."""
         parts = (
             None if own is None or memory is None else {"strategy": own, **memory}
             for own, memory in zip(self.strategies, self.memories, strict=True)
         )
-        return MatchState(
-            self.passes, self.circle, self.tolerance, self.iterations, self.seconds,
+        return Checkpoint(
+            self.passes, self.groups, self.tolerance, self.iterations, self.seconds,
             tuple(parts), tuple(self.buys), self.values.copy(),
         )  # fmt: skip
 
-    def _go_on(self, state: MatchState) -> None:
-        self.passes, self.circle, self.tolerance = state.passes, state.circle, state.tolerance
-        self.iterations, self.spent = state.iterations, state.seconds
-        for number, parts in enumerate(state.parts):
+    def _resume(self, last: Checkpoint) -> None:
+        self.passes, self.groups, self.tolerance = last.passes, last.groups, last.tolerance
+        self.iterations, self.spent = last.iterations, last.seconds
+        for number, parts in enumerate(last.parts):
             if parts is not None:
                 self.memories[number] = {name: parts[name] for name in ("regret", "current")}
                 self.strategies[number] = parts["strategy"]
-        self.buys, self.values = list(state.buys), state.values
+        self.buys, self.values = list(last.buys), last.values
 
-    def _write(self, state: MatchState) -> None:
-        if self.keep is not None:
-            save_match_state(self.keep, state, self.match, self._made())
+    def _write(self, last: Checkpoint) -> None:
+        if self.path is not None:
+            save_checkpoint(self.path, last, self.match, self._settings())
         self.written = time.perf_counter()
 
-    def _made(self) -> dict[str, Any]:
-        """How the match is solved, as JSON can hold it."""
+    def _settings(self) -> dict[str, Any]:
+        """Returns how the match is solved, as JSON can hold it."""
         variant = {name: str(value) for name, value in asdict(self.variant).items()}
         return {"target": self.target, **variant}
 
@@ -236,20 +232,20 @@ class _MatchSolver:
         ]
         return MatchStrategy(tuple(played), tuple(self.buys))
 
-    def _tell(self, solved: int, found: MatchNashConv | None = None) -> None:
+    def _report(self, solved: int, found: MatchNashConv | None = None) -> None:
         if self.progress is not None:
             states = len(self.match.states)
             self.progress(MatchProgress(solved, states, self.iterations, self.seconds, found))
 
-    def _solve_circle(self, circle: tuple[int, ...], tolerance: float) -> None:
-        """Goes through a group until all its strategies hold and its values stand still."""
+    def _solve_group(self, group: tuple[int, ...], tolerance: float) -> None:
+        """Repeats a group until all its strategies hold and its values no longer change."""
         for _ in range(MOST_ROUNDS):
             change = 0.0
-            for number in circle:
+            for number in group:
                 before = self.values[number].copy()
                 self._solve_state(number, tolerance)
                 change = max(change, float(np.abs(self.values[number] - before).max()))
-            if change <= 0.1 * tolerance or self.seconds >= self.limit:
+            if change <= 0.1 * tolerance:
                 break
 
     def _solve_state(self, number: int, tolerance: float) -> None:
@@ -262,11 +258,9 @@ class _MatchSolver:
         played = self.strategies[number]
         if played is not None:
             found = nash_conv(tree, played)
-            if found.total <= tolerance or self.seconds >= self.limit:
+            if found.total <= tolerance:
                 self.values[number] = found.values
                 return
-        if self.seconds >= self.limit:
-            return
         if state.hand not in self.solvers:
             self.solvers[state.hand] = _HandSolver(hand, self.variant)
         solver = self.solvers[state.hand]
@@ -276,8 +270,7 @@ class _MatchSolver:
             solver.run(check - solver.iteration)
             average = solver.average
             found = nash_conv(tree, average)
-            good = found.total <= MARGIN * tolerance
-            if good or check >= MOST_ITERATIONS or self.seconds >= self.limit:
+            if found.total <= MARGIN * tolerance or check >= MOST_ITERATIONS:
                 break
             check = min(MOST_ITERATIONS, int(check * BETWEEN_CHECKS))
         self.iterations += solver.iteration
@@ -285,7 +278,7 @@ class _MatchSolver:
         self.values[number] = found.values
 
     def _look_behind(self, number: int) -> None:
-        """Takes over the strategy of a state behind this one that deals the same hand."""
+        """Takes over the strategy of a following state that deals the same hand."""
         if self.strategies[number] is not None:
             return
         state = self.match.states[number]

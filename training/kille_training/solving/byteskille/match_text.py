@@ -1,4 +1,4 @@
-"""A strategy of a whole pot for people: the states, what they are worth, and who buys in."""
+"""A strategy of a whole pot as text: the states, what they are worth, and who buys in."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,12 @@ import numpy as np
 from kille_env.cards.sets import members
 from kille_env.games.byteskille.settle import price
 from kille_training.labels import position_names
-from kille_training.solving.byteskille.matches import Match, MatchNashConv, MatchStrategy, State
-from kille_training.solving.byteskille.text import SURE, hand_text, rules_told
+from kille_training.solving.byteskille.match_values import MatchNashConv
+from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
+from kille_training.solving.byteskille.text import SURE, hand_text, rules_text
 
-MOST_TOLD = 20
-"""States that are told, and decisions to buy in: those that come up most often."""
+MOST_SHOWN = 20
+"""States that are shown, and decisions to buy in: those that come up most often."""
 
 
 def match_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -> str:
@@ -26,10 +27,10 @@ def match_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -
     lines = [
         f"# Byteskille, a whole pot with {players} seats",
         "",
-        f"Rules: {rules_told(match.rules)}.",
+        f"Rules: {rules_text(match.rules)}.",
         "",
-        f"NashConv {measured.total:.2g} units, {measured.share:.2g} of the first pot: so much all "
-        "seats together could still gain in the match, each by its best response.",
+        f"NashConv {measured.total:.2g} units, {measured.share:.2g} of the first pot: the sum of "
+        "what the seats could still gain in the match, each by its best response.",
         "",
         "| seat | earns | could gain | information sets |",
         "|---|---|---|---|",
@@ -51,21 +52,21 @@ def match_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -
 
 
 def states_text(match: Match, measured: MatchNashConv) -> list[str]:
-    """Returns the states, the most frequent first, and their worth, as lines of Markdown."""
+    """Returns the states and their values, the most frequent first, as lines of Markdown."""
     asked = np.array([bool(state.tables["redeals"][0]) for state in match.states])
     fresh = sorted(np.flatnonzero(~asked), key=lambda number: -round(measured.visits[number], 9))
     names = seat_names(match.num_players)
     lines = [
         "A state is a table at which a hand is dealt; seats are counted from the one on the "
         "dealer's left, and turn with the deal. A seat's number is what the rest of the match is "
-        "worth to it, in units, what it has paid so far left out. *Hands* is how many are to be "
-        f"expected in a match: {measured.hands:.2f} in all, "
-        f"{measured.visits[asked].sum():.2g} of them dealt again for a question.",
+        "worth to it, in units, without what it has paid so far. *Hands* is the expected number "
+        f"in a match: {measured.hands:.2f} in all, "
+        f"{measured.visits[asked].sum():.2g} of them dealt again after a question.",
         "",
         "| state | pot | bought in | " + " | ".join(names) + " | hands |",
         "|" + "---|" * (4 + len(names)),
     ]
-    for number in fresh[:MOST_TOLD]:
+    for number in fresh[:MOST_SHOWN]:
         state = match.states[number]
         seats = [
             f"{_standing(state, seat)} {measured.state_values[number, seat]:+.4f}"
@@ -81,19 +82,19 @@ def states_text(match: Match, measured: MatchNashConv) -> list[str]:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     left_out = []
-    if rarer := len(fresh[MOST_TOLD:]):
-        left_out.append(f"{rarer:,} that are dealt more rarely")
+    if rarer := len(fresh[MOST_SHOWN:]):
+        left_out.append(f"{rarer:,} rarer ones")
     if asked.any():
-        left_out.append(f"{asked.sum():,} of hands dealt again for a question")
+        left_out.append(f"{asked.sum():,} of hands dealt again after a question")
     if left_out:
         lines += ["", f"Left out: {' and '.join(left_out)}."]
     return lines
 
 
 def buying_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -> list[str]:
-    """Returns who buys in again, and what that is worth to him, as lines of Markdown."""
+    """Returns who buys in again, and what that is worth, as lines of Markdown."""
     if not any(len(state.after.decisions) for state in match.states):
-        return ["Nobody is ever asked to."]
+        return ["Nobody can ever buy in."]
     rows, asked, names = [], 0, seat_names(match.num_players)
     for number, state in enumerate(match.states):
         after, buys = state.after, strategy.buys[number]
@@ -118,18 +119,18 @@ def buying_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) 
             ]
             rows.append((float(often[node]), cells))
     lines = [
-        "Who is asked knows who is in for the next hand so far. Declining and buying are what the "
-        "rest of the match is worth to him either way, the price paid; *times* is how often that "
-        "comes up in a match.",
+        "The seat that is asked knows who is in for the next hand so far. *Declining* and *buying* "
+        "are what the rest of the match is worth to it then, the price paid; *times* is how often "
+        "that comes up in a match.",
         "",
         "| after state | asked | in so far | price | declining | buying | does | times |",
         "|---|---|---|---|---|---|---|---|",
     ]
     rows.sort(key=lambda row: -round(row[0], 9))
-    lines += ["| " + " | ".join(cells) + " |" for _, cells in rows[:MOST_TOLD]]
+    lines += ["| " + " | ".join(cells) + " |" for _, cells in rows[:MOST_SHOWN]]
     left_out = []
-    if rarer := len(rows[MOST_TOLD:]):
-        left_out.append(f"{rarer:,} that come up more rarely")
+    if rarer := len(rows[MOST_SHOWN:]):
+        left_out.append(f"{rarer:,} rarer ones")
     if asked:
         left_out.append(f"{asked:,} after a hand dealt again for a question")
     if left_out:
@@ -138,12 +139,12 @@ def buying_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) 
 
 
 def seat_names(players: int) -> list[str]:
-    """Returns the names of seats counted from the dealer's left, whoever of them is in."""
+    """Returns the names of seats, counted from the dealer's left whether they are in or not."""
     return [*(f"seat {number}" for number in range(1, players)), "dealer"]
 
 
 def _standing(state: State, seat: int) -> str:
-    """Whether a seat is in, as far as all tables that are the state agree about it."""
+    """Returns whether a seat is in, as far as all tables of the state agree."""
     if seat in members(state.tables["in_pot"][0]):
         return "in"
     declined = all(seat in members(row) for row in state.tables["declined"])
@@ -157,4 +158,4 @@ def _names(names: Sequence[str], seats: int) -> str:
 def _choice(buys: float) -> str:
     if buys >= SURE or buys <= 1.0 - SURE:
         return "buys" if buys >= SURE else "declines"
-    return f"buys {100 * buys:.0f} %"
+    return f"buys {100 * buys:.0f}%"

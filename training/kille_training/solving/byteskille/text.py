@@ -1,9 +1,9 @@
-"""The strategy of a deal in words, and the map of its swaps.
+"""The strategy of a deal as text.
 
-Information sets are told by situations: whose turn it is and what has happened, without the cards.
-In a situation the seat's own card decides, and whether it knows that somebody else still holds a
-lower one, for only the lowest card loses. That is nearly always all that a strategy looks at; where
-it looks at more, that is said.
+Information sets are grouped by situation: whose turn it is and what has happened, without the
+cards. In a situation the strategy depends on the seat's own card, and on whether the seat knows
+that another still holds a lower one, for only the lowest card loses. That is nearly always all; the
+text says where a strategy depends on more.
 """
 
 from collections import defaultdict
@@ -32,37 +32,36 @@ from kille_env.games.byteskille.table import (
     UNDONE,
 )
 from kille_env.registry import spec
-from kille_training.evaluation.swap_map import SwapMap, Tally
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.byteskille.policies import reach, strategy_of
-from kille_training.solving.trees.values import NashConv
+from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.trees.values import NashConv, infoset_reach
 
 REACHED = 1e-6
-"""How often play must come to an information set for it to count as reached."""
+"""How likely play must be to come to an information set for it to count as reached."""
 
-TOLD = 1e-3
-"""How often a situation must come up to be told."""
+FREQUENT = 1e-3
+"""How likely a situation must be to be described."""
 
 SURE = 0.995
-"""From here on an action counts as certain."""
+"""The probability from which an action counts as certain."""
 
-DEPENDS = "it depends on what else was seen"
+DEPENDS = "depends on what else was seen"
 
 LOW, HIGH = KI, KI + 1  # where killes stand among the types of cards
 NOTHING, KILLE, LOWER, SAME, NONE_LOWER = range(5)
 KNOWN = {
     NOTHING: "",
-    KILLE: "somebody is known to hold a low kille",
-    LOWER: "somebody is known to hold a lower card",
-    SAME: "the lowest card known of another is as low",
+    KILLE: "another seat is known to hold a low kille",
+    LOWER: "another seat is known to hold a lower card",
+    SAME: "the lowest card known of the others is equal",
     NONE_LOWER: "the cards known of others are higher",
 }
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """One information set as it is told."""
+    """One information set as the text sees it."""
 
     situation: str
     own: int
@@ -72,21 +71,11 @@ class _Seen:
     chances: tuple[float, ...]
 
 
-def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
-    """Returns how likely a swap is where all seats play a strategy [S], exactly."""
-    weight = reach(stage.tree, strategy)
-    rows = np.flatnonzero(weight > REACHED)
-    tally = Tally(stage.num_players)
-    chances = _chances(strategy, stage)[rows]
-    tally.add(stage.observations[rows], stage.masks[rows], chances, weight[rows])
-    return tally.map()
-
-
-def strategy_text(table: TabularPolicy, deal: DealStages, measured: NashConv) -> str:
+def strategy_text(policy: TabularPolicy, deal: DealStages, measured: NashConv) -> str:
     """Returns a strategy as Markdown.
 
     Args:
-        table: The strategy.
+        policy: The strategy.
         deal: The deal.
         measured: What its seats earn and could gain.
     """
@@ -95,10 +84,10 @@ def strategy_text(table: TabularPolicy, deal: DealStages, measured: NashConv) ->
     lines = [
         f"# Byteskille, a single deal with {players} seats",
         "",
-        f"Rules: {rules_told(stage.rules)}.",
+        f"Rules: {rules_text(stage.rules)}.",
         "",
-        f"NashConv {measured.total:.2g} units a deal: so much all seats together could still gain, "
-        "each by its best response.",
+        f"NashConv {measured.total:.2g} units per deal: the sum of what the seats could still "
+        "gain, each by its best response.",
         "",
         "| seat | earns | could gain | information sets of a hand |",
         "|---|---|---|---|",
@@ -107,12 +96,12 @@ def strategy_text(table: TabularPolicy, deal: DealStages, measured: NashConv) ->
     for name, seat, sets in zip(names, stage.order, stage.information_sets, strict=True):
         value, gain = measured.values[seat], measured.improvement[seat]
         lines.append(f"| {name} | {value:+.6f} | {gain:.1g} | {sets:,} |")
-    lines += ["", *hand_text(strategy_of(table, stage), stage)]
+    lines += ["", *hand_text(strategy_of(policy, stage), stage)]
     if len(deal.stages) > 1:
         lines += [
             "",
             f"This is the first hand. Questions can be granted {len(deal.stages) - 1} times, and "
-            "each new hand is a game of its own, which policy.npz has as well.",
+            "each new hand is a game of its own; policy.npz has them all.",
         ]
     return "\n".join(lines) + "\n"
 
@@ -132,8 +121,8 @@ def hand_text(strategy: np.ndarray, stage: Stage) -> list[str]:
     return lines
 
 
-def situations(seen: Sequence[_Seen], least: float = TOLD) -> list[str]:
-    """Returns what a seat does, situation by situation, the most frequent one first."""
+def situations(seen: Sequence[_Seen], least: float = FREQUENT) -> list[str]:
+    """Returns what a seat does, by situation, the most frequent first."""
     groups: dict[str, list[_Seen]] = defaultdict(list)
     for one in seen:
         groups[one.situation].append(one)
@@ -143,42 +132,43 @@ def situations(seen: Sequence[_Seen], least: float = TOLD) -> list[str]:
         if weight[name] < least:
             rare += 1
             continue
-        lines.append(f"- **{name}** ({100 * weight[name]:.1f} %)")
+        lines.append(f"- **{name}** ({100 * weight[name]:.1f}%)")
         lines += [f"  - {line}" for line in _choices(groups[name])]
     if rare:
-        lines.append(f"- {counted(rare, 'situation', 'situations')} that come up more rarely")
+        lines.append(f"- {counted(rare, 'rarer situation', 'rarer situations')}")
     return lines
 
 
 def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
-    """Returns seat, situation and choice where every seat stood before: the strategy in short."""
+    """Returns seat, situation and choice where every seat before has stood."""
     names = position_names(stage.num_players)
     sets = _sets_of(strategy, stage)
-    told = []
+    turns = []
     for place, seat in enumerate(stage.order):
         before = [f"{name} stood" for name in names[:place]]
         situation = ", ".join(before) if before else "nothing has happened"
         mine = [one for owner, one in sets if owner == seat and one.situation == situation]
-        told.append((names[place], situation, " ".join(_choices(mine))))
-    return told
+        turns.append((names[place], situation, " ".join(_choices(mine))))
+    return turns
 
 
 def _how_to_read(stage: Stage, sets: Sequence[tuple[int, _Seen]]) -> list[str]:
     reached, most = len(sets), stage.tree.num_infosets
     return [
-        "How to read it: under each seat stand the situations in which it decides, with how often "
-        "they come up in a hand. Probabilities stand only where the strategy draws lots; even odds "
-        "often mean that it makes no difference, as where somebody else is sure to lose.",
+        "How to read it: for each seat, the situations in which it decides, with how often they "
+        "come up in a hand; *you* are that seat. Probabilities are shown only where the strategy "
+        "is random; equal probabilities often mean that the choice makes no difference, as when "
+        "another seat is sure to lose.",
         "",
-        f"Play by this strategy comes to {reached:,} of the {most:,} information sets of a hand; "
-        f"the {most - reached:,} others take somebody who plays otherwise. Situations that come up "
-        f"less than once in {round(1 / TOLD):,} hands are counted at the end of each seat. "
+        f"Play by this strategy reaches {reached:,} of the {most:,} information sets of a hand; "
+        f"the other {most - reached:,} need a seat that deviates. Situations that come up less "
+        f"than once in {round(1 / FREQUENT):,} hands are only counted, at the end of each seat. "
         "policy.npz has all of them.",
     ]
 
 
-def rules_told(rules: Rules) -> str:
-    """Returns a preset and what differs from it."""
+def rules_text(rules: Rules) -> str:
+    """Returns a preset and the switches that differ from it."""
     game = spec(rules.game)
     preset = str(rules["preset"])
     base = game.resolve(preset, episode=rules["episode"]).as_dict()
@@ -190,16 +180,9 @@ def rules_told(rules: Rules) -> str:
     return ", ".join([preset, *other])
 
 
-def _chances(strategy: np.ndarray, stage: Stage) -> np.ndarray:
-    """Returns how likely each action is in each information set, [I, A]."""
-    chances = np.zeros(stage.masks.shape)
-    chances[stage.masks != 0] = strategy
-    return chances
-
-
 def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
     """Returns the reached information sets with their seats."""
-    weight, chances = reach(stage.tree, strategy), _chances(strategy, stage)
+    weight, chances = infoset_reach(stage.tree, strategy), stage.by_action(strategy)
     found = []
     for number in np.flatnonzero(weight > REACHED):
         seat = int(stage.tree.player[number])
@@ -228,7 +211,7 @@ def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
 
 
 def _card(position: Any, card: int) -> int:
-    """The type of a card; a high kille is one of its own."""
+    """Returns the type of a card; a high kille is a type of its own."""
     kind = card >> 1
     return HIGH if kind == KI and int(position["high"]) >> (card & 1) & 1 else kind
 
@@ -238,7 +221,7 @@ def _rank(card: int) -> int:
 
 
 def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
-    """The lowest card that a seat knows in the hand of another one who is not chopped."""
+    """Returns the lowest card that a seat knows of the others that are not chopped."""
     out = members(position["chopped"])
     cards = []
     for other in range(num_players):
@@ -250,42 +233,44 @@ def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
 
 
 def _situation(position: Any, seat: int, stage: Stage) -> str:
-    """What has happened before a decision, without the cards."""
+    """Returns what has happened before a decision, without the cards."""
     places = position_names(stage.num_players)
     names = {other: places[place] for place, other in enumerate(stage.order)}
+    names[seat] = "you"
     actions = spec(stage.rules.game).actions
-    told = []
+    happened = []
     for event in position["events"][: int(position["num_events"])].tolist():
         kind, a, b, _, card_b, extra = event
-        who = "he" if a == seat else names[a]
         if kind == EV_STAND:
-            told.append(f"{who} stood")
+            happened.append(f"{names[a]} stood")
         elif kind == EV_EXCHANGE:
-            told.append(f"{who} swapped with {'him' if b == seat else names[b]}")
-            told[-1] += " (undone)" if extra & UNDONE else ""
+            undone = " (undone)" if extra & UNDONE else ""
+            happened.append(f"{names[a]} swapped with {names[b]}{undone}")
         elif kind == EV_PASSED:
-            told.append(f"{who} was sent past {names[b]}'s {KILLE_PACK.name(card_b)}")
-        elif kind == EV_HUSAR:
-            told.append(f"{names[b]}'s husar chopped {'him' if a == seat else names[a]}")
-        elif kind == EV_SVIN:
-            told.append(f"{names[b]}'s svin chopped {'him' if extra == seat else names[extra]}")
+            passed = "were" if a == seat else "was"
+            holder = "your" if b == seat else f"{names[b]}'s"
+            happened.append(f"{names[a]} {passed} sent past {holder} {KILLE_PACK.name(card_b)}")
+        elif kind in (EV_HUSAR, EV_SVIN):
+            card = "husar" if kind == EV_HUSAR else "svin"
+            holder = "your" if b == seat else f"{names[b]}'s"
+            happened.append(f"{holder} {card} chopped {names[a if kind == EV_HUSAR else extra]}")
         elif kind == EV_ASK:
-            told.append(f"{who} asked")
+            happened.append(f"{names[a]} asked")
         elif kind == EV_ANSWER:
-            told.append(f"{who} answered {actions[b]}")
+            happened.append(f"{names[a]} answered {actions[b]}")
         else:
-            told.append(f"{who} drew from the talon")
+            happened.append(f"{names[a]} drew from the talon")
     phase = int(position["phase"])
     if phase == GOK:
         turn = names[int(position["order"][int(position["turn"])])]
-        told.append(f"he holds the gök and {turn} is on turn")
+        happened.append(f"you hold the gök and {turn} is on turn")
     elif phase in (ANSWER_DEALER, ANSWER_THIRD):
-        told.append("he is to answer")
-    return ", ".join(told) if told else "nothing has happened"
+        happened.append("you are to answer")
+    return ", ".join(happened) if happened else "nothing has happened"
 
 
 def _choices(seen: Sequence[_Seen]) -> list[str]:
-    """Returns what is done in a situation by card, a line for each thing known of the others."""
+    """Returns what is done in a situation by card, one line for each kind of knowledge."""
     lines = []
     for known in sorted({one.known for one in seen}):
         by_card: dict[int, list[_Seen]] = defaultdict(list)
@@ -305,37 +290,37 @@ def _choices(seen: Sequence[_Seen]) -> list[str]:
 
 
 def _same(group: Sequence[_Seen]) -> str:
-    """The choice that all share, nothing if they do not."""
-    told = {_told(one.chances) for one in group}
-    return told.pop() if len(told) == 1 else ""
+    """Returns the choice that all share, or nothing."""
+    choices = {_choice(one.chances) for one in group}
+    return choices.pop() if len(choices) == 1 else ""
 
 
 def _by_lowest(group: Sequence[_Seen]) -> str:
     by_lowest: dict[int, list[_Seen]] = defaultdict(list)
     for one in sorted(group, key=lambda one: _rank(one.lowest)):
         by_lowest[one.lowest].append(one)
-    told = {lowest: _same(ones) or DEPENDS for lowest, ones in by_lowest.items()}
-    return _ranges(told).replace("; ", ", ")
+    choices = {lowest: _same(ones) or DEPENDS for lowest, ones in by_lowest.items()}
+    return _ranges(choices).replace("; ", ", ")
 
 
-def _told(chances: tuple[float, ...]) -> str:
-    """A choice in words."""
+def _choice(chances: tuple[float, ...]) -> str:
+    """Returns a choice as text."""
     actions = spec("byteskille").actions
-    likeliest = int(np.argmax(chances))
-    if chances[likeliest] >= SURE:
-        return actions[likeliest]
+    best = int(np.argmax(chances))
+    if chances[best] >= SURE:
+        return actions[best]
     parts = [
-        f"{action} {100 * chance:.0f} %"
+        f"{action} {100 * chance:.0f}%"
         for action, chance in zip(actions, chances, strict=False)
         if chance >= 1 - SURE
     ]
     return " or ".join(parts)
 
 
-def _ranges(told: dict[int, str]) -> str:
-    """Choices by card, neighbours that do the same as one."""
+def _ranges(choices: dict[int, str]) -> str:
+    """Returns choices by card; neighbours with the same choice are one range."""
     runs: list[tuple[list[int], str]] = []
-    for card, choice in told.items():
+    for card, choice in choices.items():
         if runs and runs[-1][1] == choice and card < LOW:
             runs[-1][0].append(card)
         else:

@@ -1,1 +1,1 @@
-"""Game trees of any game: sequence form, solvers, values."""
+"""Finite games with perfect recall: trees, sequence form, solvers, values. Knows no card game."""

@@ -11,8 +11,8 @@ from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 
 
 @dataclass(frozen=True)
-class Over:
-    """The game has ended.
+class Terminal:
+    """A state at which the game is over.
 
     Attributes:
         payoff: What each player gets.
@@ -22,12 +22,12 @@ class Over:
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Chance decides.
+class Chance:
+    """A state at which chance decides.
 
     Attributes:
         probabilities: Of the states.
-        states: What may come.
+        states: The states that can follow.
     """
 
     probabilities: Sequence[float]
@@ -35,18 +35,24 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A player decides.
+class Decision:
+    """A state at which a player decides.
 
     Attributes:
-        player: Who.
-        knows: All that he knows. States that are equal in it are one information set.
-        states: Where his actions lead; in the same order in all states of an information set.
+        player: The player.
+        information: All that the player knows. States with equal information are one information
+            set.
+        states: The states that its actions lead to, in the same order in all states of an
+            information set.
     """
 
     player: int
-    knows: Hashable
+    information: Hashable
     states: Sequence[Any]
+
+
+Expand = Callable[[Any], Terminal | Chance | Decision]
+"""Says what a state of a game is."""
 
 
 @dataclass(frozen=True)
@@ -55,26 +61,24 @@ class Flattened:
 
     Attributes:
         tree: The tree.
-        known: [I], what the player knows in each information set.
+        information: [I], what the player knows in each information set.
     """
 
     tree: FlatTree
-    known: list[Any]
+    information: list[Any]
 
 
-def flatten(
-    root: Any, expand: Callable[[Any], Over | Draw | Choice], num_players: int
-) -> Flattened:
+def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
     """Returns the flat tree of a game.
 
     Args:
-        root: The state in which the game begins: anything that `expand` understands.
-        expand: Says of a state who decides and what may come.
+        root: The first state of the game: anything that `expand` understands.
+        expand: Returns who decides at a state, and the states that can follow.
         num_players: P.
 
     Raises:
         KilleError: Two nodes of an information set differ in the number of actions, or the tree is
-            not one of a game with perfect recall.
+            not that of a game with perfect recall.
     """
     numbers: dict[tuple[int, Hashable], int] = {}
     sizes: list[int] = []
@@ -88,27 +92,24 @@ def flatten(
         sequence.append(step)
         probability.append(share)
         found = expand(state)
-        if isinstance(found, Over):
+        if isinstance(found, Terminal):
             infoset.append(TERMINAL)
             payoff.append(found.payoff)
             continue
-        if isinstance(found, Draw):
+        if isinstance(found, Chance):
             infoset.append(CHANCE)
             below = [
                 (after, node, -1, float(chance))
                 for chance, after in zip(found.probabilities, found.states, strict=True)
             ]
         else:
-            key = (found.player, found.knows)
+            key = (found.player, found.information)
             number = numbers.setdefault(key, len(numbers))
             if number == len(sizes):
                 sizes.append(len(found.states))
                 first.append(first[-1] + len(found.states))
             if sizes[number] != len(found.states):
-                raise KilleError(
-                    f"player {found.player} has {len(found.states)} actions at one node and "
-                    f"{sizes[number]} at another where he knows the same: {found.knows!r}"
-                )
+                raise differing_actions(found, sizes[number])
             infoset.append(number)
             below = [
                 (after, node, first[number] + action, 1.0)
@@ -126,4 +127,12 @@ def flatten(
         np.array(payoff, dtype=np.float64).reshape(-1, num_players),
     )
     tree.check()
-    return Flattened(tree, [known for _, known in numbers])
+    return Flattened(tree, [information for _, information in numbers])
+
+
+def differing_actions(found: Decision, expected: int) -> KilleError:
+    """Returns the error that an information set has another number of actions at another state."""
+    return KilleError(
+        f"player {found.player} has {len(found.states)} actions at one state and {expected} at "
+        f"another with the same information: {found.information!r}"
+    )

@@ -1,7 +1,7 @@
 """Counterfactual regret minimisation: CFR, CFR+, discounted CFR and predictive CFR+.
 
-All are one loop that differs in numbers. After each iteration a regret is multiplied by one factor
-if it is positive and by another if not; the average weighs iterations by a power of their number;
+All are one loop with different numbers. After each iteration a regret is multiplied by one factor
+if it is positive and by another if not; the average weights iterations by a power of their number;
 and the next strategy may count the last regrets once more, as a forecast of the coming ones.
 
 - CFR: Zinkevich, Johanson, Bowling and Piccione, "Regret minimization in games with incomplete
@@ -13,32 +13,49 @@ and the next strategy may count the last regrets once more, as a forecast of the
   approachability", AAAI 2021.
 """
 
+import io
+import json
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
+from kille_env.files import BROKEN, write_whole
 from kille_training.solving.trees.sequences import SequenceForm, sequence_form
-from kille_training.solving.trees.solver import Solver, normalised
 from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import check_strategy
+from kille_training.solving.trees.values import (
+    NashConv,
+    check_strategy,
+    nash_conv,
+    normalised,
+    uniform,
+)
+
+FORMAT = "kille-solver-1"
+"""The format that a saved solver names."""
+
+SLICE = 0.2
+"""Seconds of one compiled call, during which Ctrl-C waits."""
 
 ALWAYS, NEVER = float("inf"), float("-inf")
-"""Exponents that keep a regret as it is, and that forget it at once."""
+"""Exponents that keep a regret unchanged, and that forget it at once."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What makes one method of regret minimisation differ from another.
+    """The numbers in which the methods of regret minimisation differ.
 
     After iteration t regrets are multiplied by t**x / (t**x + 1).
 
     Attributes:
-        positive: x of positive regrets, `ALWAYS` keeps them.
-        negative: x of negative ones, `NEVER` forgets them at once: regret matching plus.
-        averaging: Iteration t counts t**averaging times in the average.
+        positive: x of positive regrets; `ALWAYS` keeps them.
+        negative: x of negative ones; `NEVER` forgets them at once: regret matching plus.
+        averaging: Iteration t has the weight t**averaging in the average.
         predictive: Whether the last regrets stand for the coming ones.
     """
 
@@ -67,20 +84,48 @@ VARIANTS = {
     "dcfr": DISCOUNTED,
     "pcfr+": PREDICTIVE_PLUS,
 }
-"""The methods by the names that papers use."""
+"""The methods by their names in papers."""
 
 
 def _kept(number: np.ndarray, exponent: float) -> np.ndarray:
-    """Returns number**x / (number**x + 1); its limits for infinite x, at 1 as well."""
+    """Returns number**x / (number**x + 1), and its limits for infinite x."""
     if np.isinf(exponent):
         return np.full(len(number), float(exponent > 0))
     return 1.0 / (1.0 + number**-exponent)
 
 
-class CFR(Solver):
+@dataclass(frozen=True)
+class Progress:
+    """How far a solver has come.
+
+    Attributes:
+        iteration: Iterations since the solver was made, saved and resumed ones included.
+        seconds: Time spent iterating in this run; measuring is not counted.
+        nash_conv: Of the average strategy.
+    """
+
+    iteration: int
+    seconds: float
+    nash_conv: NashConv
+
+
+class _Memory(NamedTuple):
+    """Arrays that the kernels work on; K slots, C columns of the sequence form."""
+
+    iterations: np.ndarray  # [1], so far
+    regret: np.ndarray  # [K]
+    average: np.ndarray  # [K], the weighted sum of the reach of all iterations
+    current: np.ndarray  # [K], the strategy of the next iteration
+    reach: np.ndarray  # [K], of that strategy, see `_spread`
+    worth: np.ndarray  # [K], what follows each slot; 0 between iterations
+    product: np.ndarray  # [C], the others' reach of each column
+
+
+class CFR:
     """Regret minimisation with full traversals; the players update in turn.
 
-    Each player's update sees what those before him have just changed.
+    Each player's update sees what the players before it have just changed. A solver can be stopped,
+    saved and resumed at any iteration; the result is the same to the bit.
     """
 
     def __init__(
@@ -94,183 +139,255 @@ class CFR(Solver):
             form: The tree's sequence form; None builds it.
         """
         if np.isnan([variant.positive, variant.negative, variant.averaging]).any():
-            raise KilleError(f"the variant has an exponent that is no number: {variant}")
+            raise KilleError(f"the variant has an exponent that is not a number: {variant}")
         self.tree = tree
         self.variant = variant
         self.form = sequence_form(tree) if form is None else form
         slots = self.form.num_slots
-        self._count = np.zeros(1, dtype=np.int64)
-        self._regret = np.zeros(slots)
-        self._average = np.zeros(slots)
-        self._current = np.ones(slots)
-        self._reach = np.ones(slots)
-        self._worth = np.zeros(slots)
-        self._product = np.empty(self.form.others.shape[1])
-        sizes = np.diff(tree.first)
-        self._current[self.form.slot] = np.repeat(1.0 / sizes, sizes)
-        _spread(self.form.begin, self.form.before, self._current, self._reach)
+        self._memory = _Memory(
+            iterations=np.zeros(1, dtype=np.int64),
+            regret=np.zeros(slots),
+            average=np.zeros(slots),
+            current=np.ones(slots),
+            reach=np.ones(slots),
+            worth=np.zeros(slots),
+            product=np.empty(self.form.others.shape[1]),
+        )
+        self._memory.current[self.form.slot] = uniform(tree)
+        _spread(self.form, self._memory)
 
     @property
     def iteration(self) -> int:
         """Iterations so far."""
-        return int(self._count[0])
+        return int(self._memory.iterations[0])
 
     @property
     def average(self) -> np.ndarray:
-        """The average strategy, [S]; uniform where the player himself never comes."""
-        return normalised(self.tree, self._average[self.form.slot])
+        """The average strategy, [S]: the one that converges; uniform in sets never reached."""
+        return normalised(self.tree, self._memory.average[self.form.slot])
 
     @property
     def current(self) -> np.ndarray:
         """The strategy of the next iteration, [S]."""
-        return self._current[self.form.slot]
+        return self._memory.current[self.form.slot]
 
-    def settings(self) -> dict[str, Any]:
-        """The variant's numbers."""
-        return asdict(self.variant)
+    def run(
+        self,
+        iterations: int,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        every: int = 0,
+        until: float = 0.0,
+        seconds: float = float("inf"),
+    ) -> Progress | None:
+        """Iterates, and measures on the way if asked to.
 
-    @classmethod
-    def made_with(cls, tree: FlatTree, settings: dict[str, Any]) -> Self:
-        """Makes a solver with the settings that another one had."""
-        return cls(tree, Variant(**settings))
+        Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
+        then be read, saved or run on. Neither that nor how it is split into runs changes the
+        result.
 
-    def _iterate(self, count: int) -> None:
-        form = self.form
-        _iterate(
-            self.variant.schedule(self.iteration, count),
-            float(self.variant.predictive),
-            form.sets,
-            form.begin,
-            form.before,
-            form.rows,
-            form.column,
-            form.weight,
-            form.columns,
-            form.others,
-            self._count,
-            self._regret,
-            self._average,
-            self._current,
-            self._reach,
-            self._worth,
-            self._product,
-        )
+        Args:
+            iterations: At most this many.
+            progress: Called after each measurement.
+            every: Iterations between measurements; 0 measures whenever their number has grown by a
+                tenth.
+            until: Ends the run when the average's NashConv is at most this.
+            seconds: Ends the run after this much time of iterating, as soon as possible.
 
-    def _state(self) -> dict[str, np.ndarray]:
-        slot = self.form.slot
+        Returns:
+            The last measurement, at the end of the run; None if nothing asked for one.
+        """
+        goal = self.iteration + iterations
+        measures = progress is not None or until > 0.0
+        spent, pace, found = 0.0, 0.0, None
+        while self.iteration < goal and spent < seconds:
+            stop = goal
+            if measures:
+                stop = min(goal, self.iteration + (every or 1 + self.iteration // 10))
+            while self.iteration < stop and spent < seconds:
+                allowed = min(SLICE, seconds - spent)
+                count = max(1, int(allowed / pace)) if pace else 1
+                began = time.perf_counter()
+                count = min(count, stop - self.iteration)
+                self._iterate(count)
+                used = time.perf_counter() - began
+                # The first call may compile, so that its pace says nothing.
+                pace = max(used / count, 1e-9) if pace else SLICE
+                spent += used
+            if measures:
+                found = Progress(self.iteration, spent, nash_conv(self.tree, self.average))
+                if progress is not None:
+                    progress(found)
+                if found.nash_conv.total <= until:
+                    break
+        return found
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns the numbers needed to resume, in the order of the tree's sequences."""
+        slot, memory = self.form.slot, self._memory
         return {
-            "regret": self._regret[slot],
-            "average": self._average[slot],
-            "current": self._current[slot],
+            "regret": memory.regret[slot],
+            "average": memory.average[slot],
+            "current": memory.current[slot],
         }
 
-    def _restore(self, iteration: int, state: dict[str, np.ndarray]) -> None:
+    def restore(self, iteration: int, state: dict[str, np.ndarray]) -> None:
+        """Takes over the numbers that `state` has returned.
+
+        Raises:
+            KilleError: No solver can have such numbers.
+        """
         check_strategy(self.tree, state["current"])
         if (state["average"] < 0.0).any():
             raise KilleError("its average has negative weights")
-        slot = self.form.slot
-        self._count[0] = iteration
-        self._regret[slot] = state["regret"]
-        self._average[slot] = state["average"]
-        self._current[slot] = state["current"]
-        _spread(self.form.begin, self.form.before, self._current, self._reach)
+        slot, memory = self.form.slot, self._memory
+        memory.iterations[0] = iteration
+        memory.regret[slot] = state["regret"]
+        memory.average[slot] = state["average"]
+        memory.current[slot] = state["current"]
+        _spread(self.form, memory)
+
+    def save(self, path: Path) -> None:
+        """Writes the state, whole or not at all; equal states give equal bytes."""
+        head = {
+            "format": FORMAT,
+            "variant": asdict(self.variant),
+            "iteration": self.iteration,
+            "tree": self.tree.fingerprint(),
+        }
+        content = io.BytesIO()
+        arrays: dict[str, Any] = {"head": np.array(json.dumps(head)), **self.state()}
+        np.savez(content, **arrays)
+        write_whole(path, content.getvalue())
+
+    @classmethod
+    def load(cls, path: Path, tree: FlatTree) -> Self:
+        """Returns a solver that resumes where the saved one stopped.
+
+        Args:
+            path: A file that `save` has written.
+            tree: The tree of the saved solver.
+
+        Raises:
+            KilleError: The file cannot be read, is not a saved solver, is one of another tree, or
+                holds numbers that no solver can have.
+        """
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            head = json.loads(str(arrays.pop("head")))
+            if head["format"] != FORMAT:
+                raise KilleError(f"its format is {head['format']!r}, expected {FORMAT!r}")
+            if head["tree"] != tree.fingerprint():
+                raise KilleError("it belongs to another tree")
+            solver = cls(tree, Variant(**head["variant"]))
+            expected = set(solver.state())
+            if set(arrays) != expected:
+                raise KilleError(f"it holds {sorted(arrays)}, expected {sorted(expected)}")
+            for name, array in arrays.items():
+                if array.shape != (tree.num_sequences,) or array.dtype != np.float64:
+                    raise KilleError(f"{name!r} has the shape {array.shape} and type {array.dtype}")
+                if not np.isfinite(array).all():
+                    raise KilleError(f"{name!r} has numbers that are not finite")
+            iteration = head["iteration"]
+            if type(iteration) is not int or iteration < 0:
+                raise KilleError(f"its iteration is {iteration!r}")
+            solver.restore(iteration, arrays)
+            return solver
+        except BROKEN as error:
+            raise KilleError(f"{path} is not a saved solver for this tree: {error}") from None
+
+    def _iterate(self, count: int) -> None:
+        """Does some iterations; the state is whole whenever a compiled call has returned."""
+        schedule = self.variant.schedule(self.iteration, count)
+        _iterate(schedule, float(self.variant.predictive), self.form, self._memory)
 
 
 @kernel
-def _spread(begin, before, current, reach):
-    """Fills in how often each player alone would play each of his sequences."""
-    for number in range(np.uintp(len(before))):
-        above = reach[np.uintp(before[number])]
+def _spread(form, memory):
+    """Fills in how often each player alone would play each of its sequences."""
+    begin, reach = form.begin, memory.reach
+    for number in range(np.uintp(len(form.before))):
+        above = reach[np.uintp(form.before[number])]
         for slot in range(np.uintp(begin[number]), np.uintp(begin[number + np.uintp(1)])):
-            reach[slot] = above * current[slot]
+            reach[slot] = above * memory.current[slot]
 
 
 @kernel
-def _iterate(
-    schedule,
-    forecast,
-    sets,
-    begin,
-    before,
-    rows,
-    column,
-    weight,
-    columns,
-    others,
-    count,
-    regret,
-    average,
-    current,
-    reach,
-    worth,
-    product,
-):
-    """Iterates; `worth` is zero before and after.
+def _iterate(schedule, forecast, form, memory):
+    """Iterates.
 
     Args:
         schedule: [n, 3], see `Variant.schedule`.
         forecast: How often the last regrets count once more.
-        sets: See `SequenceForm`, as all up to `others`.
-        begin: Where each set's slots begin.
-        before: The slots that lead to the sets.
-        rows: Where each slot's entries begin.
-        column: The entries' columns.
-        weight: The entries' payoffs times chance.
-        columns: Where each player's columns begin.
-        others: The slots that the columns stand for.
-        count: [1], iterations so far.
-        regret: [K].
-        average: [K], the sum of the reach of all iterations, weighted.
-        current: [K], the strategy.
-        reach: [K], of the strategy, see `_spread`.
-        worth: [K], room for what comes after each slot.
-        product: [C], room for the others' reach of each column.
+        form: The sequence form.
+        memory: The state, which is changed.
     """
-    one = np.uintp(1)
     for turn in range(np.uintp(len(schedule))):
-        gained, lost, share = schedule[turn, 0], schedule[turn, 1], schedule[turn, 2]
-        for player in range(np.uintp(len(sets) - 1)):
-            begun, ended = np.uintp(columns[player]), np.uintp(columns[player + one])
-            for place in range(begun, ended):
-                product[place] = reach[np.uintp(others[0, place])]
-            for other in range(one, np.uintp(len(others))):
-                for place in range(begun, ended):
-                    product[place] *= reach[np.uintp(others[other, place])]
+        for player in range(np.uintp(len(form.sets) - 1)):
+            _multiply(form, memory, player)
+            _update(schedule[turn, 0], schedule[turn, 1], forecast, form, memory, player)
+            _average(schedule[turn, 2], form, memory, player)
+        memory.iterations[0] += 1
 
-            low, high = np.uintp(sets[player]), np.uintp(sets[player + one])
-            number = high
-            while number > low:
-                number -= one
-                start, stop = np.uintp(begin[number]), np.uintp(begin[number + one])
-                mean = 0.0
-                for slot in range(start, stop):
-                    total = worth[slot]
-                    for entry in range(np.uintp(rows[slot]), np.uintp(rows[slot + one])):
-                        total += weight[entry] * product[np.uintp(column[entry])]
-                    worth[slot] = total
-                    mean += current[slot] * total
-                worth[np.uintp(before[number])] += mean
-                positive = 0.0
-                for slot in range(start, stop):
-                    gain = worth[slot] - mean
-                    worth[slot] = 0.0
-                    whole = regret[slot] + gain
-                    whole *= gained if whole > 0.0 else lost
-                    regret[slot] = whole
-                    wanted = max(whole + forecast * gain, 0.0)
-                    current[slot] = wanted
-                    positive += wanted
-                if positive > 0.0:
-                    for slot in range(start, stop):
-                        current[slot] /= positive
-                else:
-                    for slot in range(start, stop):
-                        current[slot] = 1.0 / (stop - start)
-            worth[player] = 0.0
 
-            for number in range(low, high):
-                above = reach[np.uintp(before[number])]
-                for slot in range(np.uintp(begin[number]), np.uintp(begin[number + one])):
-                    average[slot] += share * reach[slot]
-                    reach[slot] = above * current[slot]
-        count[0] += 1
+@kernel
+def _multiply(form, memory, player):
+    """Multiplies out the others' reach of each of a player's columns."""
+    one = np.uintp(1)
+    reach, product, others = memory.reach, memory.product, form.others
+    begun, ended = np.uintp(form.columns[player]), np.uintp(form.columns[player + one])
+    for place in range(begun, ended):
+        product[place] = reach[np.uintp(others[0, place])]
+    for other in range(one, np.uintp(len(others))):
+        for place in range(begun, ended):
+            product[place] *= reach[np.uintp(others[other, place])]
+
+
+@kernel
+def _update(gained, lost, forecast, form, memory, player):
+    """Updates a player's regrets and strategy, the deepest information sets first."""
+    one = np.uintp(1)
+    begin, rows, worth = form.begin, form.rows, memory.worth
+    regret, current = memory.regret, memory.current
+    low, number = np.uintp(form.sets[player]), np.uintp(form.sets[player + one])
+    while number > low:
+        number -= one
+        start, stop = np.uintp(begin[number]), np.uintp(begin[number + one])
+        mean = 0.0
+        for slot in range(start, stop):
+            total = worth[slot]
+            for entry in range(np.uintp(rows[slot]), np.uintp(rows[slot + one])):
+                total += form.weight[entry] * memory.product[np.uintp(form.column[entry])]
+            worth[slot] = total
+            mean += current[slot] * total
+        worth[np.uintp(form.before[number])] += mean
+        positive = 0.0
+        for slot in range(start, stop):
+            gain = worth[slot] - mean
+            worth[slot] = 0.0
+            whole = regret[slot] + gain
+            whole *= gained if whole > 0.0 else lost
+            regret[slot] = whole
+            wanted = max(whole + forecast * gain, 0.0)
+            current[slot] = wanted
+            positive += wanted
+        if positive > 0.0:
+            for slot in range(start, stop):
+                current[slot] /= positive
+        else:
+            for slot in range(start, stop):
+                current[slot] = 1.0 / (stop - start)
+    worth[player] = 0.0
+
+
+@kernel
+def _average(share, form, memory, player):
+    """Adds a player's reach to the average, and fills in that of its new strategy."""
+    one = np.uintp(1)
+    begin, reach = form.begin, memory.reach
+    for number in range(np.uintp(form.sets[player]), np.uintp(form.sets[player + one])):
+        above = reach[np.uintp(form.before[number])]
+        for slot in range(np.uintp(begin[number]), np.uintp(begin[number + one])):
+            memory.average[slot] += share * reach[slot]
+            reach[slot] = above * memory.current[slot]

@@ -1,39 +1,39 @@
 """The sequence form of a flat tree: what is left of it when only strategies change.
 
 What a sequence of a player is worth, apart from what comes after it, is a sum over the terminal
-nodes that have it as his last one: payoff times chance times how often the others play their own
-last sequences there. None of that needs the nodes in between. So each player gets a sparse matrix,
-one row for each of his sequences and one column for each combination of the others' last sequences;
-terminal nodes that no player can tell apart share one entry. The others' reach of every combination
-is multiplied out once, and then a row costs one multiplication for each entry, however many players
-there are.
+nodes that have it as the player's last one: payoff times chance times how often the others play
+their own last sequences there. The nodes in between are not needed. So each player gets a sparse
+matrix, with one row for each of its sequences and one column for each combination of the others'
+last sequences; terminal nodes that no player can tell apart share one entry. The others' reach of
+every combination is multiplied out once, and then a row costs one multiplication for each entry,
+however many players there are.
 
 Sequences are renumbered into slots: first one for each player's empty sequence, then player by
 player, an information set behind all that lead to it.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
+from kille_training.solving.trees.values import node_reach
 
 
-@dataclass(frozen=True)
-class SequenceForm:
-    """A tree's sequence form; K slots, E entries, C columns.
+class SequenceForm(NamedTuple):
+    """A tree's sequence form; K slots, E entries, C columns. Kernels take it as it is.
 
     Attributes:
         slot: [S] uint32, the slot of each sequence of the tree.
-        sets: [P + 1] uint32, where each player's information sets begin.
-        begin: [I + 1] uint32, where each set's slots begin.
+        sets: [P + 1] uint32, the first information set of each player.
+        begin: [I + 1] uint32, the first slot of each set.
         before: [I] uint32, the slot that leads to each set.
-        rows: [K + 1] uint64, where each slot's entries begin.
+        rows: [K + 1] uint64, the first entry of each slot.
         column: [E] uint32, the column of each entry.
         weight: [E] float64, payoff times chance of each entry.
-        columns: [P + 1] uint32, where each player's columns begin.
+        columns: [P + 1] uint32, the first column of each player.
         others: [P - 1, C] uint32, the other players' slots that a column stands for.
     """
 
@@ -60,7 +60,7 @@ class PayableForm:
     Attributes:
         form: The form; `pay` writes its weights.
         chance: [T] float64, how often chance leads to each terminal node.
-        ends: For each player, the terminal nodes that count for him.
+        ends: For each player, the terminal nodes that count for it.
         entry: For each player, the entry of each of them.
     """
 
@@ -75,7 +75,7 @@ class PayableForm:
         weight[:] = 0.0
         for player, (ends, entry) in enumerate(zip(self.ends, self.entry, strict=True)):
             if len(entry):
-                begin = entry.min()  # a player's entries stand side by side
+                begin = entry.min()  # a player's entries are adjacent
                 found = np.bincount(entry - begin, self.chance[ends] * payoff[ends, player])
                 weight[begin : begin + len(found)] = found
 
@@ -95,11 +95,9 @@ def payable_form(tree: FlatTree) -> PayableForm:
 
 
 def _build(tree: FlatTree, every: bool) -> PayableForm:
-    """Builds a form with every entry; or only with those that pay something, for good."""
+    """Builds a form with every entry, or only with those that pay something."""
     players = tree.num_players
-    met = np.full(tree.num_infosets, -1, dtype=np.int64)
-    deciding = np.flatnonzero(tree.infoset >= 0)[::-1]
-    met[tree.infoset[deciding]] = deciding  # the last one written stays: the first node
+    met = tree.first_nodes()
     if (met < 0).any():
         raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
     order = np.lexsort((met, tree.player))
@@ -110,14 +108,11 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
     slot[np.repeat(tree.first[:-1][order], sizes) + offsets] = np.arange(tree.num_sequences)
     slot += np.uint32(players)
 
-    last = np.empty((tree.num_nodes, players), dtype=np.uint32)
-    reach = np.empty(tree.num_nodes)
-    _trace(
-        tree.player, tree.infoset, tree.parent, tree.sequence, tree.probability, slot, last, reach
-    )
-    before = last[met[order], tree.player[order]]
+    last = tree.last_sequences()
+    before = _slots(slot, last[met[order], tree.player[order]], tree.player[order])
     ends = tree.infoset == TERMINAL
-    last, reach = last[ends], reach[ends]
+    last = _slots(slot, last[ends], np.arange(players))
+    reach = node_reach(tree, np.ones(tree.num_sequences))[ends]
 
     num_slots = tree.num_sequences + players
     counts = np.zeros(num_slots, dtype=np.int64)
@@ -142,7 +137,7 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
             numbers.append(entry + num_entries)
             num_entries += len(keys)
     table = np.concatenate(combinations).T
-    if players == 1:  # nobody else: the one column stands for an empty sequence, which is certain
+    if players == 1:  # no others: the one column is an empty sequence, which is certain
         table = np.zeros((1, columns[-1]))
     form = SequenceForm(
         slot,
@@ -153,15 +148,22 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
         before,
         np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64),
         np.concatenate(entries).astype(np.uint32),
-        np.concatenate(weights),
+        np.concatenate(weights).astype(np.float64),
         np.array(columns, dtype=np.uint32),
         np.ascontiguousarray(table, dtype=np.uint32),
     )
     return PayableForm(form, reach, tuple(counting), tuple(numbers))
 
 
+def _slots(slot: np.ndarray, sequences: np.ndarray, players: np.ndarray) -> np.ndarray:
+    """Returns the slots of sequences of players; -1 is a player's empty sequence."""
+    if not len(slot):
+        return np.broadcast_to(players, sequences.shape).astype(np.uint32)
+    return np.where(sequences >= 0, slot[sequences], players).astype(np.uint32)
+
+
 def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers the different rows: where each occurs, and the number of every row."""
+    """Numbers the different rows; returns one place of each, and the number of every row."""
     number = np.zeros(len(slots), dtype=np.int64)
     most = 1
     for place in range(slots.shape[1]):
@@ -176,21 +178,3 @@ def _combine(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     somewhere = np.empty(len(known), dtype=np.int64)
     somewhere[number] = np.arange(len(slots))
     return somewhere, number
-
-
-@kernel
-def _trace(owner, infoset, parent, sequence, probability, slot, last, reach):
-    """Fills in each node's chance and every player's last slot before it."""
-    players = np.uintp(last.shape[1])
-    for player in range(players):
-        last[0, player] = player
-    reach[0] = 1.0
-    for node in range(np.uintp(1), np.uintp(len(parent))):
-        above = np.uintp(parent[node])
-        for player in range(players):
-            last[node, player] = last[above, player]
-        reach[node] = reach[above]
-        if sequence[node] >= 0:
-            last[node, np.uintp(owner[np.uintp(infoset[above])])] = slot[np.uintp(sequence[node])]
-        else:
-            reach[node] *= probability[node]

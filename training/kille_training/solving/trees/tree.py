@@ -1,35 +1,38 @@
-"""A game tree as flat arrays: what solvers and exact evaluation read, whatever game it is of."""
+"""A game tree as flat arrays: the input of solvers and of exact evaluation, for any game."""
 
-from dataclasses import dataclass, fields
+import hashlib
+from typing import NamedTuple
 
 import numpy as np
 
+from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
 TERMINAL, CHANCE = -1, -2
-"""What stands in `FlatTree.infoset` for nodes at which nobody decides."""
+"""Entries of `FlatTree.infoset` for nodes at which nobody decides."""
 
 
-@dataclass(frozen=True)
-class FlatTree:
+class FlatTree(NamedTuple):
     """A finite extensive-form game of P players with perfect recall.
 
-    Nodes are numbered in preorder: the root is node 0, a node's first child follows it at once, and
-    everything below a node has a higher number. So reach is filled in forwards and values are
-    filled in backwards, without recursion. Sequences are pairs of an information set and one of its
-    actions, numbered information set by information set: set i has the sequences
-    `first[i]` to `first[i + 1]`, and a strategy is one number for each sequence.
+    Nodes are numbered in preorder: the root is node 0, a node's first child follows it directly,
+    and all descendants have higher numbers. So reach is computed forwards and values backwards,
+    without recursion. A sequence is an information set with one of its actions. Sequences are
+    numbered set by set: set i has the sequences `first[i]` to `first[i + 1]`, and a strategy is one
+    number for each sequence.
+
+    It is a named tuple, so that kernels take it as it is.
 
     Attributes:
         num_players: P.
-        player: [I] int8, who decides in each information set.
-        first: [I + 1] int32, where the sequences of each information set begin; the last entry is
-            S, the number of sequences.
+        player: [I] int8, the player that decides in each information set.
+        first: [I + 1] int32, the first sequence of each information set; the last entry is S, the
+            number of sequences.
         infoset: [M] int32, the information set of each node, `TERMINAL` or `CHANCE`.
-        parent: [M] int32, the node above; -1 for the root.
+        parent: [M] int32, the parent of each node; -1 for the root.
         sequence: [M] int32, the sequence that leads from the parent to the node; -1 if the parent
             is a chance node, and for the root.
-        probability: [M] float64, chance of the step from a chance node; 1 elsewhere.
+        probability: [M] float64, the probability of the step from a chance node; 1 elsewhere.
         payoff: [T, P] float64, what each player gets at each terminal node, in the nodes' order.
     """
 
@@ -60,11 +63,31 @@ class FlatTree:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        arrays = (getattr(self, field.name) for field in fields(self))
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        return sum(array.nbytes for array in self[1:])
+
+    def fingerprint(self) -> str:
+        """Returns a digest of the whole tree."""
+        digest = hashlib.sha256(str(self.num_players).encode())
+        for name, array in zip(self._fields[1:], self[1:], strict=True):
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def last_sequences(self) -> np.ndarray:
+        """Returns each player's last own sequence before each node, [M, P] int32; -1 for none."""
+        last = np.full((self.num_nodes, self.num_players), -1, dtype=np.int32)
+        _trace(self, last)
+        return last
+
+    def first_nodes(self) -> np.ndarray:
+        """Returns the first node of each information set, [I] int64; -1 for a set without nodes."""
+        first = np.full(self.num_infosets, -1, dtype=np.int64)
+        deciding = np.flatnonzero(self.infoset >= 0)[::-1]
+        first[self.infoset[deciding]] = deciding  # the last write stays
+        return first
 
     def check(self) -> None:
-        """Refuses arrays that are no tree of a game with perfect recall.
+        """Refuses arrays that are not the tree of a game with perfect recall.
 
         Raises:
             KilleError: The message names the first node or information set that is wrong.
@@ -73,7 +96,7 @@ class FlatTree:
         decides = self.infoset >= 0
         above = self.parent[1:]
         if self.parent[0] != -1 or (above < 0).any() or (above >= nodes[1:]).any():
-            raise KilleError("a node of the tree stands before its parent")
+            raise KilleError("a node of the tree comes before its parent")
         if (self.infoset == TERMINAL).sum() != len(self.payoff):
             raise KilleError(
                 f"{(self.infoset == TERMINAL).sum()} terminal nodes have {len(self.payoff)} payoffs"
@@ -91,18 +114,23 @@ class FlatTree:
         self._check_recall()
 
     def _check_recall(self) -> None:
-        """Each player's last own sequence must be the same at all nodes of an information set."""
-        own = np.full((self.num_nodes, self.num_players), -1, dtype=np.int64)
-        came = np.full(self.num_infosets, -2, dtype=np.int64)
-        for node in range(self.num_nodes):
-            if node:
-                above = self.parent[node]
-                own[node] = own[above]
-                if self.sequence[node] >= 0:
-                    own[node, self.player[self.infoset[above]]] = self.sequence[node]
-            number = self.infoset[node]
-            if number >= 0:
-                last = own[node, self.player[number]]
-                if came[number] not in (-2, last):
-                    raise KilleError(f"information set {number} forgets what its player has done")
-                came[number] = last
+        """A player's last own sequence must be the same at all nodes of an information set."""
+        nodes = np.flatnonzero(self.infoset >= 0)
+        sets, last = self.infoset[nodes], self.last_sequences()
+        expected = last[self.first_nodes(), self.player]
+        wrong = last[nodes, self.player[sets]] != expected[sets]
+        if wrong.any():
+            number = int(sets[np.argmax(wrong)])
+            raise KilleError(f"information set {number} forgets what its player has done")
+
+
+@kernel
+def _trace(tree, last):
+    """Fills in each player's last own sequence before each node; `last` begins as -1."""
+    for node in range(np.uintp(1), np.uintp(len(tree.parent))):
+        above = np.uintp(tree.parent[node])
+        for player in range(np.uintp(last.shape[1])):
+            last[node, player] = last[above, player]
+        if tree.sequence[node] >= 0:
+            owner = np.uintp(tree.player[np.uintp(tree.infoset[above])])
+            last[node, owner] = tree.sequence[node]

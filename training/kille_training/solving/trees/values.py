@@ -1,16 +1,17 @@
 """What a strategy earns in a flat tree, what the best response to it earns, and NashConv.
 
-A player's values need one pass over the nodes and one over his information sets. The first runs
-forwards and adds, for each of his sequences, what he gets in the terminal nodes that have it as his
-last one, weighted with how often chance and the others lead there. The second runs backwards: the
-value of an information set is the mean of its sequences under the strategy, or the largest of them
-for the best response, and it counts for the sequence that leads to the set. Perfect recall is what
-makes that right: all nodes of a set have the same sequence before them, so the choice in one set
-never changes how much the nodes of another weigh against each other.
+A player's values need one pass over the nodes and one over its information sets. The first runs
+forwards. For each of the player's sequences it adds up the payoffs of the terminal nodes that have
+it as the player's last one, weighted with how often chance and the others lead there. The second
+runs backwards: the value of an information set is the mean of its sequences under the strategy, or
+the largest of them for the best response, and it is added to the sequence that leads to the set.
+Perfect recall makes that right: all nodes of a set have the same sequence before them, so the
+choice in one set never changes how much the nodes of another weigh against each other.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from kille_env.errors import PolicyError
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
 
 Describe = Callable[[int], str]
-"""Says in words which information set a number stands for."""
+"""Returns a text for the number of an information set."""
 
 TOLERANCE = 1e-6
-"""How far from 1 the probabilities of an information set may sum up: what float32 leaves."""
+"""Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,10 @@ class BestResponse:
 
     Attributes:
         value: What it earns.
-        on_policy: What the player earns with his own strategy.
+        on_policy: What the player earns with its own strategy.
         strategy: [S] float64, the strategy of all players with this player's part replaced by the
-            response: 1 for what he does in each of his information sets. Of equally good actions it
-            is the first, also where the others never let him come.
+            response: 1 for its action in each of its information sets, 0 for the others. Among
+            equally good actions it is the first, also where the others never let it come.
     """
 
     value: float
@@ -47,8 +48,8 @@ class NashConv:
     """How far a strategy is from an equilibrium.
 
     Attributes:
-        improvement: [P] float64, what each player would gain by the best response to the others.
-        values: [P] float64, what each player earns when all keep to the strategy.
+        improvement: [P] float64, what each player would gain by its best response to the others.
+        values: [P] float64, what each player earns when all play the strategy.
     """
 
     improvement: np.ndarray
@@ -71,6 +72,14 @@ def uniform(tree: FlatTree) -> np.ndarray:
     return np.repeat(1.0 / sizes, sizes)
 
 
+def normalised(tree: FlatTree, weights: np.ndarray) -> np.ndarray:
+    """Returns weights [S] as a strategy; uniform in the sets whose weights are all 0."""
+    if not tree.num_infosets:
+        return np.zeros(0)
+    totals = np.repeat(np.add.reduceat(weights, tree.first[:-1]), np.diff(tree.first))
+    return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
+
+
 def check_strategy(
     tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None
 ) -> np.ndarray:
@@ -79,7 +88,7 @@ def check_strategy(
     Args:
         tree: The game.
         strategy: [S], the probability of every sequence's action in its information set.
-        describe: Says which information set a number stands for; without it, its number is named.
+        describe: Returns a text for an information set; without it, errors name its number.
 
     Raises:
         PolicyError: The shape is wrong, a probability is negative, infinite or not a number, or
@@ -95,7 +104,7 @@ def check_strategy(
     if not len(starts):
         return checked
     for wrong, what in (
-        (~np.isfinite(checked), "has a probability that is no finite number"),
+        (~np.isfinite(checked), "has a probability that is not a finite number"),
         (checked < 0.0, "has a negative probability"),
     ):
         if wrong.any():
@@ -110,6 +119,23 @@ def check_strategy(
     return checked / np.repeat(sums, np.diff(tree.first))
 
 
+def node_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Returns how likely play by a strategy [S] is to come to each node, [M].
+
+    A strategy of ones gives the part of chance alone.
+    """
+    reach = np.empty(tree.num_nodes)
+    _spread(tree, strategy, reach)
+    return reach
+
+
+def infoset_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
+    decides = tree.infoset >= 0
+    reach = node_reach(tree, strategy)[decides]
+    return np.bincount(tree.infoset[decides], reach, tree.num_infosets)
+
+
 def expected_values(
     tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None
 ) -> np.ndarray:
@@ -120,18 +146,8 @@ def expected_values(
         strategy: [S], see `check_strategy`.
         describe: See `check_strategy`.
     """
-    strategy = check_strategy(tree, strategy, describe)
     values = np.zeros(tree.num_players)
-    _expect(
-        tree.infoset,
-        tree.parent,
-        tree.sequence,
-        tree.probability,
-        tree.payoff,
-        strategy,
-        np.empty(tree.num_nodes),
-        values,
-    )
+    _sum_payoffs(tree, node_reach(tree, check_strategy(tree, strategy, describe)), values)
     return values
 
 
@@ -143,19 +159,18 @@ def best_response(
     Args:
         tree: The game.
         strategy: [S], see `check_strategy`.
-        player: Who responds.
+        player: The player that responds.
         describe: See `check_strategy`.
     """
     if not 0 <= player < tree.num_players:
         raise PolicyError(
-            f"player {player} does not play; the players are 0 to {tree.num_players - 1}"
+            f"there is no player {player}; the players are 0 to {tree.num_players - 1}"
         )
-    strategy = check_strategy(tree, strategy, describe)
-    return _Responder(tree).respond(strategy, player)
+    return _Responder(tree).respond(check_strategy(tree, strategy, describe), player)
 
 
 def nash_conv(tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None) -> NashConv:
-    """Returns what each player could still gain, and what he earns.
+    """Returns what each player could still gain, and what it earns.
 
     Args:
         tree: The game.
@@ -181,139 +196,120 @@ def _complaint(
     )
 
 
+class _Room(NamedTuple):
+    """Arrays that the kernels of a best response fill.
+
+    Sequence s is number s + 1 in `last`, `gain` and `before`; 0 is the empty sequence, before the
+    player has acted.
+    """
+
+    weight: np.ndarray  # [M], how often chance and the others lead to each node
+    last: np.ndarray  # [M], the player's last sequence before each node
+    gain: np.ndarray  # [2, S + 1], value behind each sequence: of the strategy, of the response
+    before: np.ndarray  # [I], the sequence that leads to each of the player's information sets
+    met: np.ndarray  # [I], the player's information sets, none before one that leads to it
+
+
 class _Responder:
-    """The room that best responses over one tree need, kept from one player to the next."""
+    """Best responses over one tree; the arrays are kept from one player to the next."""
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
-        self.weight = np.empty(tree.num_nodes)
-        self.last = np.empty(tree.num_nodes, dtype=np.int32)
-        self.gain = np.empty((2, tree.num_sequences + 1))
-        self.before = np.empty(tree.num_infosets, dtype=np.int32)
-        self.met = np.empty(tree.num_infosets, dtype=np.int32)
+        self.room = _Room(
+            weight=np.empty(tree.num_nodes),
+            last=np.empty(tree.num_nodes, dtype=np.int32),
+            gain=np.empty((2, tree.num_sequences + 1)),
+            before=np.empty(tree.num_infosets, dtype=np.int32),
+            met=np.empty(tree.num_infosets, dtype=np.int32),
+        )
 
     def respond(self, strategy: np.ndarray, player: int) -> BestResponse:
-        tree = self.tree
-        count = _weigh(
-            player,
-            tree.player,
-            tree.infoset,
-            tree.parent,
-            tree.sequence,
-            tree.probability,
-            tree.payoff,
-            strategy,
-            self.weight,
-            self.last,
-            self.gain[0],
-            self.before,
-            self.met,
-        )
+        count = _weigh(self.tree, player, strategy, self.room)
         response = strategy.copy()
-        self.gain[1] = self.gain[0]
-        _choose(tree.first, self.before, self.met[:count], strategy, self.gain, response)
-        return BestResponse(float(self.gain[1, 0]), float(self.gain[0, 0]), response)
+        _choose(self.tree, count, strategy, self.room, response)
+        gain = self.room.gain
+        return BestResponse(float(gain[1, 0]), float(gain[0, 0]), response)
 
 
 @kernel
-def _expect(infoset, parent, sequence, probability, payoff, strategy, reach, values):
+def _spread(tree, strategy, reach):
+    """Fills in how likely play comes to each node."""
+    reach[0] = 1.0
+    for node in range(np.uintp(1), np.uintp(len(tree.infoset))):
+        above = reach[np.uintp(tree.parent[node])]
+        step = tree.sequence[node]
+        reach[node] = above * (strategy[np.uintp(step)] if step >= 0 else tree.probability[node])
+
+
+@kernel
+def _sum_payoffs(tree, reach, values):
     """Adds up the payoffs, weighted with how often play ends there."""
     terminal = np.uintp(0)
-    for node in range(np.uintp(len(infoset))):
-        if node == np.uintp(0):
-            weight = 1.0
-        elif sequence[node] >= 0:
-            weight = reach[np.uintp(parent[node])] * strategy[np.uintp(sequence[node])]
-        else:
-            weight = reach[np.uintp(parent[node])] * probability[node]
-        reach[node] = weight
-        if infoset[node] == TERMINAL:
+    for node in range(np.uintp(len(tree.infoset))):
+        if tree.infoset[node] == TERMINAL:
             for player in range(len(values)):
-                values[player] += weight * payoff[terminal, player]
+                values[player] += reach[node] * tree.payoff[terminal, player]
             terminal += np.uintp(1)
 
 
 @kernel
-def _weigh(
-    me,
-    owner,
-    infoset,
-    parent,
-    sequence,
-    probability,
-    payoff,
-    strategy,
-    weight,
-    last,
-    gain,
-    before,
-    met,
-):
-    """Adds up what a player gets behind each of his sequences, and finds his information sets.
-
-    Sequence s is number s + 1 in `gain` and `before`; 0 is the empty sequence, before he has acted.
+def _weigh(tree, me, strategy, room):
+    """Adds up what a player gets behind each of its sequences, and finds its information sets.
 
     Args:
+        tree: The game.
         me: The player.
-        owner: [I], whose each information set is.
-        infoset: The nodes' information sets.
-        parent: The nodes' parents.
-        sequence: The sequences that lead to the nodes.
-        probability: The probabilities that lead to the nodes.
-        payoff: [T, P].
         strategy: [S].
-        weight: [M], filled: how often chance and the others lead to each node.
-        last: [M], filled: the player's last sequence before each node.
-        gain: [S + 1], filled: his payoffs, weighted, by last sequence.
-        before: [I], filled for his information sets: the sequence that leads there.
-        met: [I], filled: his information sets, none before one that leads to it.
+        room: All of it is filled.
 
     Returns:
-        How many information sets the player has.
+        The number of information sets that the player has.
     """
+    weight, last, gain, before, met = room.weight, room.last, room.gain[0], room.before, room.met
     gain[:] = 0.0
     before[:] = -1
     count = np.uintp(0)
     terminal = np.uintp(0)
-    for node in range(np.uintp(len(infoset))):
+    for node in range(np.uintp(len(tree.infoset))):
         share, mine = 1.0, np.int32(0)
         if node > np.uintp(0):
-            above = np.uintp(parent[node])
+            above = np.uintp(tree.parent[node])
             share, mine = weight[above], last[above]
-            if sequence[node] < 0:
-                share *= probability[node]
-            elif owner[np.uintp(infoset[above])] == me:
-                mine = np.int32(sequence[node] + 1)
+            if tree.sequence[node] < 0:
+                share *= tree.probability[node]
+            elif tree.player[np.uintp(tree.infoset[above])] == me:
+                mine = np.int32(tree.sequence[node] + 1)
             else:
-                share *= strategy[np.uintp(sequence[node])]
+                share *= strategy[np.uintp(tree.sequence[node])]
         weight[node] = share
         last[node] = mine
-        number = infoset[node]
+        number = tree.infoset[node]
         if number == TERMINAL:
-            gain[np.uintp(mine)] += share * payoff[terminal, me]
+            gain[np.uintp(mine)] += share * tree.payoff[terminal, me]
             terminal += np.uintp(1)
-        elif number >= 0 and owner[np.uintp(number)] == me and before[np.uintp(number)] < 0:
+        elif number >= 0 and tree.player[np.uintp(number)] == me and before[np.uintp(number)] < 0:
             before[np.uintp(number)] = mine
             met[count] = number
             count += np.uintp(1)
+    room.gain[1] = gain
     return count
 
 
 @kernel
-def _choose(first, before, met, strategy, gain, response):
-    """Takes the values of a player's information sets up to the root, the deepest sets first.
+def _choose(tree, count, strategy, room, response):
+    """Carries the values of a player's information sets up to the root, the deepest sets first.
 
     Args:
-        first: [I + 1], where each set's sequences begin.
-        before: [I], the sequence that leads to each set.
-        met: The player's sets, none before one that leads to it.
+        tree: The game.
+        count: The number of the player's information sets.
         strategy: [S].
-        gain: [2, S + 1], what is got behind each sequence: with the strategy, with the response.
+        room: See `_weigh`; `gain` is completed.
         response: [S], the player's part is overwritten.
     """
-    for back in range(np.uintp(len(met))):
-        number = np.uintp(met[np.uintp(len(met)) - np.uintp(1) - back])
-        start, stop = np.uintp(first[number]), np.uintp(first[number + np.uintp(1)])
+    gain = room.gain
+    for back in range(count):
+        number = np.uintp(room.met[count - np.uintp(1) - back])
+        start, stop = np.uintp(tree.first[number]), np.uintp(tree.first[number + np.uintp(1)])
         best = start
         mean = 0.0
         for step in range(start, stop):
@@ -322,5 +318,6 @@ def _choose(first, before, met, strategy, gain, response):
                 best = step
             response[step] = 0.0
         response[best] = 1.0
-        gain[0, np.uintp(before[number])] += mean
-        gain[1, np.uintp(before[number])] += gain[1, best + np.uintp(1)]
+        above = np.uintp(room.before[number])
+        gain[0, above] += mean
+        gain[1, above] += gain[1, best + np.uintp(1)]

@@ -1,7 +1,7 @@
-"""How far the solver of a match has come, as a file that it goes on from.
+"""Checkpoints of a match that is being solved.
 
-The file is arrays and JSON; reading it runs no code. Strategies and regrets that several states
-share are written once.
+A checkpoint is a file of arrays and JSON; reading it runs no code. Strategies and regrets that
+several states share are written once.
 """
 
 import hashlib
@@ -13,37 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.tabular import BROKEN
 from kille_env.errors import KilleError
-from kille_env.files import write_whole
+from kille_env.files import BROKEN, write_whole
 from kille_training.solving.byteskille.matches import Match
-from kille_training.solving.trees.solver import fingerprint
 
-FORMAT = "kille-match-solver-1"
-"""What the first entry of a saved state says."""
+FORMAT = "kille-match-solver-2"
+"""The format that a checkpoint names."""
 
 PARTS = ("strategy", "regret", "current")
-"""What is kept of a state that has been visited: arrays over the sequences of its hand."""
+"""Arrays of a state that has been visited, over the sequences of its hand."""
 
 
 @dataclass(frozen=True, eq=False)
-class MatchState:
+class Checkpoint:
     """A solver between two groups of states.
 
     Attributes:
-        passes: Times that the match has been gone through.
-        circle: Groups that are done in this pass.
+        passes: Complete passes through the match.
+        groups: Groups solved in this pass.
         tolerance: NashConv, in units, that hands are solved to in this pass.
         iterations: Of the method, in all states together.
         seconds: Spent so far.
-        parts: For each state the arrays that `PARTS` names, [S] each; None where it has not been
-            visited.
+        parts: For each state the arrays named in `PARTS`, [S] each; None for a state that has not
+            been visited.
         buys: For each state how likely each node's seat buys.
         values: [states, P], what each state is worth.
     """
 
     passes: int
-    circle: int
+    groups: int
     tolerance: float
     iterations: int
     seconds: float
@@ -52,19 +50,21 @@ class MatchState:
     values: np.ndarray
 
 
-def save_match_state(path: Path, state: MatchState, match: Match, made: dict[str, Any]) -> None:
-    """Writes a state, whole or not at all.
+def save_checkpoint(
+    path: Path, checkpoint: Checkpoint, match: Match, settings: dict[str, Any]
+) -> None:
+    """Writes a checkpoint, whole or not at all.
 
     Args:
         path: The file.
-        state: The state.
+        checkpoint: The checkpoint.
         match: The match that is being solved.
-        made: How, as JSON can hold it; who goes on must say the same.
+        settings: How it is solved, as JSON can hold it; resuming needs the same settings.
     """
     places: dict[int, int] = {}
     arrays: dict[str, Any] = {}
     shared = []
-    for parts in state.parts:
+    for parts in checkpoint.parts:
         for array in () if parts is None else (parts[name] for name in PARTS):
             place = places.setdefault(id(array), len(places))
             arrays[str(place)] = array
@@ -72,28 +72,28 @@ def save_match_state(path: Path, state: MatchState, match: Match, made: dict[str
     head = {
         "format": FORMAT,
         "match": _digest(match),
-        "made": made,
-        "passes": state.passes,
-        "circle": state.circle,
-        "tolerance": state.tolerance,
-        "iterations": state.iterations,
-        "seconds": state.seconds,
+        "settings": settings,
+        "passes": checkpoint.passes,
+        "groups": checkpoint.groups,
+        "tolerance": checkpoint.tolerance,
+        "iterations": checkpoint.iterations,
+        "seconds": checkpoint.seconds,
         "parts": shared,
     }
     arrays["head"] = np.array(json.dumps(head))
-    arrays["buys"] = np.concatenate(state.buys)
-    arrays["values"] = state.values
+    arrays["buys"] = np.concatenate(checkpoint.buys)
+    arrays["values"] = checkpoint.values
     content = io.BytesIO()
     np.savez(content, **arrays)
     write_whole(path, content.getvalue())
 
 
-def load_match_state(path: Path, match: Match, made: dict[str, Any]) -> MatchState:
-    """Returns the state that was saved; arguments as in `save_match_state`.
+def load_checkpoint(path: Path, match: Match, settings: dict[str, Any]) -> Checkpoint:
+    """Returns a saved checkpoint; arguments as in `save_checkpoint`.
 
     Raises:
-        KilleError: The file cannot be read, is of another match or of another way to solve it, or
-            holds numbers that no solver can have.
+        KilleError: The file cannot be read, is of another match or other settings, or holds numbers
+            that no solver can have.
     """
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
@@ -103,8 +103,8 @@ def load_match_state(path: Path, match: Match, made: dict[str, Any]) -> MatchSta
             raise KilleError(f"its format is {head['format']!r}, expected {FORMAT!r}")
         if head["match"] != _digest(match):
             raise KilleError("it belongs to another match")
-        if head["made"] != json.loads(json.dumps(made)):
-            raise KilleError(f"it was solved with {head['made']}, not with {made}")
+        if head["settings"] != json.loads(json.dumps(settings)):
+            raise KilleError(f"its settings are {head['settings']}, not {settings}")
         parts = []
         for state, places in zip(match.states, head["parts"], strict=True):
             size = match.hands[state.hand].stage.tree.num_sequences
@@ -117,9 +117,9 @@ def load_match_state(path: Path, match: Match, made: dict[str, Any]) -> MatchSta
             parts.append(found)
         nodes = [len(state.after.buyer) for state in match.states]
         buys = _checked(arrays["buys"], (sum(nodes),))
-        return MatchState(
+        return Checkpoint(
             passes=int(head["passes"]),
-            circle=range(len(match.circles))[int(head["circle"])],
+            groups=range(len(match.components))[int(head["groups"])],
             tolerance=float(head["tolerance"]),
             iterations=int(head["iterations"]),
             seconds=float(head["seconds"]),
@@ -129,7 +129,7 @@ def load_match_state(path: Path, match: Match, made: dict[str, Any]) -> MatchSta
         )
     except (*BROKEN, IndexError) as error:
         raise KilleError(
-            f"{path} is no saved state of this match: {error}; remove it to begin anew"
+            f"{path} is not a checkpoint of this match: {error}; delete it to start over"
         ) from None
 
 
@@ -142,12 +142,12 @@ def _checked(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _digest(match: Match) -> str:
-    """Returns a digest of what the solver goes through: the rules, the hands and their states."""
+    """Returns a digest of what is solved: the rules, the hands and the states."""
     content = [
         match.rules.as_dict(),
         match.num_players,
         match.capped,
-        [fingerprint(hand.stage.tree) for hand in match.hands],
+        [hand.stage.tree.fingerprint() for hand in match.hands],
         [state.hand for state in match.states],
     ]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
