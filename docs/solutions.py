@@ -1,10 +1,10 @@
 """Solves deals and matches of Byteskille and writes docs/solutions.md and docs/solutions/.
 
-    python docs/solutions.py           solve what is not solved, then write (`make solutions`)
-    python docs/solutions.py --solve   the same, but solve everything anew
+    python docs/solutions.py           solve what is missing, then write (`make solutions`)
+    python docs/solutions.py --solve   the same, but solve everything again
 
-The solutions lie in runs/solutions; what is there already is only read. All that is written is the
-same to the byte wherever it is made, but for the tables of seconds.
+The solutions are kept in runs/solutions and reused. The output is the same to the byte on every
+machine, except for the tables of seconds.
 """
 
 import re
@@ -14,24 +14,21 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from kille_agents.tabular import load_tabular, load_tabular_match
-from kille_env.registry import spec
-from kille_training.cli.jobs import solve_folder
+import numpy as np
+
 from kille_training.cli.speed import machine
 from kille_training.reports.plots import convergence, swap_heat_map
+from kille_training.reports.solutions import curves_of, swaps_of
 from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_strategy_of
 from kille_training.solving.byteskille.match_text import buying_text, match_text, states_text
-from kille_training.solving.byteskille.matches import (
-    Match,
-    MatchNashConv,
-    MatchStrategy,
-    build_match,
-    match_nash_conv,
-)
-from kille_training.solving.byteskille.policies import strategy_of
-from kille_training.solving.byteskille.solution import Folder, Solved, SolveSettings
-from kille_training.solving.byteskille.text import first_turns, swaps_of
+from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
+from kille_training.solving.byteskille.matches import Match, MatchStrategy
+from kille_training.solving.byteskille.policies import nash_conv, strategy_of
+from kille_training.solving.byteskille.solution import Solution
+from kille_training.solving.byteskille.solve import solve
+from kille_training.solving.byteskille.text import first_turns, strategy_text
 
 DOCS = Path(__file__).parent
 PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"
@@ -45,30 +42,24 @@ MATCH_RULES = {
     "wikipedia": {"preset": "wikipedia"},
 }
 CALLED = {"svensk": "`svensk`", "none": "`svensk`, `reentry: none`", "wikipedia": "`wikipedia`"}
-MEMORY = 4 * 2**30
-
-
-def settings(preset: str, seats: int) -> SolveSettings:
-    """Returns what is solved."""
-    return SolveSettings.of(seats, spec("byteskille").resolve(preset, episode="deal"))
-
-
-def folder(preset: str, seats: int) -> Folder:
-    """Returns where its solution lies."""
-    return Folder(RUNS / f"{preset}-{seats}")
 
 
 @cache
-def solved(preset: str, seats: int) -> Solved:
-    """Returns a solution; makes it if there is none."""
+def solved(preset: str, seats: int) -> Solution:
+    """Returns the solution of a deal; solves it if it is missing."""
     print(f"{preset}, {seats} seats", file=sys.stderr)
-    return solve_folder(folder(preset, seats), settings(preset, seats), memory_limit=MEMORY)
+    return solve(num_players=seats, rules=preset, out=RUNS / f"{preset}-{seats}")
 
 
 @cache
 def deal(preset: str, seats: int) -> DealStages:
     """Returns the trees of a deal."""
-    return build_deal(seats, settings(preset, seats).resolve())
+    return build_deal(seats, preset)
+
+
+def first_strategy(preset: str, seats: int) -> np.ndarray:
+    """Returns the strategy of a deal's first hand, [S]."""
+    return strategy_of(solved(preset, seats).policy, deal(preset, seats).stages[0])
 
 
 def sizes() -> str:
@@ -94,7 +85,7 @@ def sizes() -> str:
 
 
 def values() -> str:
-    """What each seat earns, and how exactly that is known."""
+    """The table of what each seat earns, and how precisely that is known."""
     head = ("preset", "seats", "NashConv", "forehand", "second", "third", "fourth", "iterations")
     rows = []
     for preset, seats in CASES:
@@ -106,7 +97,7 @@ def values() -> str:
 
 
 def seconds() -> str:
-    """How long it took."""
+    """The table of seconds."""
     rows = [
         (f"`{preset}`", str(seats), f"{solved(preset, seats).seconds:,.1f}")
         for preset, seats in CASES
@@ -117,47 +108,30 @@ def seconds() -> str:
 
 
 def strategies() -> str:
-    """What every seat does when everybody before it has stood."""
-    head = ("preset", "seats", "seat", "what it has seen", "what it does")
+    """The table of what every seat does when all seats before it have stood."""
+    head = ("preset", "seats", "seat", "what has happened", "what it does")
     rows = []
     for preset, seats in CASES:
-        solved(preset, seats)
-        rules = settings(preset, seats).resolve()
-        player = load_tabular(folder(preset, seats).policy, "byteskille", seats, rules)
         link = f"[{seats}](solutions/{preset}-{seats}.md)"
         stage = deal(preset, seats).stages[0]
-        for name, situation, choice in first_turns(strategy_of(player, stage), stage):
+        for name, situation, choice in first_turns(first_strategy(preset, seats), stage):
             rows.append((f"`{preset}`", link, name, situation, choice))
     return table(head, rows)
 
 
-def match_settings(rules: str, seats: int) -> SolveSettings:
-    """Returns what match is solved."""
-    resolved = spec("byteskille").resolve({**MATCH_RULES[rules], "episode": "match"})
-    return SolveSettings.of(seats, resolved)
-
-
-def match_folder(rules: str, seats: int) -> Folder:
-    """Returns where the solution of a match lies."""
-    return Folder(RUNS / f"match-{rules}-{seats}")
-
-
 @cache
-def solved_match(rules: str, seats: int) -> Solved:
-    """Returns the solution of a match; makes it if there is none."""
+def solved_match(rules: str, seats: int) -> Solution:
+    """Returns the solution of a match; solves it if it is missing."""
     print(f"match, {rules}, {seats} seats", file=sys.stderr)
-    how = match_settings(rules, seats)
-    return solve_folder(match_folder(rules, seats), how, memory_limit=MEMORY)
+    folder = RUNS / f"match-{rules}-{seats}"
+    return solve(num_players=seats, rules=MATCH_RULES[rules], match=True, out=folder)
 
 
 @cache
 def match_of(rules: str, seats: int) -> tuple[Match, MatchStrategy, MatchNashConv]:
-    """Returns a match, what the written player does in it, and how good that is."""
-    solved_match(rules, seats)
-    resolved = match_settings(rules, seats).resolve()
-    match = build_match(seats, resolved)
-    player = load_tabular_match(match_folder(rules, seats).policy, "byteskille", seats, resolved)
-    strategy = match_strategy_of(player, match)
+    """Returns a match, what the written policy does in it, and its NashConv."""
+    match = build_match(seats, MATCH_RULES[rules])
+    strategy = match_strategy_of(solved_match(rules, seats).policy, match)
     return match, strategy, match_nash_conv(match, strategy)
 
 
@@ -182,7 +156,7 @@ def match_sizes() -> str:
 
 
 def match_worth() -> str:
-    """What each seat earns in a match."""
+    """The table of what each seat earns in a match."""
     head = ("rules", "seats", "NashConv", "of the pot", "forehand", "second", "third", "hands")
     rows = []
     for rules, seats in MATCHES:
@@ -202,7 +176,7 @@ def _chance(chance: float) -> str:
 
 
 def match_seconds() -> str:
-    """How long the matches took."""
+    """The table of seconds of the matches."""
     rows = [
         (CALLED[rules], str(seats), f"{solved_match(rules, seats).seconds:,.1f}")
         for rules, seats in MATCHES
@@ -217,22 +191,25 @@ def match_states() -> str:
 
 
 def match_buying() -> str:
-    """Who buys in again in it."""
+    """Who buys in again in the largest match."""
     return "\n".join(buying_text(*match_of("svensk", 3)))
 
 
 def match_turns() -> str:
-    """What the first hand of a match and a single deal have every seat do."""
-    head = ("seats", "seat", "what it has seen", "in a single deal", "in the first hand of a match")
+    """The table of what every seat does in a single deal and in the first hand of a match."""
+    head = (
+        "seats",
+        "seat",
+        "what has happened",
+        "in a single deal",
+        "in the first hand of a match",
+    )
     rows = []
     for seats in (2, 3):
-        solved("svensk", seats)
-        rules = settings("svensk", seats).resolve()
-        player = load_tabular(folder("svensk", seats).policy, "byteskille", seats, rules)
         stage = deal("svensk", seats).stages[0]
         match, strategy, _ = match_of("svensk", seats)
         first = match.hands[match.states[0].hand].stage
-        alone = first_turns(strategy_of(player, stage), stage)
+        alone = first_turns(first_strategy("svensk", seats), stage)
         link = f"[{seats}](solutions/match-svensk-{seats}.md)"
         for (name, seen, choice), (_, _, other) in zip(
             alone, first_turns(strategy.hands[0], first), strict=True
@@ -259,9 +236,9 @@ def parts() -> dict[str, str]:
     """Returns the files of docs/solutions by name."""
     found = {}
     for preset, seats in CASES:
-        solved(preset, seats)
-        place = folder(preset, seats)
-        found[f"{preset}-{seats}.md"] = (place.path / "strategy.md").read_text(encoding="utf-8")
+        policy, stages = solved(preset, seats).policy, deal(preset, seats)
+        measured = nash_conv(policy, stages)
+        found[f"{preset}-{seats}.md"] = strategy_text(policy, stages, measured)
     for rules, seats in MATCHES:
         match, strategy, measured = match_of(rules, seats)
         found[f"match-{rules}-{seats}.md"] = match_text(match, strategy, measured)
@@ -269,10 +246,8 @@ def parts() -> dict[str, str]:
     stage = first[0].hands[first[0].states[0].hand].stage
     found["match-swaps-3.svg"] = swap_heat_map(swaps_of(first[1].hands[0], stage)) + "\n"
     for seats in SEATS:
-        resolved = settings("svensk", seats).resolve()
-        player = load_tabular(folder("svensk", seats).policy, "byteskille", seats, resolved)
         stage = deal("svensk", seats).stages[0]
-        swaps = swaps_of(strategy_of(player, stage), stage)
+        swaps = swaps_of(first_strategy("svensk", seats), stage)
         found[f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
     found["convergence.svg"] = convergence({f"{seats} seats": curve(seats) for seats in SEATS})
     return found
@@ -280,9 +255,7 @@ def parts() -> dict[str, str]:
 
 def curve(seats: int) -> tuple[list[int], list[float]]:
     """Returns iterations and NashConv of the hand that was solved first."""
-    rows = folder("svensk", seats).progress.read()
-    mine = [row for row in rows if row["granted"] == rows[0]["granted"]]
-    return [int(row["iteration"]) for row in mine], [float(row["nash_conv"]) for row in mine]
+    return next(iter(curves_of(solved("svensk", seats).progress, hands=2).values()))
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -291,9 +264,9 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def main(anew: bool) -> None:
+def main(again: bool) -> None:
     """Writes the page and its parts."""
-    if anew and RUNS.exists():
+    if again and RUNS.exists():
         shutil.rmtree(RUNS)
 
     def block(match: re.Match[str]) -> str:

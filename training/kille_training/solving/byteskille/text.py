@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.tabular import TabularPolicy
 from kille_env.cards.pack import KI, KILLE_PACK
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
@@ -31,6 +30,7 @@ from kille_env.games.byteskille.table import (
     GOK,
     UNDONE,
 )
+from kille_env.policy import Policy
 from kille_env.registry import spec
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
@@ -71,7 +71,7 @@ class _Seen:
     chances: tuple[float, ...]
 
 
-def strategy_text(policy: TabularPolicy, deal: DealStages, measured: NashConv) -> str:
+def strategy_text(policy: Policy, deal: DealStages, measured: NashConv) -> str:
     """Returns a strategy as Markdown.
 
     Args:
