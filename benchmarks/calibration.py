@@ -16,7 +16,7 @@ import numpy as np
 
 from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
-from kille_training.learning.best_response import LEARNER, Search, best_response
+from kille_training.learning.best_response import LEARNER, Search, search_response
 from kille_training.learning.curves import Journal
 from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
@@ -132,7 +132,7 @@ def main() -> None:
                 continue
             policy = make()
             exact = nash_conv(policy, deal).improvement
-            found = best_response(policy, "byteskille", seats, rules, search)
+            found = search_response(policy, "byteskille", seats, rules, search)
             journal.add(
                 {
                     **key,

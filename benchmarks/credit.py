@@ -8,7 +8,7 @@ seats       one seat of each table, its own live policy in the others;
 next_seat   the pattern that tutorials copy from each other: a step returns the *next* seat's
             observation with the reward of the seat that has just acted.
 
-NashConv is exact, at every point, for the likeliest actions and for drawn ones. Every finished run
+NashConv is exact, at every point, for greedy and for sampled play. Every finished run
 is a line of `--out`; what is there is not done again, so the benchmark can be stopped and goes on.
 """
 
@@ -105,8 +105,8 @@ def main() -> None:
                 )
                 last = points[-1]
                 print(
-                    f"{players} seats, seed {seed}, {variant}: NashConv {sum(last.argmax):.4f} "
-                    f"argmax, {sum(last.sampled):.4f} sampled, after {last.decisions:,} decisions "
+                    f"{players} seats, seed {seed}, {variant}: NashConv {sum(last.greedy):.4f} "
+                    f"greedy, {sum(last.sampled):.4f} sampled, after {last.decisions:,} decisions "
                     f"and {last.seconds:.0f} s",
                     flush=True,
                 )

@@ -3,7 +3,7 @@
 Single deals of Byteskille at two and at three seats, without the question (fragekille) and with it,
 one recipe for each number of seats, several seeds. NashConv is exact; measuring stops the clock.
 The time is processor time of one thread, so that it does not depend on what else the machine does.
-A run ends when both ways to play, the likeliest actions and drawn ones, have been at the target at
+A run ends when both ways to play, greedy and sampled, have been at the target at
 the same point, or with its decisions. Every finished run is a line of `--out`; what is there is not
 done again.
 """
@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from kille_agents.greedy import PLAYS
 from kille_training.learning.curves import Journal, curve, learn
 from kille_training.learning.runs import versions
 from kille_training.learning.settings import load_settings
@@ -52,7 +53,7 @@ def main() -> None:
         target, points, first = TARGETS[players], [], {}
         for point in learn(settings, deals[players, question]):
             points.append(point)
-            at = {"argmax": sum(point.argmax), "sampled": sum(point.sampled)}
+            at = {"greedy": sum(point.greedy), "sampled": sum(point.sampled)}
             for play, value in at.items():
                 if value <= target:
                     first.setdefault(play, point.seconds)
@@ -69,11 +70,11 @@ def main() -> None:
         )
         times = ", ".join(
             f"{play} {first[play]:.0f} s" if play in first else f"{play} not reached"
-            for play in ("argmax", "sampled")
+            for play in PLAYS
         )
         print(
             f"{players} seats, question {question}, seed {seed}: NashConv {target:g} {times}; "
-            f"at the end, after {points[-1].seconds:.0f} s, {sum(points[-1].argmax):.4f} argmax, "
+            f"at the end, after {points[-1].seconds:.0f} s, {sum(points[-1].greedy):.4f} greedy, "
             f"{sum(points[-1].sampled):.4f} sampled",
             flush=True,
         )

@@ -98,7 +98,7 @@ def measured(kind: str, knobs: dict[str, Any], game: str, episode: str, deals: i
     player = Counted(KINDS[kind](game, seats, rules, **knobs))
     row = payoff(
         player, load_policy("rule_of_thumb", game, seats, rules), game, seats, rules,
-        play="argmax", deals=deals, seed=77,
+        play="greedy", deals=deals, seed=77,
     )  # fmt: skip
     found = row.estimate
     half = (found.high - found.low) / 2

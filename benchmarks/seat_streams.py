@@ -10,6 +10,7 @@ import argparse
 import time
 
 from kille_agents import ByteskilleRuleOfThumb
+from kille_agents.greedy import PLAYS
 from kille_training.evaluation.duplicate import payoff
 from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
@@ -34,7 +35,7 @@ def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, lis
         payoff(
             policy, baseline, table.game, table.num_players, rules, play=play, deals=deals, seed=77
         )
-        for play in ("argmax", "sampled")
+        for play in PLAYS
     ]
     return model.num_timesteps, [str(row.estimate) for row in rows]
 
@@ -47,7 +48,7 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=20_000)
     options = parser.parse_args()
     print(", ".join(f"{name} {version}" for name, version in versions().items()))
-    print("| seats | form | seed | decisions/s | argmax, units a deal | sampled |")
+    print("| seats | form | seed | decisions/s | greedy, units per deal | sampled |")
     print("|---|---|---|---|---|---|")
     for players in options.players:
         for seed in range(1, options.seeds + 1):

@@ -19,13 +19,13 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from kille_agents.greedy import PLAYS
 from kille_training.learning.curves import Journal, Point
 from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import STYLE
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "learning.md"
-PLAYS = ("argmax", "sampled")
 VARIANTS = {
     "streams": "all seats, streams",
     "seats": "one seat, live policy",
@@ -134,7 +134,7 @@ def reach_table(lines: Lines) -> str:
         "target",
         *PLAYS,
         "both",
-        "argmax at the end",
+        "greedy at the end",
         "sampled at the end",
     )
     return _table(head, rows)

@@ -31,18 +31,18 @@ DEALS, SEED = 5_000, 1_000_003
 
 def measure() -> dict[str, Any]:
     """Returns what everybody earns against the baselines, in single deals at the default table."""
-    from kille_training.cli.jobs import measure_policy  # needs scipy, which the page does not
+    from kille_training.evaluation.api import evaluate  # needs scipy, which the page does not
 
     games: dict[str, Any] = {}
     for game in list_games():
         seats, rules = spec(game).default_players, spec(game).resolve(episode="deal")
         earned: dict[str, Any] = {}
         for name in ("uniform", "rule_of_thumb", *population(game)):
-            rows = measure_policy(
-                name, AGAINST, game, seats, rules,
-                deals=DEALS, seed=SEED, plays=("sampled",), trust=False,
+            measured = evaluate(
+                name, game, seats, rules=rules, against=AGAINST, deals=DEALS, seed=SEED,
+                play="sampled", exact=False,
             )  # fmt: skip
-            found = [row.estimate for row in rows]
+            found = [row.estimate for row in measured.rows]
             earned[name] = {
                 against: [round(value, 6) for value in (one.mean, one.low, one.high)]
                 for against, one in zip(AGAINST, found, strict=True)

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
+from kille_env.core.keys import deal_seeds
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import (
-    estimate,
+    estimates,
     payoff,
     payoff_table,
     rows_as_dicts,
     rows_from_dicts,
 )
+from kille_training.evaluation.exact import exact_rows, exact_scores
+from kille_training.solving.byteskille.deals import build_deal
 
 DEAL = spec("byteskille").resolve(episode="deal")
 MATCH = spec("byteskille").resolve(episode="match")
@@ -30,7 +33,9 @@ class First:
 @pytest.mark.parametrize(("num_players", "rules"), [(2, DEAL), (3, DEAL), (5, MATCH), (13, DEAL)])
 def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
     policy = ByteskilleRuleOfThumb(num_players, rules)
-    row = payoff(policy, policy, "byteskille", num_players, rules, play="argmax", deals=50, seed=3)
+    row = payoff(policy, policy, "byteskille", num_players, rules, play="greedy", deals=50, seed=3)
+    chance = payoff(UniformPolicy(), UniformPolicy(), "byteskille", num_players, rules, deals=50)
+    assert chance.estimate.low == chance.estimate.high == 0.0
     assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
     assert row.estimate.groups == 50
     assert sum(part.mean for part in row.by_position) == pytest.approx(0.0, abs=1e-7)
@@ -41,7 +46,7 @@ def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
 def test_nor_does_he_in_other_games(game, num_players, episode):
     rules = spec(game).resolve(episode=episode)
     policy = load_policy("rule_of_thumb", game, num_players, rules)
-    row = payoff(policy, policy, game, num_players, rules, play="argmax", deals=30, seed=3)
+    row = payoff(policy, policy, game, num_players, rules, play="greedy", deals=30, seed=3)
     assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
     # Where rewards do not sum to zero, he gains nothing in any position; else some are better.
     gains = {part.mean for part in row.by_position}
@@ -57,7 +62,7 @@ def test_where_rewards_do_not_sum_to_zero_he_is_paid_what_he_gains_over_the_base
         game="krypkille",
         num_players=3,
         rules=rules,
-        play="argmax",
+        play="greedy",
         deals=deals,
         seed=seed,
     )
@@ -74,22 +79,22 @@ def test_where_rewards_do_not_sum_to_zero_he_is_paid_what_he_gains_over_the_base
             total += batch.reward[0]
         return total
 
-    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
+    seeds = deal_seeds(seed, 3, np.arange(deals))
     gains = [
         np.mean([earned(deal, seat)[seat] - earned(deal, -1)[seat] for seat in range(3)])
         for deal in seeds
     ]
     assert row.estimate.mean < 0  # whoever always takes the first action does worse
-    assert row.estimate == estimate(np.array(gains).round(9))
+    assert row.estimate == estimates(np.array(gains).round(9)[:, None])[0]
 
 
 def test_the_interval_is_students_over_groups():
-    found = estimate(np.array([1.0, 2.0, 3.0, 6.0]))
+    (found,) = estimates(np.array([[1.0], [2.0], [3.0], [6.0]]))
     # mean 3, standard deviation sqrt(14 / 3), t(0.975; 3) = 3.182446
     assert found.mean == 3.0
     assert found.high - found.mean == pytest.approx(3.182446 * np.sqrt(14 / 3 / 4), rel=1e-6)
     with pytest.raises(KilleError, match="2 deals or more"):
-        estimate(np.array([1.0]))
+        estimates(np.array([[1.0]]))
 
 
 def test_it_equals_a_plain_loop_over_single_tables():
@@ -100,12 +105,12 @@ def test_it_equals_a_plain_loop_over_single_tables():
         "byteskille",
         3,
         DEAL,
-        play="argmax",
+        play="greedy",
         deals=deals,
         seed=seed,
     )
     players = [First(), ByteskilleRuleOfThumb(3, DEAL)]
-    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
+    seeds = deal_seeds(seed, 3, np.arange(deals))
     means, places = [], np.zeros((deals, 3))
     for number, deal in enumerate(seeds):
         earned = []
@@ -122,7 +127,7 @@ def test_it_equals_a_plain_loop_over_single_tables():
             earned.append(total)
             places[number, (seat - dealer - 1) % 3] = total
         means.append(np.mean(earned))
-    assert row.estimate == estimate(np.array(means))
+    assert row.estimate == estimates(np.array(means).round(9)[:, None])[0]
     assert [part.mean for part in row.by_position] == pytest.approx(places.mean(axis=0))
 
 
@@ -139,29 +144,43 @@ def test_who_plays_changes_nothing_about_the_cards():
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say():
-    # Two uniform players: the truth is 0.
-    rows = [
-        payoff(UniformPolicy(), UniformPolicy(), "byteskille", 2, DEAL, deals=60, seed=seed)
-        for seed in range(120)
-    ]
-    covered = np.mean([row.estimate.low <= 0 <= row.estimate.high for row in rows])
+    players = ByteskilleRuleOfThumb(2, DEAL), UniformPolicy()
+    truth = exact_scores(np.array([(0, 1)]), players, build_deal(2, DEAL))[0, 0]
+    rows = [payoff(*players, "byteskille", 2, DEAL, deals=60, seed=seed) for seed in range(120)]
+    covered = np.mean([row.estimate.low <= truth <= row.estimate.high for row in rows])
     assert 0.88 <= covered <= 0.99
 
 
 def test_a_table_has_a_line_for_each_baseline_and_way_to_play():
     counted = []
     rows = payoff_table(
-        First(), [UniformPolicy(), ByteskilleRuleOfThumb(3, DEAL)], "byteskille", 3, DEAL,
+        UniformPolicy(), [UniformPolicy(), First()], "byteskille", 3, DEAL,
         deals=10, seed=0, progress=counted.append,
     )  # fmt: skip
     assert [(row.against, row.play) for row in rows] == [
-        ("uniform", "argmax"),
+        ("uniform", "greedy"),
         ("uniform", "sampled"),
-        ("rule_of_thumb", "argmax"),
-        ("rule_of_thumb", "sampled"),
+        ("first", "greedy"),
+        ("first", "sampled"),
     ]
     assert sum(counted) == 40
     assert rows_from_dicts(rows_as_dicts(rows)) == rows
+
+
+def test_a_deterministic_player_has_one_row():
+    counted = []
+    (row,) = payoff_table(
+        First(), [UniformPolicy()], "byteskille", 3, DEAL, deals=10, seed=0, progress=counted.append
+    )
+    assert row.play == "deterministic"
+    assert sum(counted) == 20
+    both = [
+        payoff(First(), UniformPolicy(), "byteskille", 3, DEAL, play=play, deals=10)
+        for play in ("greedy", "sampled")
+    ]
+    assert row.estimate == both[0].estimate == both[1].estimate
+    (exact,) = exact_rows(First(), "byteskille", 2, DEAL, ("greedy", "sampled"))
+    assert exact.play == "deterministic"
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -1.0, 2.0])
@@ -177,5 +196,5 @@ def test_a_policy_that_talks_nonsense_is_stopped(wrong):
 
 
 def test_an_unknown_way_to_play_is_refused():
-    with pytest.raises(KilleError, match="argmax or sampled, not 'best'"):
+    with pytest.raises(KilleError, match="play is 'best', expected one of greedy, sampled"):
         payoff(First(), First(), "byteskille", 3, DEAL, play="best", deals=5)

@@ -79,7 +79,7 @@ def test_play(kille, game, choice, monkeypatch):
 def test_evaluate(kille, game):
     spec = kille_env.spec(game)
     words = ["rule_of_thumb", "--game", game, "--against", "uniform", "--episode", "deal"]
-    found = json.loads(kille("evaluate", *words, "--deals", 60, "--play", "argmax", "--json"))
+    found = json.loads(kille("evaluate", *words, "--deals", 60, "--play", "greedy", "--json"))
     assert (found["game"], found["num_players"]) == (game, spec.default_players)
     (row,) = found["rows"]
     assert row["estimate"]["low"] > 0

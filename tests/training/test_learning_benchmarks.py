@@ -114,7 +114,7 @@ def test_points_of_a_run_are_exact(tiny):
     assert [point.decisions for point in points] == [256, 512, 640]
     assert points == sorted(points, key=lambda point: point.seconds)
     for point in points:
-        for gains in (point.argmax, point.sampled):
+        for gains in (point.greedy, point.sampled):
             assert len(gains) == 2
             assert min(gains) >= 0.0
             assert 0.0 < sum(gains) < 4.0

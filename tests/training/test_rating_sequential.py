@@ -12,8 +12,8 @@ from kille_agents.rules_of_thumb.byteskille import (
     threshold_array,
 )
 from kille_env.errors import KilleError
+from kille_env.playing import Players, play_out
 from kille_env.registry import make_batch, spec
-from kille_training.evaluation.duplicate import Player, play_out
 from kille_training.statistics import sequential
 from kille_training.statistics.sequential import Hypotheses, SequentialTest
 
@@ -29,14 +29,12 @@ def bank():
     bolder = threshold_array(DEALT, TAKEN)
     bolder[bolder > 0] -= 2
     policies = (ByteskilleRuleOfThumb(3, rules), ByteskilleRuleOfThumb(3, rules, bolder))
-    rng = np.random.default_rng(0)
-    players = [Player(policy, "argmax", rng) for policy in policies]
     deals = 8000
     batch = make_batch("byteskille", 3 * deals, 3, rules=rules, seed=0, restart=False)
     batch.reset(seed=np.repeat(np.arange(deals), 3))
     seats = np.tile(np.arange(3), deals)
     seating = (np.arange(3) != seats[:, None]).astype(np.int64)
-    earned = play_out(batch, players, seating)[np.arange(3 * deals), seats]
+    earned = play_out(Players(batch, policies, seating))[np.arange(3 * deals), seats]
     return earned.reshape(deals, 3).mean(axis=1)
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.learning.checkpoints import read_checkpoint
+from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
 from kille_training.learning.sb3 import export, make_model
 from kille_training.learning.training import Training, interruptible, train
@@ -202,7 +204,7 @@ def test_playing_a_trained_policy_needs_no_torch(tmp_path, tiny):
 def test_a_run_is_never_overwritten(tmp_path, tiny):
     run = Run(tmp_path / "run")
     train(run, tiny(learner={"decisions": 128}))
-    with pytest.raises(ConfigError, match=f"Go on with it: kille train {run.folder}"):
+    with pytest.raises(ConfigError, match=f"Resume it: kille train {run.folder}"):
         train(run, tiny())
     train(run)  # it is finished: nothing happens
 
@@ -251,10 +253,58 @@ def test_broken_checkpoints_are_refused(tmp_path, tiny):
     run = Run(tmp_path / "run")
     train(run, tiny(learner={"decisions": 128}))
     whole = run.checkpoint.read_bytes()
-    for broken in (whole[:1000], b"", (run.folder / "policy.safetensors").read_bytes()):
+    flipped = []
+    for at in np.random.default_rng(1).integers(len(whole), size=40).tolist():
+        changed = bytearray(whole)
+        changed[at] ^= 1 << at % 8
+        flipped.append(bytes(changed))
+    other = (run.folder / "policy.safetensors").read_bytes()
+    for broken in (whole[:1000], whole[:-1], whole + b"0", b"", other, *flipped):
         run.checkpoint.write_bytes(broken)
-        with pytest.raises(PolicyError, match="checkpoint"):
-            train(run)
+        with pytest.raises(PolicyError, match=r"checkpoint.*delete it, and kille train begins"):
+            read_checkpoint(run.checkpoint)
+    with pytest.raises(PolicyError, match="checkpoint"):
+        train(run)
+
+
+@pytest.mark.parametrize("name", ["progress.csv", "measurements.csv", "evaluation.json"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x80\x00\xff" * 50, b"{}\n", b"[1]\n", b"a,b\n1,2\n", b"[" * 100_000],
+    ids=["empty", "random", "object", "list", "table", "nested"],
+)
+def test_a_damaged_table_is_named_with_what_to_do(tmp_path, name, content):
+    run = Run(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigError) as refused:
+        if name == "evaluation.json":
+            run.read_evaluation()
+        else:
+            columns = PROGRESS if name == "progress.csv" else MEASUREMENTS
+            Table(tmp_path / name, columns).read()
+    assert str(tmp_path / name) in str(refused.value)
+    assert re.search("Delete it|Move it away", str(refused.value))
+
+
+def test_words_of_older_versions_are_refused(tmp_path):
+    run = Run(tmp_path)
+    Table(run.measurements, MEASUREMENTS).begin(0)
+    with run.measurements.open("a") as file:
+        file.write("128,1.0,uniform,argmax,0.1,0.0,0.2,10\n")
+    with pytest.raises(ConfigError, match="play is 'argmax', expected one of greedy"):
+        Table(run.measurements, MEASUREMENTS).read()
+
+
+def test_a_line_that_is_cut_off_is_dropped(tmp_path):
+    table = Table(tmp_path / "progress.csv", ("decisions", "seconds"))
+    table.begin(0)
+    table.add({"decisions": 128, "seconds": 1.5})
+    text = table.path.read_text()
+    table.path.write_text(text + "256,2")
+    assert [row["decisions"] for row in table.read()] == ["128"]
+    table.path.write_text(text + "x,2\n")
+    with pytest.raises(ConfigError, match="line 3 has no number under decisions"):
+        table.read()
 
 
 def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):

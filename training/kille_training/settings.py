@@ -24,6 +24,7 @@ from pydantic.dataclasses import dataclass as checked
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 
 S = TypeVar("S")
+Overrides = Mapping[str, Any] | Sequence[str]
 
 MOST_BYTES, MOST_DEPTH, MOST_DIGITS = 1 << 20, 32, 30
 """The size of a file of settings, its levels of nesting, and the length of a number, at most."""
@@ -85,13 +86,14 @@ List = Annotated[tuple[S, ...], Field(strict=False)]
 """A list in YAML, a tuple or list in Python."""
 
 
-def load(cls: type[S], path: Path, overrides: Sequence[str] = (), **values: Any) -> S:
+def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> S:
     """Reads settings.
 
     Args:
         cls: A class of settings.
         path: A YAML file.
-        overrides: "key=value" with dotted keys ("learner.decisions=100000"); the value is YAML.
+        overrides: Values by dotted keys ({"learner.decisions": 100_000}), or texts "key=value" with
+            YAML values.
         **values: Top-level values that win over both, as command-line options do; None means not
             given.
 
@@ -99,8 +101,9 @@ def load(cls: type[S], path: Path, overrides: Sequence[str] = (), **values: Any)
         ConfigError: The file cannot be read, a key is unknown, or a value is impossible.
     """
     content = read_yaml(path)
-    for text in overrides:
-        override(content, text)
+    given = overrides.items() if isinstance(overrides, Mapping) else map(parse_override, overrides)
+    for key, value in given:
+        override(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
     return build(cls, content, str(path))
 
@@ -183,8 +186,28 @@ def parse(text: str) -> Any:
     return yaml.load(text, Loader=_Loader)
 
 
-def override(content: dict[str, Any], text: str) -> None:
-    """Puts one "key=value" into plain settings, in place.
+def override(content: dict[str, Any], key: str, value: Any) -> None:
+    """Puts one value into plain settings, in place.
+
+    Args:
+        content: The settings.
+        key: With dots, as in "learner.decisions".
+        value: The value.
+
+    Raises:
+        ConfigError: The key leads nowhere.
+    """
+    *path, last = key.strip().split(".")
+    for name in path:
+        below = content.setdefault(name, {})
+        if not isinstance(below, dict):
+            raise ConfigError(f"{key!r}: {name} has no keys below it")
+        content = below
+    content[last] = value
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """Returns the key and the value of "key=value".
 
     Raises:
         ConfigError: It is no setting.
@@ -194,14 +217,8 @@ def override(content: dict[str, Any], text: str) -> None:
         raise ConfigError(
             f"{text!r} is no setting, expected KEY=VALUE as in learner.decisions=100000"
         )
-    *path, last = key.strip().split(".")
-    for name in path:
-        below = content.setdefault(name, {})
-        if not isinstance(below, dict):
-            raise ConfigError(f"{key!r}: {name} has no keys below it")
-        content = below
     try:
-        content[last] = parse(value)
+        return key, parse(value)
     except yaml.YAMLError as error:
         raise ConfigError(
             f"{text!r}: the value is not valid YAML: {' '.join(str(error).split())}"

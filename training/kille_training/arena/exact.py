@@ -16,9 +16,8 @@ from kille_env.errors import ConfigError
 from kille_env.policy import Policy, Searcher
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
-from kille_training.evaluation.exact import why_not
+from kille_training.evaluation.exact import exact_scores, why_not
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.statistics.control import exact_scores
 from kille_training.statistics.observations import Observations
 
 

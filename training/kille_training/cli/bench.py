@@ -17,15 +17,15 @@ SLOW = ("train", "solve")
 @click.option("--game", type=click.Choice(list_games()), default=list_games()[0], show_default=True)
 @click.option("--players", type=int, help="Seats; the game's default if not given.")
 @click.option(
-    "--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs a figure."
+    "--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs per figure."
 )
 @json_option
 def bench(
     what: tuple[str, ...], game: str, players: int | None, repeats: int, as_json: bool
 ) -> None:
-    """Measures WHAT; prints medians and their spread.
+    """Measure WHAT; print medians and their spread.
 
-    If nothing is named, all but `train` and `solve` are measured.
+    Without WHAT, everything but `train` and `solve` is measured.
     """
     names = list(BENCHES) if "all" in what else what or [n for n in BENCHES if n not in SLOW]
     seats = spec(game).check_players(players)
@@ -37,13 +37,13 @@ def bench(
 
 
 def _table(rows: list[Row], game: str) -> Table:
-    title = f"Medians of several runs, of {game} where no game is named"
+    title = f"Medians of several runs; of {game} where no game is named"
     table = Table(title=title, title_justify="left", pad_edge=False)
     table.add_column("what")
     table.add_column("median", justify="right")
     table.add_column("spread", justify="right")
     table.add_column("unit", no_wrap=True)
-    table.add_column("to reach", no_wrap=True)
+    table.add_column("target", no_wrap=True)
     for row in rows:
         spread = "" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
         table.add_row(row.what, f"{row.value:.4g}", spread, row.unit, row.target)

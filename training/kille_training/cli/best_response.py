@@ -1,6 +1,5 @@
-"""`kille best-response`: from below, how much a player can be beaten by."""
+"""`kille best-response`: a lower bound on how exploitable a player is."""
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from kille_training.cli import console
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True,
-    help="Learners; the best of them plays each position.",
+    help="Learners; the best one plays each position.",
 )  # fmt: skip
 @click.option(
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
@@ -28,8 +27,8 @@ from kille_training.cli import console
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option(
-    "--play", type=click.Choice(["sampled", "argmax"]), default="sampled", show_default=True,
-    help="Whether POLICY draws lots, or does what is likeliest.",
+    "--play", type=click.Choice(["sampled", "greedy"]), default="sampled", show_default=True,
+    help="Whether POLICY samples its actions or plays the most likely one.",
 )  # fmt: skip
 @console.table_options
 @console.rules_option
@@ -50,36 +49,24 @@ def best_response(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Learn to beat POLICY, which sits in all other seats, and say by how much.
+    """Learn to beat POLICY, which sits in all other seats, and measure by how much.
 
-    The gain is a lower bound of what can be gained: what was not found may be there all the same.
-    It is measured by position, over other deals than the learners were chosen by, with 95 %
-    intervals.
+    The gain is a lower bound: a better response may exist that was not found. It is measured by
+    position, over other deals than the learners were chosen by, with 95% intervals.
     """
-    from kille_agents import load_policy
-    from kille_agents.greedy import Greedy
-    from kille_training.cli.lineup import table_for
-    from kille_training.cli.progress import Watch
-    from kille_training.learning.best_response import LEARNER, PARTS, Search
-    from kille_training.learning.best_response import best_response as search_response
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.learning.api import best_response as respond
+    from kille_training.tables import table_for
 
     if minutes is not None and decisions is not None:
         raise click.UsageError("give --decisions or --minutes, not both")
     table, seats, resolved = table_for(policy, game, players, episode, rules)
-    frozen = load_policy(policy, table, seats, resolved, trust=trust)
-    if play == "argmax":
-        frozen = Greedy(frozen)
-    search = Search(
-        learner=replace(LEARNER, decisions=decisions or LEARNER.decisions),
-        seeds=seeds,
-        minutes=minutes,
-        choice_deals=max(2, deals // 2),
-        deals=deals,
-        seed=seed,
-    )
-    watch = Watch()
-    with watch.job("learning to respond", seeds * PARTS):
-        found = search_response(frozen, table, seats, resolved, search, watch.advance)
+    with ProgressDisplay() as progress:
+        found = respond(
+            policy, table, seats, rules=resolved, episode=str(resolved["episode"]),
+            decisions=decisions, minutes=minutes, seeds=seeds, deals=deals, seed=seed, play=play,
+            trust=trust, progress=progress,
+        )  # fmt: skip
     console.report(
         {
             "policy": policy,
@@ -109,7 +96,7 @@ def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
     table = Table(title=title, title_justify="left")
     table.add_column("position")
     table.add_column(f"{policy} earns", justify="right")
-    table.add_column("the response gains", justify="right")
+    table.add_column("response gains", justify="right")
     table.add_column("learner", justify="right")
     rows = zip(position_names(num_players), found.values, found.gains, found.chosen, strict=True)
     for name, value, gain, number in rows:
@@ -124,5 +111,6 @@ def _caution(found: Any) -> str:
     learners = "learner" if count == 1 else "learners"
     return (
         f"Found with {decisions:,} decisions of {count} {learners} in {found.seconds:,.0f} s.\n"
-        "These are lower bounds: up to the interval the best response gains as much, perhaps more."
+        "These are lower bounds: the true best response gains at least this much, within the "
+        "interval."
     )

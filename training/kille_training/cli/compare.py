@@ -59,8 +59,8 @@ def compare(
         play_comparison,
     )
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.lineup import table_for
     from kille_training.statistics.sequential import Hypotheses
+    from kille_training.tables import table_for
 
     for other in (worse, better):
         table, seats, resolved = table_for(other, game, players, episode, rules)

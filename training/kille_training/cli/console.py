@@ -1,12 +1,13 @@
-"""What the commands share: options, and printing for people or for programs."""
+"""What commands share: options, results for people or programs, and how they are interrupted."""
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -14,6 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.registry import list_games
+
+if TYPE_CHECKING:
+    from kille_training.learning.runs import Run
+    from kille_training.learning.settings import TrainSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +28,7 @@ WIDTH_WITHOUT_TERMINAL = 120
 def json_option(command: F) -> F:
     """Adds `--json`, which the command receives as `as_json`."""
     return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object instead of text for people."
+        "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
     )(command)
 
 
@@ -43,25 +48,25 @@ def trust_option(command: F) -> F:
     return click.option(
         "--trust",
         is_flag=True,
-        help="Load library model files (.zip), which can run code. Only for files of your own.",
+        help="Load model files of libraries (.zip), which can run code. Only for your own files.",
     )(command)
 
 
 def out_option(command: F) -> F:
-    """Adds `--out`, the folder that runs lie in."""
+    """Adds `--out`, the folder for runs."""
     return click.option(
         "--out",
         type=click.Path(path_type=Path),
         default=Path("runs"),
         show_default=True,
-        help="Where runs lie.",
+        help="Where runs are.",
     )(command)
 
 
 def name_option(command: F) -> F:
-    """Adds `--name`, of a run whose settings have a name."""
+    """Adds `--name`, the name of a run."""
     return click.option(
-        "--name", help="Folder of the run below --out; the default stands in the settings."
+        "--name", help="Folder of the run below --out; the default is in the settings."
     )(command)
 
 
@@ -81,12 +86,12 @@ def set_option(example: str) -> Callable[[F], F]:
 
 
 def table_options(command: F) -> F:
-    """Adds `--game`, `--players` and `--episode` for a POLICY that has been made for a table."""
+    """Adds `--game`, `--players` and `--episode` for a POLICY that was made for a table."""
     for option in (
         click.option(
             "--episode",
             type=click.Choice(["deal", "match"]),
-            help="One deal, or the whole game; likewise.",
+            help="One deal, or the whole game; the default likewise.",
         ),
         click.option(
             "--players",
@@ -136,13 +141,75 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
     return rules
 
 
+class Interrupted(KeyboardInterrupt):
+    """An interruption that says how to resume."""
+
+
+@contextmanager
+def resumable(
+    command: str | None = None, begun: Callable[[], bool] = lambda: True
+) -> Iterator[None]:
+    """Makes Ctrl-C say, once, how to resume.
+
+    Args:
+        command: The command that resumes; None is the command line as it was given.
+        begun: Returns whether there is anything to resume.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        given = click.get_current_context().find_root().obj or ()
+        again = command or shlex.join(["kille", *given])
+        said = f"nothing is lost; resume with: {again}" if begun() else "nothing was written"
+        raise Interrupted(said) from None
+
+
+def finish_run(
+    run: "Run", settings: "TrainSettings | None", *, resume: str | None, page: bool = False
+) -> None:
+    """Trains a run to its end and measures it, with progress on standard error.
+
+    Args:
+        run: Its folder.
+        settings: Settings of a new run; None resumes the run in the folder.
+        resume: The command that resumes it. None is the command line as it was given, which also
+            resumes a run with the same settings where another one would refuse.
+        page: Whether to write its report as well.
+    """
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.labels import measure_of
+    from kille_training.learning.api import measure_run, train_run
+    from kille_training.reports.report import report as write_report
+
+    table = (settings or run.settings()).table
+    measure = measure_of(table.game, table.episode)
+    with resumable(resume, run.config.is_file), ProgressDisplay(measure=measure) as progress:
+        train_run(
+            run, settings, resume=resume is None, observer=progress, progress=progress,
+            warn=lambda text: click.echo(f"kille: {text}", err=True),
+        )  # fmt: skip
+        measure_run(run, progress)
+        if page:
+            write_report(run, progress=progress)
+
+
+def report_run(run: "Run", last: str, as_json: bool, **more: str) -> None:
+    """Prints what a finished run earned, and a last line that says where things are."""
+    from kille_training.learning.api import measure_run
+    from kille_training.reports.tables import run_tables
+
+    found = measure_run(run).as_dict()
+    shown = [*run_tables(run), last]
+    report({"run": str(run.folder), **more, **found}, shown, as_json)
+
+
 def report(result: dict[str, Any], shown: Any, as_json: bool) -> None:
-    """Prints what a command has found out, on standard output.
+    """Prints the result of a command on standard output.
 
     Args:
         result: Everything as one object that JSON can hold.
         shown: The same for people: lines, or anything that rich can print.
-        as_json: Whether a program reads it.
+        as_json: Whether to print the object.
     """
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False, allow_nan=False))
@@ -163,19 +230,6 @@ def show(*things: Any) -> None:
     for thing in things:
         # A line is not broken: it may be a command to copy.
         console.print(thing, markup=False, highlight=False, soft_wrap=isinstance(thing, str))
-
-
-@contextmanager
-def resumable() -> Iterator[None]:
-    """Says once how to resume when Ctrl-C ends what runs in the context, and ends the command."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo(
-            "\nInterrupted. What was finished is saved; run the same command again to resume.",
-            err=True,
-        )
-        raise click.exceptions.Exit(130) from None
 
 
 def progress(things: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:

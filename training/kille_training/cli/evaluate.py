@@ -11,7 +11,7 @@ from kille_training.cli import console
 @click.argument("policy")
 @click.option(
     "--against", multiple=True, default=("uniform", "rule_of_thumb"), show_default=True,
-    help="Who sits in the other seats: a name or a path. Give it as often as needed.",
+    help="The player in the other seats: a name or a path. Give it as often as needed.",
 )  # fmt: skip
 @click.option(
     "--deals",
@@ -22,14 +22,14 @@ from kille_training.cli import console
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=2**64 - 1),
     default=1_000_003,
     show_default=True,
     help="Seed of the deals.",
 )
 @click.option(
-    "--play", type=click.Choice(["both", "argmax", "sampled"]), default="both", show_default=True,
-    help="Whether POLICY does what is likeliest, or draws lots.",
+    "--play", type=click.Choice(["both", "greedy", "sampled"]), default="both", show_default=True,
+    help="Whether POLICY plays its most likely action or samples one.",
 )  # fmt: skip
 @console.table_options
 @click.option(
@@ -53,47 +53,28 @@ def evaluate(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Measure POLICY in units a deal, with 95 % intervals, and how far it is from an equilibrium.
+    """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
     player (`kille players` lists them), a model of Stable-Baselines3 (with --trust), or
     module:object, which imports the module and so runs its code. Every deal is played once from
-    each seat, with the other player in all other seats; these games together are one observation.
+    each seat, with the other player in all other seats; these games together are one observation. A
+    deterministic policy has one row, because its greedy and sampled play are the same.
 
-    NashConv has no interval: the whole tree of the deal is gone through, with POLICY in all seats.
+    NashConv is exact and has no interval: it is computed from the whole tree of the deal, with
+    POLICY in all seats.
     """
-    from kille_agents.catalog import SEARCHERS
-    from kille_training.cli.jobs import measure_exactly, measure_policy
-    from kille_training.cli.lineup import table_for
-    from kille_training.evaluation.duplicate import PLAYS, rows_as_dicts
-    from kille_training.evaluation.exact import exact_as_dicts, why_not
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.evaluation.api import evaluate as measure
     from kille_training.reports.tables import exact_table, payoff_table
 
-    table, seats, resolved = table_for(policy, game, players, episode, rules)
-    plays = PLAYS if play == "both" else (play,)
-    if exact is None:
-        exact = not why_not(table, seats, resolved) and policy not in SEARCHERS
-    measured = None
-    if exact:
-        measured = measure_exactly(policy, table, seats, resolved, plays=plays, trust=trust)
-    rows = measure_policy(
-        policy, against, table, seats, resolved,
-        deals=deals, seed=seed, plays=plays, trust=trust,
-    )  # fmt: skip
-    shown = [payoff_table(rows, table, str(resolved["episode"]), seats)]
-    if measured is not None:
-        shown.append(exact_table(measured))
-    console.report(
-        {
-            "policy": policy,
-            "game": table,
-            "num_players": seats,
-            "rules": resolved.as_dict(),
-            "deals": deals,
-            "seed": seed,
-            "rows": rows_as_dicts(rows),
-            "exact": None if measured is None else exact_as_dicts(measured),
-        },
-        shown,
-        as_json,
-    )
+    with ProgressDisplay() as progress:
+        found = measure(
+            policy, game, players, rules=rules, episode=episode, against=against, deals=deals,
+            seed=seed, play=play, exact=exact, trust=trust, progress=progress,
+        )  # fmt: skip
+    unit = str(found.rules["episode"])
+    shown = [payoff_table(found.rows, found.game, unit, found.num_players)]
+    if found.exact is not None:
+        shown.append(exact_table(found.exact))
+    console.report({"policy": policy, **found.as_dict()}, shown, as_json)

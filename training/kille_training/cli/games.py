@@ -1,4 +1,4 @@
-"""`kille games`: what there is."""
+"""`kille games`: the games and their rules."""
 
 import json
 from typing import Any
@@ -16,12 +16,28 @@ from kille_training.cli.console import json_option, report
 @click.argument("game", required=False)
 @json_option
 def games(game: str | None, as_json: bool) -> None:
-    """Lists the games: seats, actions, and every rule switch with its values and defaults."""
+    """List the games, one per line; with GAME, show its seats, actions, and every rule switch."""
     if game is not None and game not in list_games():
         raise UnknownGameError(f"there is no game {game!r}. {did_you_mean(game, list_games())}")
     specs = [spec(name) for name in ((game,) if game else list_games())]
-    shown = [line for one in specs for line in _for_people(one)]
+    shown = [*_details(specs[0])] if game else _overview(specs)
     report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
+
+
+def _overview(specs: list[GameSpec]) -> list[str]:
+    """Returns one line per game."""
+    head = ("game", "title", "players", "presets", "switches")
+    rows = [
+        (
+            one.name,
+            one.title,
+            f"{one.min_players} to {one.max_players}",
+            ", ".join(one.presets),
+            str(len(one.switches)),
+        )
+        for one in specs
+    ]
+    return [*columns([head, *rows], indent=""), "", "Everything about one: kille games NAME"]
 
 
 def _for_programs(one: GameSpec) -> dict[str, Any]:
@@ -49,15 +65,15 @@ def _for_programs(one: GameSpec) -> dict[str, Any]:
     }
 
 
-def _for_people(one: GameSpec) -> list[str]:
-    """Facts and switches; a switch has a line of values and a line that says what it decides."""
+def _details(one: GameSpec) -> list[str]:
+    """Returns facts and switches; each switch has a line of values and a line of explanation."""
     heads = [("switch", *one.presets, "possible")]
     rows = [
         (s.name, *(_word(s.value_for(preset)) for preset in one.presets), _values(s))
         for s in one.switches
     ]
     head, *lines = columns([*heads, *rows])
-    told = [(line, f"      {s.meaning}") for line, s in zip(lines, one.switches, strict=True)]
+    explained = [(line, f"      {s.meaning}") for line, s in zip(lines, one.switches, strict=True)]
     return [
         f"{one.title} ({one.name})",
         f"  players   {one.min_players} to {one.max_players}, {one.default_players} by default",
@@ -68,7 +84,7 @@ def _for_people(one: GameSpec) -> list[str]:
         "Rule switches, their values in each preset, and what is possible:",
         "",
         head,
-        *(line for pair in told for line in pair),
+        *(line for pair in explained for line in pair),
         "",
     ]
 

@@ -1,20 +1,15 @@
 """Who sits where: players named on the command line, and their moves at many tables."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from kille_agents.catalog import BASELINES, load_policy
-from kille_agents.network import SPECIFICATION, NetworkMetadata, policy_folder, read_network
-from kille_agents.population import ROSTER
-from kille_agents.tabular import TabularMetadata, read_metadata, tabular_file
+from kille_agents.catalog import load_policy
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import History
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 from kille_env.policy import Policy, Searcher, decide, history_for, sample_actions
-from kille_env.registry import spec
 
 
 class LineUp:
@@ -82,48 +77,3 @@ def line_up(agents: str, game: str, num_players: int, rules: Rules, trust: bool 
         )
     made = {word: load_policy(word, game, num_players, rules, trust=trust) for word in words}
     return LineUp([made[word] for word in (words * num_players)[:num_players]])
-
-
-def table_for(
-    policy: str,
-    game: str | None,
-    num_players: int | None,
-    episode: str | None,
-    switches: Mapping[str, Any],
-) -> tuple[str, int, Rules]:
-    """Returns the table that a player is to be measured at: game, seats and rules.
-
-    Args:
-        policy: A name or a path. What is not given is what an exported network or a table was made
-            for, or a bot's game; for anyone else it is Byteskille's, and a single deal.
-        game: The game, if given.
-        num_players: Seats, if given.
-        episode: "deal" or "match", if given.
-        switches: Switches that were given; a preset among them stands for all others.
-
-    Raises:
-        KilleError: There is no such game, switch or table, or the file cannot be read.
-    """
-    if policy in ROSTER:
-        game = game or ROSTER[policy].game
-    card = _card(policy)
-    if card is not None:
-        if "preset" not in switches and game in (None, card.game):
-            switches = {**card.rules, **switches}
-        game, num_players = game or card.game, num_players or card.num_players
-    table = spec(game or "byteskille")
-    seats = table.check_players(num_players)
-    episode = episode or str(switches.get("episode", "deal"))
-    return table.name, seats, table.resolve(dict(switches), episode=episode)
-
-
-def _card(policy: str) -> NetworkMetadata | TabularMetadata | None:
-    """Returns what a policy was made for, None if it does not say."""
-    if policy in BASELINES or policy in ROSTER:
-        return None
-    if (file := tabular_file(policy)) is not None:
-        return read_metadata(file)[1]
-    folder = policy_folder(policy)
-    if folder is not None and (folder / SPECIFICATION).is_file():
-        return read_network(folder)[0]
-    return None

@@ -1,7 +1,7 @@
-"""The `kille` command: its verbs, loaded when they are used, and how it ends.
+"""The `kille` command: its commands, loaded when they are used, and how it ends.
 
 It exits with 0, with 1 and a sentence on standard error that says what to do, or with 130 when it
-was interrupted. Standard output carries what was asked for and nothing else.
+was interrupted. Standard output carries the result and nothing else.
 """
 
 import importlib
@@ -15,61 +15,50 @@ import kille_env
 from kille_env.errors import KilleError, did_you_mean
 
 COMMANDS = {
-    "games": ("kille_training.cli.games:games", "What there is: seats, actions, switches."),
-    "players": ("kille_training.cli.players:players", "Who there is to play against."),
-    "play": ("kille_training.cli.play:play", "Sit down at a table yourself."),
-    "demo": ("kille_training.cli.demo:demo", "Train, measure and report in ten minutes."),
-    "train": ("kille_training.cli.train:train", "Train an agent by self-play."),
-    "evaluate": ("kille_training.cli.evaluate:evaluate", "Measure an agent."),
-    "best-response": (
-        "kille_training.cli.best_response:best_response",
-        "Learn to beat an agent, and by how much.",
-    ),
-    "solve": ("kille_training.cli.solve:solve", "Solve a deal: an equilibrium, exactly."),
-    "tournament": (
-        "kille_training.cli.tournament:tournament",
-        "Who is better, by how much, and how sure that is.",
-    ),
-    "compare": (
-        "kille_training.cli.compare:compare",
-        "Is one player better than another by so much?",
-    ),
-    "export": (
-        "kille_training.cli.export:export",
-        "Write a tournament's results for other programs.",
-    ),
-    "report": ("kille_training.cli.report:report", "Make a run's report."),
-    "record": ("kille_training.cli.record:record", "Let agents play; write the matches down."),
-    "replay": ("kille_training.cli.replay:replay", "Tell recorded matches, or check them."),
-    "bench": ("kille_training.cli.bench:bench", "Measure how fast everything is."),
+    "games": ("games:games", "List the games, or show one: seats, actions, switches."),
+    "players": ("players:players", "List the players, or show one."),
+    "recipes": ("recipes:recipes", "List the recipes for training and tournaments, or copy one."),
+    "play": ("play:play", "Sit down at a table yourself."),
+    "demo": ("demo:demo", "Train, measure and report in ten minutes."),
+    "train": ("train:train", "Train a policy by self-play."),
+    "evaluate": ("evaluate:evaluate", "Measure a player."),
+    "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
+    "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
+    "tournament": ("tournament:tournament", "Rank players, with intervals."),
+    "compare": ("compare:compare", "Test whether one player is better than another."),
+    "export": ("export:export", "Write a tournament's results for other programs."),
+    "report": ("report:report", "Write the report of a run or a tournament."),
+    "record": ("record:record", "Let players play, and write the matches down."),
+    "replay": ("replay:replay", "Show recorded matches, or check them."),
+    "bench": ("bench:bench", "Measure how fast everything is."),
 }
-"""Every verb: where it is ("module:function") and what it does."""
+"""Every command: where it is ("module:function" in this folder) and what it does."""
 
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is used, so that `kille --help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the verbs in the order of the table."""
+        """Returns the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command; None if there is no such verb."""
+        """Imports a command; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
-        return getattr(importlib.import_module(module), name)
+        return getattr(importlib.import_module(f"kille_training.cli.{module}"), name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds the command that is asked for, or suggests one."""
+        """Finds a command, or suggests one."""
         if args[0] not in COMMANDS:
             ctx.fail(f"There is no command {args[0]!r}. {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of verbs without importing any."""
+        """Writes the list of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
 
@@ -94,19 +83,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0, 1 or 130.
     """
     try:
-        status = kille.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="kille",
-            standalone_mode=False,
-        )
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        status = kille.main(args=given, prog_name="kille", standalone_mode=False, obj=given)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted")
+    except (click.Abort, KeyboardInterrupt) as error:
+        cause = error.__cause__ if isinstance(error, click.Abort) else error
+        _complain("; ".join(["interrupted", *map(str, cause.args if cause else ())]))
         return 130
     except click.ClickException as error:
         error.show()
-    except BrokenPipeError:  # whoever read our output has gone (`kille replay FILE | head`)
+    except BrokenPipeError:  # the reader of our output has gone (`kille replay FILE | head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KilleError as error:
         _complain(str(error))

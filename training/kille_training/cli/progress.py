@@ -1,8 +1,6 @@
-"""Shows on standard error how a job is doing: a bar on a terminal, elsewhere some lines."""
+"""Shows on standard error how far a job is: a bar on a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -14,64 +12,84 @@ LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
 
 
-class Watch:
-    """Tells people about one long job after the other; a `train.Watcher`."""
+class ProgressDisplay:
+    """Shows one job after another; open it as a context.
+
+    It can be passed wherever `kille_training.progress.Progress` or `RunProgress` is asked for.
+    """
 
     def __init__(self, console: Console | None = None, measure: str = "units per deal") -> None:
-        """Writes to a console, standard error by default; `measure` is what estimates tell."""
+        """Writes to a console, standard error by default; `measure` names what estimates are."""
         self.measure = measure
         self.console = console or Console(stderr=True)
         self._last = 0.0
-        self._progress: Progress | None = None
-        self._done = 0
+        self._job = ""
+        self._done = self._total = 0
+        self._bar: Progress | None = None
 
-    @contextmanager
-    def job(self, what: str, total: int, done: int = 0) -> Iterator["Watch"]:
-        """Opens a job of so many parts, some of which may be done already."""
-        self._done, self._total, self._what = done, total, what
+    def __enter__(self) -> "ProgressDisplay":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop()
+
+    def __call__(self, job: str, parts: int, total: int) -> None:
+        """Shows that more parts of a job are done; a new job begins with its first call."""
+        if job != self._job:
+            self._begin(job, total)
+        self._advance(parts)
+
+    def updated(self, row: dict[str, Any], total: int) -> None:
+        """Shows an update of a run."""
+        if self._job != "training":
+            self._begin("training", total)
+        note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
+        self._advance(int(row["decisions"]) - self._done, note)
+
+    def measured(self, decisions: int, rows: list[Row]) -> None:
+        """Shows what a policy earns while it learns."""
+        found = [row for row in rows if row.play != "sampled"]
+        earned = "   ".join(f"{row.against} {row.estimate}" for row in found)
+        self._print(f"after {decisions:>10,} decisions, {self.measure} against {earned}")
+
+    def _begin(self, job: str, total: int) -> None:
+        self._stop()
+        self._job, self._done, self._total = job, 0, total
         self._last = time.monotonic()
         if not self.console.is_terminal:
-            self.console.print(f"{what} ...", highlight=False, soft_wrap=True)
-            yield self
+            self._print(f"{job} ...")
             return
-        columns = (
+        self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.completed:,.0f} / {task.total:,.0f}"),
             TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
+            console=self.console,
         )
-        with Progress(*columns, console=self.console) as self._progress:
-            self._task = self._progress.add_task(what, total=total, completed=done, note="")
-            try:
-                yield self
-            finally:
-                self._progress = None
+        self._bar.start()
+        self._task = self._bar.add_task(job, total=total, note="")
 
-    def advance(self, parts: int, note: str = "") -> None:
-        """So many more parts are done."""
+    def _advance(self, parts: int, note: str = "") -> None:
         self._done += parts
-        if self._progress is not None:
-            self._progress.update(self._task, completed=min(self._done, self._total), note=note)
-        elif time.monotonic() - self._last > LINE_SECONDS:
+        if self._bar is not None:
+            self._bar.update(self._task, completed=min(self._done, self._total), note=note)
+        elif parts and self._is_due():
+            self._print(f"{self._job}: {self._done:,} of {self._total:,}  {note}".rstrip())
+
+    def _is_due(self) -> bool:
+        """Returns whether it is time for another line, and then counts from now on."""
+        pause = 1.0 if self.console.is_terminal else LINE_SECONDS
+        due = time.monotonic() - self._last > pause
+        if due:
             self._last = time.monotonic()
-            self.console.print(
-                f"{self._what}: {self._done:,} of {self._total:,}  {note}".rstrip(),
-                highlight=False,
-                soft_wrap=True,
-            )
+        return due
 
-    def updated(self, row: dict[str, Any], total: int) -> None:
-        """An update of a run is done."""
-        note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
-        self.advance(int(row["decisions"]) - self._done, note)
+    def _print(self, line: str) -> None:
+        self.console.print(line, highlight=False, soft_wrap=True)
 
-    def measured(self, decisions: int, rows: list[Row]) -> None:
-        """The agent has been measured: says what it earns."""
-        earned = "   ".join(f"{row.against} {row.estimate}" for row in rows if row.play == "argmax")
-        self.console.print(
-            f"after {decisions:>10,} decisions, {self.measure} against {earned}",
-            highlight=False,
-            soft_wrap=True,
-        )
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kille_training.cli import console
-from kille_training.cli.progress import Watch
+from kille_training.cli.progress import ProgressDisplay
 
 
 @click.command(epilog="Example: kille report runs/demo")
@@ -29,22 +29,12 @@ def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool)
     been played so far.
     """
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.jobs import measure_run
+    from kille_training.learning.api import measure_run
     from kille_training.learning.runs import Run
-
-    if not Folder(run).results.is_file() and not exact:
-        measure_run(Run(run))
-    page = write_report(run, out, exact=exact, trust=trust)
-    console.report({"report": str(page)}, f"The report is in {page}", as_json)
-
-
-def write_report(
-    run: Path, out: Path | None = None, *, exact: bool = False, trust: bool = False
-) -> Path:
-    """Writes a report with progress on standard error; see `reports.report.report`."""
-    from kille_training.reports import byteskille
     from kille_training.reports.report import report as write
 
-    watch = Watch()
-    with watch.job("reporting", byteskille.DECISIONS):
-        return write(run, out, exact=exact, trust=trust, progress=watch.advance)
+    with console.resumable(), ProgressDisplay() as progress:
+        if not Folder(run).results.is_file() and not exact:
+            measure_run(Run(run), progress)
+        page = write(run, out, exact=exact, trust=trust, progress=progress)
+    console.report({"report": str(page)}, f"The report is in {page}", as_json)

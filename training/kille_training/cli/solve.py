@@ -82,16 +82,14 @@ def solve(
     name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
-        found = solve_it(
-            game, players, rules=rules, match=match, target=target, iterations=iterations,
-            method=method, memory=memory, out=folder, progress=_progress_lines(),
-        )  # fmt: skip
-        write_pictures(found, folder)
+        with console.resumable():
+            found = solve_it(
+                game, players, rules=rules, match=match, target=target, iterations=iterations,
+                method=method, memory=memory, out=folder, progress=_progress_lines(),
+            )  # fmt: skip
+            write_pictures(found, folder)
     except SolveError as error:
         raise click.BadParameter(error.problem, param_hint=OPTIONS[error.argument]) from None
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted. Run the same command again to resume.", err=True)
-        raise
     row = ExactRow(
         str(folder), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
     )

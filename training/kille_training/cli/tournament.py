@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kille_training import recipes
 from kille_training.arena.settings import EXECUTORS
 from kille_training.cli import console
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from kille_training.arena.tournament import Folder
 
 
-@click.command(epilog="Example: kille tournament configs/tournament/byteskille.yaml")
-@click.argument("config", type=click.Path(path_type=Path, exists=True))
+@click.command(epilog="Example: kille tournament byteskille --set matchmaking.deals=100")
+@click.argument("config")
 @console.name_option
 @console.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @console.trust_option
 @console.json_option
 def tournament(
-    config: Path,
+    config: str,
     name: str | None,
     out: Path,
     overrides: tuple[str, ...],
@@ -47,7 +48,8 @@ def tournament(
 ) -> None:
     """Play a tournament and show the standings.
 
-    CONFIG is a file of settings, or the folder of a tournament. Run it again to resume; with more
+    CONFIG is the name of a recipe (`kille recipes` lists them), a file of settings, or the folder
+    of a tournament. Run it again to resume; with more
     entrants or deals in the settings, only those are played.
     """
     from kille_training.arena.api import play_tournament
@@ -57,14 +59,15 @@ def tournament(
     from kille_training.reports.standings import renderables
 
     address = values.pop("address")
-    if config.is_dir():
+    path = recipes.find(config, "tournament")
+    if path.is_dir():
         if name or values["seed"] is not None:
-            raise click.UsageError(f"{config} is a tournament; it keeps its name and its seed.")
-        folder = Folder(config)
+            raise click.UsageError(f"{path} is a tournament; it keeps its name and its seed.")
+        folder = Folder(path)
         folder.settings()
         settings = load_tournament(folder.config, overrides, **values)
     else:
-        settings = load_tournament(config, overrides, name=name, **values)
+        settings = load_tournament(path, overrides, name=name, **values)
         folder = Folder(out / settings.name)
     if cell is not None:
         _replay(folder, settings, cell, address, trust, as_json)

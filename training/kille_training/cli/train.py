@@ -1,55 +1,39 @@
-"""`kille train`: an agent by self-play."""
+"""`kille train`: a policy by self-play."""
 
+import shlex
 from pathlib import Path
 
 import click
 
+from kille_training import recipes
 from kille_training.cli import console
-from kille_training.learning.settings import load_settings
 
 
-@click.command(
-    epilog="Example: kille train configs/train/byteskille.yaml --set learner.decisions=500000"
-)
-@click.argument("config", type=click.Path(path_type=Path, exists=True))
+@click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
+@click.argument("config")
 @console.name_option
 @console.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the run.")
 @console.set_option("learner.form=seats")
 @console.json_option
 def train(
-    config: Path,
+    config: str,
     name: str | None,
     out: Path,
     seed: int | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Train an agent by self-play and measure it.
+    """Train a policy by self-play and measure it.
 
-    CONFIG is a file of settings, which begins a run, or the folder of a run, which is gone on with
-    exactly where it was interrupted.
+    CONFIG is the name of a recipe (`kille recipes` lists them) or a file of settings, which begin a
+    run; or the folder of a run, which resumes exactly where it stopped.
     """
-    from kille_training.cli.jobs import measure_run, train_run
-    from kille_training.learning.runs import Run
-    from kille_training.reports.tables import run_tables
+    recipes.find(config, "train")  # says what is missing before libraries are loaded for seconds
+    from kille_training.learning.api import open_run
 
-    if config.is_dir():
-        if name or seed is not None or overrides:
-            raise click.UsageError(
-                f"{config} is a run; a run keeps its name, its seed and its settings."
-            )
-        run, settings = Run(config), None
-    else:
-        settings = load_settings(config, overrides, name=name, seed=seed)
-        run = Run(out / settings.name)
-    train_run(run, settings)
-    measure_run(run)
-    console.report(
-        {"run": str(run.folder), **(run.read_evaluation() or {})},
-        [
-            *run_tables(run),
-            f"The agent lies in {run.folder}. Its report: kille report {run.folder}",
-        ],
-        as_json,
+    run, settings = open_run(config, name=name, out=out, seed=seed, set=overrides)
+    console.finish_run(run, settings, resume=f"kille train {shlex.quote(str(run.folder))}")
+    console.report_run(
+        run, f"The policy is in {run.folder}. Its report: kille report {run.folder}", as_json
     )

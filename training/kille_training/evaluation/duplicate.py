@@ -1,33 +1,38 @@
 """What a player earns against others, over duplicate deals.
 
-The focal player sits down in each seat of the same deal in turn, with the baseline in every other
-seat; the first dealer belongs to the deal, so he plays every position once. The mean of what he
-earned in these games is *one* observation, and the interval is Student's over the observations:
-games over the same cards are not independent of each other. Where the rewards of a game do not sum
-to zero, it is what he earns more than the baseline does in his seat, when it sits there too over
-the same cards. So against itself a player that does not draw lots earns exactly nothing, deal by
-deal, in every game.
+The focal player takes each seat of the same deal in turn, with the baseline in every other seat.
+The first dealer belongs to the deal, so the focal player plays every position once. The mean of
+what it earned in these games is *one* observation, and the intervals are over observations: games
+with the same cards are not independent of each other. Where the rewards of a game do not sum to
+zero, the score is what the focal player earns more than the baseline does in the same seat over the
+same cards. So a player earns exactly nothing against itself, deal by deal, in every game: in the
+same seat of the same deal it meets the same random numbers.
+
+The deals and the players' random numbers are those of `kille_env.core.keys` and
+`kille_env.playing`: deal 17 of a seed is the same here, in a comparison and in a tournament.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from kille_env.core.batch import Batch
-from kille_env.core.determinization import History
+from kille_agents.greedy import PLAYS, in_play
+from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError
-from kille_env.policy import Policy, Searcher, best_actions, decide, history_for, sample_actions
+from kille_env.errors import ConfigError, KilleError
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player
 from kille_env.registry import make_batch
+from kille_training.statistics.intervals import Sums, means
 
-CONFIDENCE = 0.95
 TABLES = 16_384
 """Tables that are played side by side; bounds the memory, not the deals."""
-PLAYS = ("argmax", "sampled")
+DECIMALS = 9
+"""Scores are rounded to these: the shares of a stake are no binary fractions and leave dust."""
+DETERMINISTIC = "deterministic"
+"""How a player plays whose greedy and sampled play are the same."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class Estimate:
     """A mean with its interval.
 
     Attributes:
-        mean: Units a deal (or a match); more than the baseline's where they do not sum to zero.
-        low: Lower end of the 95 % interval.
+        mean: Units per deal (or match); the gain over the baseline's where they do not sum to zero.
+        low: Lower end of the 95% interval.
         high: Upper end.
         groups: Observations; each is one deal from every seat.
     """
@@ -56,10 +61,11 @@ class Row:
     """One line of a payoff table.
 
     Attributes:
-        policy: Who was measured.
-        play: "argmax" (always the likeliest action) or "sampled" (as the probabilities say).
-        against: Who sat in the other seats.
-        estimate: What he earned.
+        policy: The player that was measured.
+        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
+            probabilities), or "deterministic" where the two were the same.
+        against: The player in the other seats.
+        estimate: What the policy earned.
         by_position: The same by position: forehand first, dealer last.
     """
 
@@ -70,71 +76,22 @@ class Row:
     by_position: tuple[Estimate, ...]
 
 
-def estimate(observations: np.ndarray) -> Estimate:
-    """Returns mean and interval of independent observations, [G] with G at least 2."""
-    groups = len(observations)
-    if groups < 2:
-        raise KilleError(f"an interval needs 2 deals or more, got {groups}")
-    mean = float(observations.mean())
-    error = float(observations.std(ddof=1)) / math.sqrt(groups)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, groups - 1)) * error
-    return Estimate(mean, mean - half, mean + half, groups)
-
-
-class Player:
-    """A policy with its way to choose."""
-
-    def __init__(self, policy: Policy | Searcher, play: str, rng: np.random.Generator) -> None:
-        self.policy, self.play, self.rng = policy, play, rng
-
-    def choose(self, batch: Batch, rows: np.ndarray, history: History | None = None) -> np.ndarray:
-        """Returns actions at some tables of a batch, [M] int64.
-
-        Raises:
-            PolicyError: The player returned what is no distribution over the legal actions.
-        """
-        keys = np.zeros(len(rows), dtype=np.uint64)
-        if isinstance(self.policy, Searcher):  # who does not takes no random numbers for it
-            keys = self.rng.integers(2**64, size=len(rows), dtype=np.uint64)
-        probabilities = decide(self.policy, batch, rows, keys, history)
-        if self.play == "argmax":
-            return best_actions(probabilities)
-        return sample_actions(probabilities, self.rng)
-
-
-def play_out(batch: Batch, players: Sequence[Player], seating: np.ndarray) -> np.ndarray:
-    """Plays every table to the end.
+def estimates(scores: np.ndarray) -> tuple[Estimate, ...]:
+    """Returns means with their intervals over deals.
 
     Args:
-        batch: Tables that have been reset, made with `restart=False`.
-        players: Who takes part.
-        seating: [N, P] index into `players` of who sits in each seat.
-
-    Returns:
-        [N, P] what each seat earned.
+        scores: [D, K], of D independent deals, at least 2.
     """
-    total = np.zeros((batch.num_tables, batch.num_players))
-    tables = np.arange(batch.num_tables)
-    actions = np.zeros(batch.num_tables, dtype=np.int64)
-    history = history_for([player.policy for player in players], batch)
-    while True:
-        playing = batch.seat >= 0
-        if not playing.any():
-            return total
-        sitting = np.where(playing, seating[tables, batch.seat], -1)
-        for number, player in enumerate(players):
-            rows = np.flatnonzero(sitting == number)
-            if len(rows):
-                actions[rows] = player.choose(batch, rows, history)
-        if history is not None:
-            history.note(actions)
-        batch.step(actions)
-        total += batch.reward
+    if len(scores) < 2:
+        raise KilleError(f"an interval needs 2 deals or more, got {len(scores)}")
+    found = means(Sums(np.arange(len(scores)), scores, np.ones(scores.shape)))
+    ends = zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return tuple(Estimate(*each, len(scores)) for each in ends)
 
 
 def payoff(
-    focal: Policy | Searcher,
-    baseline: Policy | Searcher,
+    focal: Player,
+    baseline: Player,
     game: str,
     num_players: int,
     rules: Rules,
@@ -148,13 +105,13 @@ def payoff(
 
     Args:
         focal: The player to be measured.
-        baseline: The player in every other seat; he draws lots as his probabilities say.
+        baseline: The player in every other seat; its actions are sampled.
         game: The game.
         num_players: P seats.
         rules: Its rules; with `episode="match"` a "deal" is a whole match from one shuffle.
-        play: How the focal player chooses, "argmax" or "sampled".
+        play: How the focal player chooses, "greedy" or "sampled".
         deals: Observations; each is played P times.
-        seed: Seed of the first deal; equal seeds are equal deals, whoever plays.
+        seed: Seed of the deals; equal seeds are equal deals, whoever plays.
         progress: Called with the number of deals that have been played since the last call.
 
     Returns:
@@ -163,46 +120,14 @@ def payoff(
     Raises:
         PolicyError: A player returned what is no distribution over the legal actions.
     """
-    if play not in PLAYS:
-        raise KilleError(f"a player plays argmax or sampled, not {play!r}")
-    lots = np.random.default_rng([seed, PLAYS.index(play), 20_261])
-    players = [Player(focal, play, lots), Player(baseline, "sampled", lots)]
-    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64) >> np.uint64(1)
-    size = max(1, TABLES // num_players)
-    means, positions = [], []
-    for start in range(0, deals, size):
-        chunk = seeds[start : start + size]
-        seats = np.tile(np.arange(num_players), len(chunk))
-        batch = make_batch(game, len(seats), num_players, rules=rules, seed=0, restart=False)
-        batch.reset(seed=np.repeat(chunk, num_players))
-        place = (seats - batch.tables["dealer"] - 1) % num_players
-        seating = (np.arange(num_players) != seats[:, None]).astype(np.int64)
-        # Rounded, for the shares of a stake are no binary fractions and leave dust.
-        earned = play_out(batch, players, seating).round(9)[np.arange(len(seats)), seats]
-        if not batch.spec.zero_sum:
-            batch = make_batch(game, len(chunk), num_players, rules=rules, seed=0, restart=False)
-            batch.reset(seed=chunk)
-            alone = np.ones((len(chunk), num_players), dtype=np.int64)
-            earned = (earned - play_out(batch, players, alone).round(9).ravel()).round(9)
-        means.append(earned.reshape(-1, num_players).mean(axis=1).round(9))
-        by_place = np.empty((len(chunk), num_players))
-        by_place[np.repeat(np.arange(len(chunk)), num_players), place] = earned
-        positions.append(by_place)
-        if progress is not None:
-            progress(len(chunk))
-    by_position = np.concatenate(positions)
-    return Row(
-        focal.name,
-        play,
-        baseline.name,
-        estimate(np.concatenate(means)),
-        tuple(estimate(by_position[:, place]) for place in range(num_players)),
-    )
+    measured = _measure([in_play(focal, play), baseline], game, num_players, rules, deals, seed,
+                        progress)  # fmt: skip
+    return measured.row(play)
 
 
 def payoff_table(
-    focal: Policy | Searcher,
-    baselines: Sequence[Policy | Searcher],
+    focal: Player,
+    baselines: Sequence[Player],
     game: str,
     num_players: int,
     rules: Rules,
@@ -212,22 +137,90 @@ def payoff_table(
     plays: Sequence[str] = PLAYS,
     progress: Callable[[int], None] | None = None,
 ) -> list[Row]:
-    """Measures a player against each baseline in each way to play; arguments as for `payoff`."""
-    return [
-        payoff(
-            focal,
-            baseline,
-            game,
-            num_players,
-            rules,
-            play=play,
-            deals=deals,
-            seed=seed,
-            progress=progress,
+    """Measures a player against each baseline in each way to play; arguments as for `payoff`.
+
+    Where a player never mixed actions, greedy and sampled play are the same, and it has one row.
+    """
+    rows = []
+    for baseline in baselines:
+        found: dict[str, Row] = {}
+        for play in sorted(plays, reverse=True):  # "sampled" first
+            players = [in_play(focal, play), baseline]
+            measured = _measure(players, game, num_players, rules, deals, seed, progress)
+            found[play] = measured.row(play)
+            if play == "sampled" and not measured.mixed and len(plays) > 1:
+                found = {DETERMINISTIC: measured.row(DETERMINISTIC)}
+                if progress is not None:
+                    progress(deals)
+                break
+        rows += [found[play] for play in (DETERMINISTIC, *plays) if play in found]
+    return rows
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Scores of a player among copies of another: [D] over all positions, [D, P] by position."""
+
+    names: tuple[str, str]
+    scores: np.ndarray
+    by_position: np.ndarray
+    mixed: bool
+
+    def row(self, play: str) -> Row:
+        policy, against = self.names
+        found = estimates(np.column_stack([self.scores, self.by_position]))
+        return Row(policy, play, against, found[0], found[1:])
+
+
+class _Focal(Players):
+    """Notes whether the first player ever mixes actions."""
+
+    mixes = False
+
+    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        probabilities = super().ask(number, rows, keys)
+        self.mixes |= number == 0 and bool((probabilities.max(axis=1) < 1.0).any())
+        return probabilities
+
+
+def _measure(
+    players: Sequence[Player],
+    game: str,
+    num_players: int,
+    rules: Rules,
+    deals: int,
+    seed: int,
+    progress: Callable[[int], None] | None,
+) -> _Measured:
+    """Plays deals with the first player in each seat in turn and the second in all others."""
+    seeds = deal_seeds(seed, num_players, np.arange(deals))
+    size = max(1, TABLES // num_players)
+    scores, positions, mixed = [], [], False
+    for start in range(0, deals, size):
+        block = seeds[start : start + size]
+        batch = make_batch(
+            game, len(block) * num_players, num_players, rules=rules, seed=0, restart=False
         )
-        for baseline in baselines
-        for play in plays
-    ]
+        batch.reset(seed=np.repeat(block, num_players))
+        seat = np.tile(np.arange(num_players), len(block))
+        place = (seat - batch.tables["dealer"] - 1) % num_players
+        seating = (np.arange(num_players) != seat[:, None]).astype(np.int64)
+        asked = _Focal(batch, players, seating)
+        earned = play_out(asked)[np.arange(len(seat)), seat]
+        mixed |= asked.mixes
+        if not batch.spec.zero_sum:
+            batch = make_batch(game, len(block), num_players, rules=rules, seed=0, restart=False)
+            batch.reset(seed=block)
+            alone = Players(batch, players[1:], np.zeros(num_players, dtype=np.int64))
+            earned = (earned - play_out(alone).ravel()).round(DECIMALS)
+        by_place = np.empty((len(block), num_players))
+        by_place[np.repeat(np.arange(len(block)), num_players), place] = earned
+        scores.append(earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS))
+        positions.append(by_place)
+        if progress is not None:
+            progress(len(block))
+    names = (players[0].name, players[1].name)
+    return _Measured(names, np.concatenate(scores), np.concatenate(positions), mixed)
 
 
 def rows_as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -236,14 +229,40 @@ def rows_as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def rows_from_dicts(rows: Sequence[dict[str, Any]]) -> list[Row]:
-    """Returns rows that `rows_as_dicts` has taken apart."""
-    return [
-        Row(
-            row["policy"],
-            row["play"],
-            row["against"],
-            Estimate(**row["estimate"]),
-            tuple(Estimate(**part) for part in row["by_position"]),
-        )
-        for row in rows
-    ]
+    """Returns rows that `rows_as_dicts` has taken apart.
+
+    Raises:
+        ConfigError: They are of another shape, or of a version with other words.
+    """
+    try:
+        found = [
+            Row(
+                str(row["policy"]),
+                str(row["play"]),
+                str(row["against"]),
+                _estimate(row["estimate"]),
+                tuple(_estimate(part) for part in row["by_position"]),
+            )
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"a row of results has another shape ({error!r})") from None
+    check_plays(row.play for row in found)
+    return found
+
+
+def _estimate(content: dict[str, Any]) -> Estimate:
+    mean, low, high = (float(content[name]) for name in ("mean", "low", "high"))
+    return Estimate(mean, low, high, int(content["groups"]))
+
+
+def check_plays(plays: Any) -> None:
+    """Refuses results whose way to play is called by a word that no current version writes.
+
+    Raises:
+        ConfigError: The message names the word.
+    """
+    known = (*PLAYS, DETERMINISTIC)
+    for play in plays:
+        if play not in known:
+            raise ConfigError(f"play is {play!r}, expected one of {', '.join(known)}")

@@ -1,15 +1,24 @@
-"""How far a player is from an equilibrium, exactly: NashConv of single deals of Byteskille."""
+"""What a tree says exactly: NashConv of a policy, and scores of lineups, in deals of Byteskille."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from kille_agents.greedy import Greedy
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError
-from kille_env.policy import Policy, Searcher
-from kille_training.solving.byteskille.deals import MOST_STAGES, build_deal, most_granted
-from kille_training.solving.byteskille.policies import nash_conv
+from kille_env.errors import ConfigError, KilleError
+from kille_env.policy import Player, Policy, searches
+from kille_training.evaluation.duplicate import DETERMINISTIC, check_plays
+from kille_training.solving.byteskille.deals import (
+    MOST_STAGES,
+    DealStages,
+    build_deal,
+    most_granted,
+)
+from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
+from kille_training.solving.trees.values import expected_values
 
 MOST_SEATS = 4
 """Tables up to which the tree fits into the memory of an ordinary computer."""
@@ -17,11 +26,12 @@ MOST_SEATS = 4
 
 @dataclass(frozen=True)
 class ExactRow:
-    """NashConv of a player who sits in all seats, in units a deal.
+    """NashConv of a policy that sits in all seats, in units per deal.
 
     Attributes:
-        policy: Who was measured.
-        play: "argmax" (always the likeliest action) or "sampled" (as the probabilities say).
+        policy: The policy that was measured.
+        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
+            probabilities), or "deterministic" where the two are the same.
         nash_conv: The sum of `improvement`; 0 in an equilibrium.
         improvement: [P] what each seat would gain by its best response, forehand first.
         value: [P] what each seat earns.
@@ -35,11 +45,11 @@ class ExactRow:
 
 
 def why_not(game: str, num_players: int, rules: Rules) -> str:
-    """Returns in words why there is no exact NashConv of a table; empty if there is."""
+    """Returns why there is no exact NashConv at a table; empty if there is."""
     if game != "byteskille":
-        return f"there is no exact tree of {game}, only of byteskille"
+        return f"there is no exact tree of {game}, only of byteskille; see kille best-response"
     if rules["episode"] != "deal":
-        return "exact NashConv is one of single deals; measure with --episode deal"
+        return "exact NashConv needs single deals; measure with --episode deal"
     if num_players > MOST_SEATS:
         return f"the tree of a deal with {num_players} seats does not fit, only up to {MOST_SEATS}"
     asks = num_players <= 3 and rules["fraga"] != "off"
@@ -52,44 +62,88 @@ def why_not(game: str, num_players: int, rules: Rules) -> str:
 
 
 def exact_rows(
-    policy: Policy,
+    policy: Player,
     game: str,
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
     progress: Callable[[int], None] | None = None,
 ) -> list[ExactRow]:
-    """Measures a player in each way to play.
+    """Measures a policy in each way to play; a deterministic policy has one row.
 
     Args:
-        policy: The player.
+        policy: The policy.
         game: The game.
         num_players: P seats.
         rules: Its rules.
-        plays: "argmax" and "sampled", or one of them.
-        progress: Is called with 1 after each.
+        plays: "greedy" and "sampled", or one of them.
+        progress: Called with 1 after each.
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
-        PolicyError: The player says what is no distribution over the legal actions; the message
-            tells the information set.
+        PolicyError: The policy returned what is no distribution over the legal actions; the message
+            describes the information set.
     """
     if wrong := why_not(game, num_players, rules):
         raise KilleError(wrong)
-    if isinstance(policy, Searcher):
+    if searches(policy):
         raise KilleError(
-            f"{policy.name} looks ahead, and there is no exact NashConv of who does; "
+            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
             "measure with --no-exact"
         )
     deal = build_deal(num_players, rules)
+    sampled = strategies_of(cast(Policy, policy), deal)
+    if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
+        plays = (DETERMINISTIC,)
     rows = []
     for play in plays:
-        found = nash_conv(Greedy(policy) if play == "argmax" else policy, deal)
+        greedy = Greedy(cast(Policy, policy))
+        found = nash_conv_of(strategies_of(greedy, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
         rows.append(ExactRow(policy.name, play, found.total, tuple(improvement), tuple(values)))
         if progress is not None:
             progress(1)
     return rows
+
+
+def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStages) -> np.ndarray:
+    """Returns what each member of a lineup earns per deal, mean over the rotations: no sampling.
+
+    Args:
+        lineups: [L, P] number of the policy at each place.
+        policies: [E].
+        deal: A single deal of Byteskille; the dealer in the last seat.
+
+    Returns:
+        [L, P] units per deal; they sum to zero.
+    """
+    asked = [strategies_of(policy, deal) for policy in policies]
+    seats = lineups.shape[1]
+    known: dict[tuple[int, ...], np.ndarray] = {}
+    scores = np.zeros(lineups.shape)
+    for row, lineup in enumerate(lineups):
+        for turn in range(seats):
+            seated = tuple(np.roll(lineup, turn).tolist())
+            if seated not in known:
+                known[seated] = _values(seated, asked, deal)
+            scores[row] += np.roll(known[seated], -turn)
+    return scores / seats
+
+
+def _values(
+    seated: tuple[int, ...], asked: Sequence[tuple[np.ndarray, ...]], deal: DealStages
+) -> np.ndarray:
+    """Returns what policies earn, by their numbers at the positions, forehand first, [P]."""
+    value = None
+    for number in reversed(range(len(deal.stages))):
+        stage = deal.stages[number]
+        at_seat = np.empty(len(seated), dtype=np.int64)
+        at_seat[list(stage.order)] = seated
+        owner = np.repeat(at_seat[stage.tree.player], np.diff(stage.tree.first))
+        strategy = np.choose(owner, [strategies[number] for strategies in asked], mode="clip")
+        value = expected_values(stage.worth(value), strategy)
+    assert value is not None  # there is a stage
+    return value
 
 
 def exact_as_dicts(rows: Sequence[ExactRow]) -> list[dict[str, Any]]:
@@ -98,14 +152,23 @@ def exact_as_dicts(rows: Sequence[ExactRow]) -> list[dict[str, Any]]:
 
 
 def exact_from_dicts(rows: Sequence[dict[str, Any]]) -> list[ExactRow]:
-    """Returns rows that `exact_as_dicts` has taken apart."""
-    return [
-        ExactRow(
-            row["policy"],
-            row["play"],
-            row["nash_conv"],
-            tuple(row["improvement"]),
-            tuple(row["value"]),
-        )
-        for row in rows
-    ]
+    """Returns rows that `exact_as_dicts` has taken apart.
+
+    Raises:
+        ConfigError: They are of another shape, or of a version with other words.
+    """
+    try:
+        found = [
+            ExactRow(
+                str(row["policy"]),
+                str(row["play"]),
+                float(row["nash_conv"]),
+                tuple(map(float, row["improvement"])),
+                tuple(map(float, row["value"])),
+            )
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"a row of exact results has another shape ({error!r})") from None
+    check_plays(row.play for row in found)
+    return found

@@ -1,29 +1,33 @@
-"""When a player swaps: how likely, by card and position, measured at the table."""
+"""How often a policy swaps, by card and position, measured at the table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
+from kille_env.playing import Players
 from kille_env.policy import Policy
 from kille_env.registry import make_batch, spec
-from kille_training.evaluation.duplicate import Player
 
 CARDS = 21
-ASKS = 2  # behind the cards that were dealt and those that were taken
+ASKS = 2
+"""Row of a tally for questions, after those for dealt and for taken cards."""
+TABLES = 2048
+"""Tables that are played side by side."""
 
 
 @dataclass(frozen=True)
 class SwapMap:
-    """How often a player swaps on his turn.
+    """How often a policy swaps on its turn.
 
     Attributes:
         dealt: [P, 21] probability with the card that was dealt, forehand first, NaN where it never
             happened.
-        taken: [P, 21] the same with a card that somebody swapped for his.
-        asks: [21] probability that forehand asks for better cards; all NaN where he may not.
+        taken: [P, 21] the same with a card that another seat swapped for its own.
+        asks: [21] probability that forehand asks for better cards; all NaN where it may not.
     """
 
     dealt: np.ndarray
@@ -40,13 +44,13 @@ def swap_map(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> SwapMap:
-    """Lets a player play against himself and notes his probabilities.
+    """Lets a policy play against itself and notes its probabilities.
 
-    A turn on which he may ask counts in `asks`; its probability to swap is taken from what is left
-    when he does not ask. In a match only turns with everybody in the hand count.
+    A turn on which it may ask counts in `asks`; the probability of a swap is then conditional on
+    not asking. In a match only turns with everybody in the hand count.
 
     Args:
-        policy: The player.
+        policy: The policy.
         num_players: P seats.
         rules: Byteskille's.
         decisions: Decisions to look at, roughly.
@@ -57,24 +61,32 @@ def swap_map(
         KilleError: The rules are of a game without this choice.
     """
     if rules.game != "byteskille":
-        raise KilleError(f"the map of swaps is one of byteskille, not of {rules.game}")
-    tables = 2048
-    batch = make_batch(rules.game, tables, num_players, rules=rules, seed=seed)
-    player = Player(policy, "sampled", np.random.default_rng([seed, 4]))
-    tally = Tally(num_players)
+        raise KilleError(f"swaps are mapped in byteskille only, not in {rules.game}")
+    batch = make_batch(rules.game, TABLES, num_players, rules=rules, seed=seed)
     batch.reset()
-    for _ in range(max(1, decisions // tables)):
-        tally.add(
-            batch.observation, batch.mask, policy.probabilities(batch.observation, batch.mask)
-        )
-        batch.step(player.choose(batch, np.arange(tables)))
+    seats = _Noting(batch, [policy], np.zeros(num_players, dtype=np.int64))
+    for _ in range(max(1, decisions // TABLES)):
+        seats.play()
         if progress is not None:
-            progress(tables)
-    return tally.map()
+            progress(TABLES)
+    return seats.tally.map()
+
+
+class _Noting(Players):
+    """Notes what the policy answers at every table."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.tally = Tally(self.batch.num_players)
+
+    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        probabilities = super().ask(number, rows, keys)
+        self.tally.add(self.batch.observation[rows], self.batch.mask[rows], probabilities)
+        return probabilities
 
 
 class Tally:
-    """Adds up what a player does on his turns."""
+    """Adds up what a policy does on its turns."""
 
     def __init__(self, num_players: int) -> None:
         """Begins with nothing."""
@@ -119,7 +131,7 @@ class Tally:
             np.add.at(self._seen, at, counted[counts])
 
     def map(self) -> SwapMap:
-        """Returns how often the player swaps and asks."""
+        """Returns how often the policy swaps and asks."""
         share = np.divide(
             self._total, self._seen, out=np.full_like(self._total, np.nan), where=self._seen > 0
         )

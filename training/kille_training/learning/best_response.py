@@ -1,33 +1,34 @@
-"""How much a player can be beaten by, from below: a best response that is learnt.
+"""How exploitable a player is, from below: a best response that is learnt.
 
 All seats but one are frozen, and MaskablePPO learns to play that one. What it gains there over the
-policy itself is at most what the best response gains: a lower bound of how exploitable the policy
-is, for games and tables whose trees fit into no memory.
+policy itself is at most what the true best response gains: a lower bound on exploitability, for
+games and tables whose trees fit into no memory.
 
-Nothing flatters the bound. For each position the best of several learners is chosen over one set of
+The bound is unbiased: for each position the best of several learners is chosen over one set of
 deals, and what is reported is measured over another one. The gain is paired: in the same deal, with
-the same luck of everyone who draws lots, the position is played by the policy and by the response.
-Where no learner gains anything over the deals of the choice, the response keeps to the policy, and
-its gain is exactly 0.
+the same random numbers, the position is played by the policy and by the response. Where no learner
+gains anything over the deals of the choice, the response keeps to the policy, and its gain is
+exactly 0.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from kille_agents.greedy import Greedy
-from kille_env.core.keys import mix as scramble
-from kille_env.core.rng import GOLDEN
+from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.policy import Policy, check_probabilities
-from kille_env.policy import pick_actions as pick
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player, Policy
 from kille_env.registry import make_batch
-from kille_training.evaluation.duplicate import TABLES, Estimate, estimate
+from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+from kille_training.settings import settings
 
 LEARNER = LearnerSettings(
     form="seats",
@@ -39,26 +40,26 @@ LEARNER = LearnerSettings(
     ent_coef=0.1,
     ent_coef_end=0.0,
 )
-"""How a response is learnt unless told otherwise. Who plays against the same players all the time
-learns in many small steps; in the end he has no reason to draw lots.
+"""How a response is learnt by default. Against opponents that never change it pays to learn in many
+small steps, and in the end there is no reason to mix actions.
 """
 
 PARTS = 100
-"""What `progress` is told of each learner, in all."""
+"""Parts of each learner that `progress` counts."""
 
 KEEPS = -1
 """Stands for a learner where the response keeps to the policy."""
 
-PROBE = 2_000  # deals from which the size of rewards is taken
-_LUCK = np.uint64(0x10FB)
+PROBE = 2_000
+"""Deals from which the size of rewards is estimated."""
 
 
-@dataclass(frozen=True)
+@settings
 class Search:
     """How hard a response is looked for.
 
     Attributes:
-        learner: How each of them learns, and for how many decisions.
+        learner: How each learner learns, and for how many decisions.
         seeds: Learners, each with its own seed.
         minutes: Minutes for all of them together instead of the learner's number of decisions. Such
             a search is not repeatable.
@@ -68,19 +69,14 @@ class Search:
     """
 
     learner: LearnerSettings = LEARNER
-    seeds: int = 3
-    minutes: float | None = None
-    choice_deals: int = 10_000
-    deals: int = 20_000
-    seed: int = 1
+    seeds: Annotated[int, Field(ge=1)] = 3
+    minutes: Annotated[float, Field(gt=0.0)] | None = None
+    choice_deals: Annotated[int, Field(ge=2)] = 10_000
+    deals: Annotated[int, Field(ge=2)] = 20_000
+    seed: Annotated[int, Field(ge=0)] = 1
 
     def __post_init__(self) -> None:
         """Refuses what cannot be done."""
-        for name, least in (("seeds", 1), ("choice_deals", 2), ("deals", 2), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} is {getattr(self, name)}, expected at least {least}")
-        if self.minutes is not None and not 0.0 < self.minutes < float("inf"):
-            raise ConfigError(f"minutes is {self.minutes}, expected a number above 0")
         if self.learner.form != "seats":
             raise ConfigError(
                 f"learner.form is {self.learner.form!r}; a response has one seat, expected 'seats'"
@@ -92,14 +88,14 @@ class Response:
     """What was found.
 
     Attributes:
-        gains: By position, forehand first, the dealer last: what the response earns there more than
-            the policy does.
-        total: Their sum, a lower bound of NashConv.
-        values: What the policy itself earns in each position, among its like.
+        gains: By position, forehand first, the dealer last: what the response earns there beyond
+            what the policy does.
+        total: Their sum, a lower bound on NashConv.
+        values: What the policy itself earns in each position, against copies of itself.
         chosen: The learner that plays each position, from 0; `KEEPS` where the policy does.
         decisions: Decisions of each learner.
-        seconds: Seconds by the clock, of the whole search.
-        players: The learners' networks as players.
+        seconds: Elapsed seconds of the whole search.
+        players: The learners' networks as policies.
     """
 
     gains: tuple[Estimate, ...]
@@ -122,15 +118,15 @@ class Response:
         }
 
 
-def best_response(
-    policy: Policy,
+def search_response(
+    policy: Player,
     game: str,
     num_players: int,
     rules: Rules,
-    search: Search = Search(),
+    search: Search,
     progress: Callable[[int], None] | None = None,
 ) -> Response:
-    """Looks for the best response to a policy that sits in all other seats.
+    """Searches for the best response to a policy that sits in all other seats.
 
     Args:
         policy: The frozen player.
@@ -145,30 +141,27 @@ def best_response(
         ConfigError: A learner diverged.
     """
     began = time.perf_counter()
-    spread = _spread(policy, game, num_players, rules, search.seed)
+    spread = _spread(policy, search, game, num_players, rules)
     players, decisions = [], []
     for number in range(search.seeds):
         player, made = _learn(policy, game, num_players, rules, search, number, spread, progress)
         players.append(player)
         decisions.append(made)
-    # Two streams of seeds that have nothing in common: no luck of the choice is reported.
-    choice, report = np.random.SeedSequence([search.seed, 77]).spawn(2)
-    deals = _seeds(choice, search.choice_deals)
+    # Chosen over deals that nothing reported is measured over.
+    choice = deal_seeds(search.seed, num_players, search.deals + np.arange(search.choice_deals))
     means = np.array(
-        [gains(player, policy, game, num_players, rules, deals).mean(axis=0) for player in players]
+        [gains(player, policy, game, num_players, rules, choice).mean(axis=0) for player in players]
     )
     chosen = np.where(means.max(axis=0) > 0.0, means.argmax(axis=0), KEEPS)
-    deals = _seeds(report, search.deals)
+    deals = deal_seeds(search.seed, num_players, np.arange(search.deals))
     found = np.zeros((len(deals), num_players))
     for number in set(chosen.tolist()) - {KEEPS}:
-        mine = chosen == number
-        measured = gains(
-            players[number], policy, game, num_players, rules, deals, np.flatnonzero(mine)
-        )
-        found[:, mine] = measured
+        mine = np.flatnonzero(chosen == number)
+        found[:, mine] = gains(players[number], policy, game, num_players, rules, deals, mine)
+    total, *by_position = estimates(np.column_stack([found.sum(axis=1), found]))
     return Response(
-        gains=tuple(estimate(found[:, place]) for place in range(num_players)),
-        total=estimate(found.sum(axis=1)),
+        gains=tuple(by_position),
+        total=total,
         values=tuple(_alone(policy, game, num_players, rules, deals).mean(axis=0).tolist()),
         chosen=tuple(chosen.tolist()),
         decisions=tuple(decisions),
@@ -178,15 +171,15 @@ def best_response(
 
 
 def gains(
-    response: Policy,
-    policy: Policy,
+    response: Player,
+    policy: Player,
     game: str,
     num_players: int,
     rules: Rules,
     seeds: np.ndarray,
     positions: Sequence[int] | np.ndarray | None = None,
 ) -> np.ndarray:
-    """Returns what a response earns more than a policy does in the same position and deal.
+    """Returns what a response gains over a policy in the same position and deal.
 
     Args:
         response: Sits in one position; all others are the policy's.
@@ -207,84 +200,49 @@ def gains(
         chunk = seeds[start : start + size]
         # The table where nobody responds, then one for each position.
         focal = np.tile(np.concatenate([[-1], places]), len(chunk))
+        seating = (np.arange(num_players) == focal[:, None]).astype(np.int64)
         repeated = np.repeat(chunk, 1 + len(places))
-        earned = _play([policy, response], game, num_players, rules, repeated, focal)
+        earned = _earned([policy, response], game, num_players, rules, repeated, seating)
         earned = earned.reshape(len(chunk), 1 + len(places), num_players)
         with_response = earned[:, 1 + np.arange(len(places)), places]
-        parts.append((with_response - earned[:, 0, places]).round(9))
+        parts.append((with_response - earned[:, 0, places]).round(DECIMALS))
     return np.concatenate(parts)
 
 
-def _play(
-    players: Sequence[Policy],
+def _earned(
+    players: Sequence[Player],
     game: str,
     num_players: int,
     rules: Rules,
     seeds: np.ndarray,
-    focal: np.ndarray,
+    seating: np.ndarray,
 ) -> np.ndarray:
-    """Plays tables to the end and returns what each position earned, [N, P].
-
-    Luck belongs to the deal, the seat and the number of its decision, so that tables of one deal
-    differ only by what their players do.
-
-    Args:
-        players: Who sits in all other seats, and who in the focal one.
-        game: The game.
-        num_players: P.
-        rules: Its rules.
-        seeds: [N] seeds of the deals.
-        focal: [N] seats of the second player, -1 for none.
-    """
-    tables = np.arange(len(seeds))
-    luck = scramble(seeds ^ _LUCK)  # not the numbers that the cards are shuffled with
+    """Returns what each position earned at tables whose last seat deals, [N, P]."""
     batch = make_batch(game, len(seeds), num_players, rules=rules, seed=0, restart=False)
     batch.reset(seed=seeds, dealer=num_players - 1)
-    total = np.zeros((len(seeds), num_players))
-    decided = np.zeros((len(seeds), num_players), dtype=np.uint64)
-    actions = np.zeros(len(seeds), dtype=np.int64)
-    while (batch.seat >= 0).any():
-        seat = np.maximum(batch.seat, 0).astype(np.int64)
-        sitting = np.where(batch.seat < 0, -1, seat == focal)
-        number = decided[tables, seat] * np.uint64(num_players) + seat.astype(np.uint64)
-        noise = scramble(luck + GOLDEN * (number + np.uint64(1)))
-        chance = (noise >> np.uint64(32)) / 2.0**32
-        for which, player in enumerate(players):
-            rows = np.flatnonzero(sitting == which)
-            if len(rows):
-                wanted = player.probabilities(batch.observation[rows], batch.mask[rows])
-                check_probabilities(player.name, wanted, batch.mask[rows])
-                actions[rows] = pick(wanted, chance[rows])
-        decided[tables, seat] += np.uint64(1)
-        batch.step(actions)
-        total += batch.reward
-    return total
+    return play_out(Players(batch, players, seating))
 
 
 def _alone(
-    policy: Policy, game: str, num_players: int, rules: Rules, seeds: np.ndarray
+    policy: Player, game: str, num_players: int, rules: Rules, seeds: np.ndarray
 ) -> np.ndarray:
-    """Returns what a policy earns in each position among its like, [G, P]."""
+    """Returns what a policy earns in each position against copies of itself, [D, P]."""
+    seating = np.zeros(num_players, dtype=np.int64)
+    blocks = np.array_split(seeds, -(-len(seeds) // TABLES))
     return np.concatenate(
-        [
-            _play([policy], game, num_players, rules, part, np.full(len(part), -1))
-            for part in np.array_split(seeds, -(-len(seeds) // TABLES))
-        ]
+        [_earned([policy], game, num_players, rules, block, seating) for block in blocks]
     )
 
 
-def _seeds(source: np.random.SeedSequence, count: int) -> np.ndarray:
-    return source.generate_state(count, np.uint64) >> np.uint64(1)
-
-
-def _spread(policy: Policy, game: str, num_players: int, rules: Rules, seed: int) -> float:
-    """Returns the variance of rewards; whether the policy can play at all is seen here, too."""
-    deals = _seeds(np.random.SeedSequence([seed, 5]), PROBE)
-    return float(_alone(policy, game, num_players, rules, deals).var(axis=0).mean())
+def _spread(policy: Player, search: Search, game: str, num_players: int, rules: Rules) -> float:
+    """Returns the variance of rewards; a policy that cannot play at all fails here."""
+    beyond = search.deals + search.choice_deals + np.arange(PROBE)
+    seeds = deal_seeds(search.seed, num_players, beyond)
+    return float(_alone(policy, game, num_players, rules, seeds).var(axis=0).mean())
 
 
 def _learn(
-    policy: Policy,
+    policy: Player,
     game: str,
     num_players: int,
     rules: Rules,
@@ -301,7 +259,7 @@ def _learn(
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
     learner = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
     switches = {name: value for name, value in rules.as_dict().items() if name != "episode"}
-    settings = TrainSettings(
+    run = TrainSettings(
         name=f"response {number}",
         seed=seed,
         table=TableSettings(game, num_players, switches, str(rules["episode"])),
@@ -310,9 +268,9 @@ def _learn(
     env = SeatVecEnv(
         game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed
     )
-    model = make_model(settings, rules, env)
+    model = make_model(run, rules, env)
     began = time.perf_counter()
-    left, told = 1.0, 0
+    left, reported = 1.0, 0
 
     def still_to_come() -> float:
         if search.minutes is None:
@@ -330,6 +288,6 @@ def _learn(
             )
         if progress is not None:
             done = round(PARTS * (1.0 - left))
-            progress(done - told)
-            told = done
-    return Greedy(export(model, settings, rules, settings.name)), model.num_timesteps
+            progress(done - reported)
+            reported = done
+    return Greedy(export(model, run, rules, run.name)), model.num_timesteps

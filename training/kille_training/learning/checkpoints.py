@@ -1,26 +1,32 @@
-"""A checkpoint: one file with everything a run needs to go on as if it had not stopped.
+"""A checkpoint: one file with everything a run needs to resume as if it had never stopped.
 
-It is a safetensors file, arrays with names and a JSON header, so reading one runs no code: the
-network's and the optimiser's numbers, the generators of torch and NumPy, the tables with their own
-generators, what each seat's open stream still waits for, and the counters of the learner. It is
-written between two updates, whole or not at all.
+It is a safetensors file, named arrays and a JSON header, so reading one runs no code: the weights
+of the network, the state of the optimiser, the generators of torch and NumPy, the tables with their
+own generators, the rewards that each seat's open stream still waits for, and the learner's
+counters. It is written between two updates, whole or not at all. The header holds a digest of the
+whole file, so a damaged checkpoint is refused and never trained on.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 from sb3_contrib import MaskablePPO
 
 from kille_env.errors import PolicyError
 from kille_env.files import write_whole
 
-FORMAT = "kille-checkpoint 1"
+FORMAT = "kille-checkpoint 2"
+BLANK = "0" * 64
+"""Stands where the digest will be while it is computed."""
+_DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
+REMEDY = "delete it, and kille train begins the run again from its settings"
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_current_progress_remaining")
 """What MaskablePPO counts."""
 
@@ -32,6 +38,9 @@ def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) 
         path: The file.
         model: The learner between two updates; environment and buffer offer `state()`.
         header: What else the run must remember, as JSON can hold it: settings, versions, counters.
+
+    Raises:
+        OSError: The file cannot be written; the last checkpoint stays as it was.
     """
     generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
     optimiser = model.policy.optimizer.state_dict()
@@ -54,6 +63,7 @@ def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) 
             arrays[f"buffer/{name}"] = array
     content = {
         "format": FORMAT,
+        "digest": BLANK,
         "numpy_position": int(generator["state"]["pos"]),
         "groups": [
             {key: value for key, value in group.items() if key != "params"}
@@ -63,24 +73,30 @@ def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) 
         **header,
     }
     whole = {name: np.array(array, order="C") for name, array in arrays.items()}
-    write_whole(path, save(whole, metadata={"checkpoint": json.dumps(content)}))
+    data = save(whole, metadata={"checkpoint": json.dumps(content)})
+    digest = hashlib.sha256(data).hexdigest()
+    write_whole(path, data.replace(BLANK.encode(), digest.encode(), 1))
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the header and the arrays of a checkpoint.
 
     Raises:
-        PolicyError: The file is no checkpoint or is cut off.
+        PolicyError: The file is no checkpoint, or differs from what was written by a single bit.
     """
-    try:
-        with safe_open(path, framework="np") as file:
-            header = json.loads((file.metadata() or {}).get("checkpoint", "{}"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise PolicyError(f"the checkpoint {path} cannot be read: {error}") from None
-    if header.get("format") != FORMAT:
-        raise PolicyError(f"{path} is no checkpoint of a run ({FORMAT})")
-    return header, arrays
+    data = path.read_bytes()
+    found = _DIGEST.search(data, 0, 1 << 20)
+    if found is None:
+        raise PolicyError(
+            f"{path} is no checkpoint of a run ({FORMAT}), or its beginning is damaged; {REMEDY}"
+        )
+    begin, end = found.span(1)
+    blanked = b"".join([data[:begin], BLANK.encode(), data[end:]])
+    if hashlib.sha256(blanked).hexdigest().encode() != found[1]:
+        raise PolicyError(f"the checkpoint {path} is damaged, its digest does not match; {REMEDY}")
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["checkpoint"])
+    return header, load(data)
 
 
 def restore(

@@ -1,6 +1,6 @@
-"""Learning that is measured exactly: NashConv of the policy at points of a run.
+"""Learning curves measured exactly: NashConv of the policy at points of a run.
 
-Byteskille's single deals have trees that fit into memory, so how far a network is from an
+Byteskille's single deals have trees that fit into memory, so the distance of a network from an
 equilibrium is computed and not estimated. Measuring stops the clock.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from stable_baselines3.common.vec_env import VecEnv
 
-from kille_agents.greedy import Greedy
+from kille_agents.greedy import PLAYS, Greedy
 from kille_env.errors import ConfigError
 from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import TrainSettings
@@ -27,28 +27,28 @@ class Point:
 
     Attributes:
         decisions: Decisions of the learner so far.
-        seconds: Seconds of processor time that playing and updating have taken so far.
-        wall_seconds: The same by the clock on the wall.
-        argmax: What each seat could gain, in stakes, if all play the likeliest actions; forehand
-            first, the dealer last. The sum is NashConv.
-        sampled: The same if all play as the probabilities say.
+        seconds: Processor time that playing and updating have taken so far.
+        wall_seconds: The same in elapsed time.
+        greedy: What each seat could gain, in stakes, if all play greedily; forehand first, the
+            dealer last. The sum is NashConv.
+        sampled: The same if all sample their actions.
     """
 
     decisions: int
     seconds: float
     wall_seconds: float
-    argmax: tuple[float, ...]
+    greedy: tuple[float, ...]
     sampled: tuple[float, ...]
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "Point":
         """Returns a point that `asdict` has taken apart."""
-        seats = {name: tuple(content[name]) for name in ("argmax", "sampled")}
+        seats = {name: tuple(content[name]) for name in PLAYS}
         return cls(**{**content, **seats})
 
 
 def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) -> Iterator[Point]:
-    """Trains, and gives a point every `measure.every` decisions and at the end.
+    """Trains; yields a point every `measure.every` decisions and at the end.
 
     Args:
         settings: The run: a single deal of Byteskille.
@@ -78,7 +78,7 @@ def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) 
 
 
 class Journal:
-    """A file of finished runs, one JSON object a line; what is there is not done again."""
+    """A file of finished runs, one JSON object per line; finished runs are not repeated."""
 
     def __init__(self, path: Path) -> None:
         """Reads what is there.
@@ -98,32 +98,32 @@ class Journal:
                 self.lines.append(json.loads(line))
             except ValueError as error:
                 raise ConfigError(f"line {number} of {path} is broken: {error}") from None
-        if cut:  # killed while it wrote; that run is done again
+        if cut:  # killed while it wrote; that run is repeated
             path.write_text(whole + "\n" if whole else "", encoding="utf-8")
 
     def has(self, key: Mapping[str, Any], settings: Any) -> bool:
-        """Whether a run is there.
+        """Returns whether a run is there.
 
         Args:
-            key: What tells runs apart.
+            key: What distinguishes runs.
             settings: The run's settings, as JSON can hold them.
 
         Raises:
-            ConfigError: It was made with other settings.
+            ConfigError: It is there with other settings.
         """
         for line in self.lines:
             if all(line.get(name) == value for name, value in key.items()):
                 if line["settings"] != json.loads(json.dumps(settings)):
-                    told = ", ".join(f"{name} {value}" for name, value in key.items())
+                    which = ", ".join(f"{name} {value}" for name, value in key.items())
                     raise ConfigError(
-                        f"{self.path} holds the run {told} with other settings; "
+                        f"{self.path} holds the run {which} with other settings; "
                         "remove the file, or write to another one with --out"
                     )
                 return True
         return False
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Writes a finished run down."""
+        """Appends a finished run."""
         self.lines.append(dict(line))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:

@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
+from kille_training.evaluation.duplicate import check_plays
 
 PROGRESS = (
     "decisions",
@@ -23,9 +24,11 @@ PROGRESS = (
     "clip_fraction",
     "explained_variance",
 )
-"""Columns of progress.csv: one line an update."""
+"""Columns of progress.csv: one line per update."""
 MEASUREMENTS = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
-"""Columns of measurements.csv: units a deal with a 95 % interval."""
+"""Columns of measurements.csv: units per deal with a 95% interval."""
+TEXTS = ("against", "play")
+"""Columns that hold no numbers."""
 
 
 class Table:
@@ -35,7 +38,7 @@ class Table:
         self.path, self.columns = path, columns
 
     def begin(self, up_to: int) -> None:
-        """Keeps the lines up to a number of decisions; what follows will be done again."""
+        """Keeps the lines up to a number of decisions; later ones will be computed again."""
         kept = [row for row in self.read() if int(row["decisions"]) <= up_to]
         text = io.StringIO()
         writer = csv.DictWriter(text, self.columns, lineterminator="\n")
@@ -52,23 +55,42 @@ class Table:
         """Returns the lines; none if there is no file, and not the last one if it is cut off.
 
         Raises:
-            ConfigError: The file has other columns.
+            ConfigError: The file has other columns, or something else than numbers in them.
         """
         if not self.path.is_file():
             return []
-        with self.path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
+        try:
+            text = self.path.read_text(encoding="utf-8")
+            reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]), strict=True)
             rows = list(reader)
-        if tuple(reader.fieldnames or ()) != self.columns:
-            raise ConfigError(f"{self.path} has other columns than {', '.join(self.columns)}")
-        return [row for row in rows if None not in row.values() and None not in row]
+            self._check(reader.fieldnames, rows)
+        except (ValueError, csv.Error) as error:
+            raise ConfigError(
+                f"{self.path} is damaged: {error}. Move it away and run the command again; the run "
+                "continues without its history"
+            ) from None
+        return rows
+
+    def _check(self, columns: Sequence[str] | None, rows: list[dict[str, str]]) -> None:
+        """Raises a `ValueError` where the content is no such table."""
+        if tuple(columns or ()) != self.columns:
+            raise ValueError(f"expected the columns {', '.join(self.columns)}")
+        for number, row in enumerate(rows, start=2):
+            for name, value in row.items():
+                try:
+                    if name not in TEXTS:
+                        float(value)
+                except (TypeError, ValueError):
+                    raise ValueError(f"line {number} has no number under {name}") from None
+        if "play" in self.columns:
+            check_plays(row["play"] for row in rows)
 
 
 class TensorBoard:
     """Writes the same numbers for TensorBoard."""
 
     def __init__(self, folder: Path, up_to: int) -> None:
-        """Opens an event file; what an earlier one says beyond `up_to` decisions is hidden."""
+        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions."""
         from torch.utils.tensorboard import SummaryWriter  # slow to import, and only a run needs it
 
         self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
@@ -79,5 +101,5 @@ class TensorBoard:
             self._writer.add_scalar(f"{prefix}/{name}", float(row[name]), int(row["decisions"]))
 
     def close(self) -> None:
-        """Ends the event file."""
+        """Closes the event file."""
         self._writer.close()

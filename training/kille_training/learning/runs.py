@@ -1,28 +1,27 @@
-"""The folder of a run: what lies where, and files that are written whole or not at all.
+"""The folder of a run: which file holds what.
 
 runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
-  checkpoint.safetensors   everything that it takes to go on exactly
-  progress.csv             one line an update
-  measurements.csv         what the agent earned against the baselines while it learnt
+  checkpoint.safetensors   everything needed to resume exactly
+  progress.csv             one line per update
+  measurements.csv         what the policy earned against the baselines while it learnt
   tensorboard/             the same two for TensorBoard
-  policy.safetensors       the agent, see `kille_agents.network`
-  policy.json              what it was made for
+  policy.safetensors       the policy, see `kille_agents.network`
+  policy.json              its metadata
   evaluation.json          what it earned at the end
   report.html              the report
 """
 
-import json
 import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import kille_env
 from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
+from kille_training.evaluation.api import Evaluation
 from kille_training.learning.settings import TrainSettings, load_settings
 from kille_training.settings import as_yaml, plain
 
@@ -31,10 +30,10 @@ LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gym
 
 @dataclass(frozen=True)
 class Run:
-    """A run's folder.
+    """The folder of a run.
 
     Attributes:
-        folder: Where it lies.
+        folder: Its path.
     """
 
     folder: Path
@@ -46,17 +45,17 @@ class Run:
 
     @property
     def checkpoint(self) -> Path:
-        """What the run goes on from."""
+        """The state that the run resumes from."""
         return self.folder / "checkpoint.safetensors"
 
     @property
     def progress(self) -> Path:
-        """One line an update."""
+        """One line per update."""
         return self.folder / "progress.csv"
 
     @property
     def measurements(self) -> Path:
-        """What the agent earned while it learnt."""
+        """What the policy earned while it learnt."""
         return self.folder / "measurements.csv"
 
     @property
@@ -66,7 +65,7 @@ class Run:
 
     @property
     def evaluation(self) -> Path:
-        """What the agent earned at the end."""
+        """What the policy earned at the end."""
         return self.folder / "evaluation.json"
 
     @property
@@ -78,40 +77,31 @@ class Run:
         """Reads the settings that the run was started with.
 
         Raises:
-            ConfigError: This is no run's folder.
+            ConfigError: This is not the folder of a run.
         """
         if not self.config.is_file():
             raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
         return load_settings(self.config)
 
     def write_settings(self, settings: TrainSettings) -> None:
-        """Writes the resolved settings with the versions at hand."""
+        """Writes the resolved settings with the installed versions."""
         content = plain(settings) | {"made_with": versions()}
-        text = (
-            "# The resolved settings of this run. `kille train` with this folder goes on with it.\n"
-        )
+        text = "# The resolved settings of this run. `kille train` with this folder resumes it.\n"
         self.folder.mkdir(parents=True, exist_ok=True)
         text += as_yaml(content)
         write_whole(self.config, text.encode())
 
-    def read_evaluation(self) -> dict[str, Any] | None:
+    def read_evaluation(self) -> Evaluation | None:
         """Returns the measurement at the end, None before there is one.
 
         Raises:
-            ConfigError: The file is broken.
+            ConfigError: The file is damaged.
         """
-        if not self.evaluation.is_file():
-            return None
-        try:
-            return json.loads(self.evaluation.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ConfigError(
-                f"{self.evaluation} is broken ({error}); delete it and measure again"
-            ) from None
+        return Evaluation.read(self.evaluation) if self.evaluation.is_file() else None
 
 
 def versions() -> dict[str, str]:
-    """Returns what decides about the bits of a run: our sources, Python and the libraries."""
+    """Returns what the exact results of a run depend on: our sources, Python and the libraries."""
     found = {
         "kille-env": kille_env.__version__,
         "sources": source_digest(Path(kille_env.__file__).parent),

@@ -1,4 +1,4 @@
-"""MaskablePPO as the settings ask for it, and its network as a policy that needs no torch."""
+"""MaskablePPO from settings, and its network as a policy that needs no torch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,16 +22,16 @@ from kille_training.learning.settings import LearnerSettings, TrainSettings
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
 LARGEST = 1e7
-"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, does not hold any more."""
+"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
 
 
 def feature_scale(layout: tuple[Part, ...]) -> np.ndarray:
-    """Returns what each feature is multiplied by so that it lies between 0 and 1, [F] float32."""
+    """Returns factors that scale the features to between 0 and 1, [F] float32."""
     return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in layout])
 
 
 class Scaled(BaseFeaturesExtractor):
-    """Brings every feature between 0 and 1; an exported policy has that in its first layer."""
+    """Scales every feature to between 0 and 1; in an exported policy the first layer does that."""
 
     scale: torch.Tensor
 
@@ -45,7 +45,7 @@ class Scaled(BaseFeaturesExtractor):
 
 
 def make_env(settings: TrainSettings, rules: Rules) -> Any:
-    """Returns the environment of a run, one stream a seat."""
+    """Returns the environment of a run, with one stream per seat."""
     from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 
     table, learner = settings.table, settings.learner
@@ -58,15 +58,15 @@ def make_env(settings: TrainSettings, rules: Rules) -> Any:
 
 
 def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
-    """Returns a fresh learner, set up to begin.
+    """Returns a new learner, ready to begin.
 
     Sets torch's threads for the whole process.
 
     Args:
         settings: The settings.
         rules: The rules, resolved.
-        env: Where it learns, with the library's own buffer, for which a row's consecutive decisions
-            belong together; None is the environment of the settings' form.
+        env: Where it learns, with the library's own buffer, which takes consecutive decisions of a
+            row for one stream; None is the environment of the settings' form.
     """
     from kille_env.adapters.sb3 import SeatStreamBuffer
 
@@ -105,12 +105,12 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
 
 
 def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], float]) -> None:
-    """Plays a rollout and learns from it, as one turn of MaskablePPO's own `learn` does.
+    """Plays a rollout and learns from it, like one iteration of MaskablePPO's own `learn`.
 
     Args:
         model: The learner.
         learner: Its settings.
-        left: Asked after the rollout which share of the run is still to come, from 1 to 0.
+        left: Called after the rollout; returns the share of the run that remains, from 1 to 0.
     """
     callback = CallbackList([])
     callback.init_callback(model)
@@ -122,7 +122,7 @@ def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], floa
 
 
 def diverged(model: MaskablePPO) -> bool:
-    """Tells whether the network holds or returns numbers that nobody can play by."""
+    """Returns whether the network holds or returns numbers that make no policy."""
     policy: Any = model.policy
     with torch.no_grad():
         if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
@@ -133,7 +133,7 @@ def diverged(model: MaskablePPO) -> bool:
 
 
 def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str) -> NetworkPolicy:
-    """Returns the network as it stands as a policy that needs no torch."""
+    """Returns the current network as a policy that needs no torch."""
     table, learner = settings.table, settings.learner
     game = spec(table.game)
     policy: Any = model.policy

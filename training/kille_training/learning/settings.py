@@ -1,6 +1,6 @@
 """Settings of a training run. What each key means is documented in the class that has it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from pydantic import Field
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import load_game
-from kille_training.settings import FolderName, List, OneSize, load, settings
+from kille_training.settings import FolderName, List, OneSize, Overrides, load, settings
 
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
@@ -156,6 +156,6 @@ class TrainSettings:
         self.table.resolve()
 
 
-def load_settings(path: Path, overrides: Sequence[str] = (), **values: Any) -> TrainSettings:
+def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:
     """Reads the settings of a run; see `kille_training.settings.load`."""
     return load(TrainSettings, path, overrides, **values)

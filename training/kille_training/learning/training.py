@@ -1,13 +1,13 @@
-"""A run of training, from its settings to an exported agent; stopped, it goes on exactly.
+"""A run of training, from its settings to an exported policy; it resumes exactly where it stopped.
 
     run = Run(Path("runs/mine"))
     train(run, settings)         # begins
-    train(run)                   # goes on where the last checkpoint was written
+    train(run)                   # resumes from the last checkpoint
 
-An update is a rollout and some epochs over it, as MaskablePPO's own `learn` does them. Between two
-updates the run can be written down completely, and only there it is: an interruption waits for the
-update at hand (or, asked a second time, gives it up). So an interrupted run that is resumed ends
-with the same bytes as one that never stopped.
+An update is a rollout and some epochs over it, as MaskablePPO's own `learn` does them. Checkpoints
+are written between two updates, where the state of the run is complete: an interruption waits for
+the current update to end (a second one does not). So an interrupted run that is resumed ends with
+the same bytes as one that never stopped.
 """
 
 import signal
@@ -35,14 +35,14 @@ from kille_training.learning.settings import TrainSettings
 from kille_training.settings import build, plain
 
 
-class Watcher(Protocol):
-    """Whoever wants to know how a run is doing."""
+class RunProgress(Protocol):
+    """What is called while a run trains."""
 
     def updated(self, row: dict[str, Any], total: int) -> None:
-        """An update is done: a line of progress.csv, and the decisions of the whole run."""
+        """Called after an update with a line of progress.csv and the decisions of the whole run."""
 
     def measured(self, decisions: int, rows: list[Row]) -> None:
-        """The agent has been measured."""
+        """Called when the policy has been measured."""
 
 
 class Training:
@@ -66,14 +66,14 @@ class Training:
 
     @property
     def done(self) -> bool:
-        """Whether the run has had all its decisions."""
+        """Whether the run has made all its decisions."""
         return self.decisions >= self.settings.learner.total
 
     def update(self) -> dict[str, Any]:
         """Plays a rollout and learns from it; returns a line of progress.csv.
 
         Raises:
-            ConfigError: The network has come to return nonsense; nothing has been written.
+            ConfigError: The network returns nonsense; nothing has been written.
         """
         model, began = self.model, time.perf_counter()
         before = self.decisions
@@ -111,7 +111,7 @@ class Training:
         )
 
     def measure(self) -> list[Row]:
-        """Measures the agent as it stands; takes nothing from the generators that training uses."""
+        """Measures the current policy, without touching the random generators of training."""
         policy = export(self.model, self.settings, self.rules, self.settings.name)
         table, measure = self.settings.table, self.settings.measure
         return payoff_table(
@@ -125,7 +125,7 @@ class Training:
         )
 
     def measurement_is_due(self) -> bool:
-        """Whether it is time to measure; moves the time on."""
+        """Returns whether it is time to measure, and schedules the next time."""
         every = self.settings.measure.every
         if not every or self.decisions < self.next_measurement:
             return False
@@ -134,7 +134,7 @@ class Training:
         return True
 
     def save(self) -> None:
-        """Writes the checkpoint, and the agent as it stands."""
+        """Writes the checkpoint and the current policy."""
         save_network(
             export(self.model, self.settings, self.rules, self.settings.name), self.run.folder
         )
@@ -149,7 +149,7 @@ class Training:
         write_checkpoint(self.run.checkpoint, self.model, header)
 
     def load(self, warn: Callable[[str], None]) -> None:
-        """Goes on from the checkpoint; refuses one of other settings or of another game."""
+        """Resumes from the checkpoint; refuses one of other settings or of another game."""
         header, arrays = read_checkpoint(self.run.checkpoint)
         wrong = self._differences(header)
         if wrong:
@@ -160,13 +160,13 @@ class Training:
             if versions().get(name) != version
         ]
         if other:
-            warn(f"the run goes on, but not to the same bits: it was begun with {', '.join(other)}")
+            warn(f"the run resumes, but not to the same bits: it was begun with {', '.join(other)}")
         restore(self.model, header, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
 
     def _differences(self, header: dict[str, Any]) -> list[str]:
-        """Returns in words where a checkpoint is of another run, table or game."""
+        """Returns how a checkpoint differs from the run: by table, game or settings."""
         theirs = build(TrainSettings, header["settings"], str(self.run.checkpoint))
         wrong = []
         for name in ("game", "num_players"):
@@ -192,15 +192,15 @@ class Training:
 def train(
     run: Run,
     settings: TrainSettings | None = None,
-    watcher: Watcher | None = None,
+    progress: RunProgress | None = None,
     warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> None:
     """Trains to the end of a run, from its beginning or from its checkpoint.
 
     Args:
         run: The folder.
-        settings: Settings of a new run; None goes on with the run that lies there.
-        watcher: Who is told how it goes.
+        settings: Settings of a new run; None resumes the run in the folder.
+        progress: Called after updates and measurements.
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
@@ -213,7 +213,7 @@ def train(
         settings = run.settings()
     elif run.config.exists():
         raise ConfigError(
-            f"{run.folder} holds a run already. Go on with it: kille train {run.folder}  "
+            f"{run.folder} already holds a run. Resume it: kille train {run.folder}  "
             "Or begin another one: --name NAME"
         )
     training = Training(run, settings, settings.table.resolve())
@@ -221,45 +221,45 @@ def train(
         run.write_settings(settings)
     if run.checkpoint.is_file():
         training.load(warn)
-    progress, measured = Table(run.progress, PROGRESS), Table(run.measurements, MEASUREMENTS)
+    updates, measured = Table(run.progress, PROGRESS), Table(run.measurements, MEASUREMENTS)
     done = training.decisions or -1  # the measurement before the first decision is done again too
-    progress.begin(done)
+    updates.begin(done)
     measured.begin(done)
     board = TensorBoard(run.tensorboard, training.decisions)
     try:
-        _go_on(training, progress, measured, board, watcher)
+        _continue(training, updates, measured, board, progress)
     finally:
         board.close()
 
 
 def progress_of(run: Run) -> int:
-    """Returns the decisions that a run can go on from; 0 without a checkpoint."""
+    """Returns the decisions in the checkpoint of a run; 0 without one."""
     if not run.checkpoint.is_file():
         return 0
     return int(read_checkpoint(run.checkpoint)[0]["counters"]["num_timesteps"])
 
 
-def _go_on(
+def _continue(
     training: Training,
-    progress: Table,
+    updates: Table,
     measured: Table,
     board: TensorBoard,
-    watcher: Watcher | None,
+    progress: RunProgress | None,
 ) -> None:
-    """Updates until the run is done, writing down what is to be written down."""
+    """Updates until the run is done; writes its tables and checkpoints."""
     settings = training.settings
     saved = time.monotonic()
     if settings.measure.every and training.decisions == 0:
-        _measure(training, measured, board, watcher)
+        _measure(training, measured, board, progress)
     with interruptible() as interrupted:
         while not training.done:
             row = training.update()
-            progress.add(row)
+            updates.add(row)
             board.add("train", row, PROGRESS[3:])
-            if watcher is not None:
-                watcher.updated(row, settings.learner.total)
+            if progress is not None:
+                progress.updated(row, settings.learner.total)
             if training.measurement_is_due():
-                _measure(training, measured, board, watcher)
+                _measure(training, measured, board, progress)
             if (
                 interrupted()
                 or training.done
@@ -267,14 +267,14 @@ def _go_on(
             ):
                 training.save()
                 saved = time.monotonic()
-            if interrupted():  # also after the last update: whoever called must not go on either
+            if interrupted():  # also after the last update, so that the caller stops too
                 raise KeyboardInterrupt
 
 
 def _measure(
-    training: Training, measured: Table, board: TensorBoard, watcher: Watcher | None
+    training: Training, measured: Table, board: TensorBoard, progress: RunProgress | None
 ) -> None:
-    """Measures the agent as it stands and writes down what it earns."""
+    """Measures the current policy and writes down what it earns."""
     rows = training.measure()
     for row in rows:
         line = {
@@ -289,13 +289,13 @@ def _measure(
         }
         measured.add(line)
         board.add(f"against_{row.against}/{row.play}", line, ("mean",))
-    if watcher is not None:
-        watcher.measured(training.decisions, rows)
+    if progress is not None:
+        progress.measured(training.decisions, rows)
 
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C (or kill) into a flag for the loop; the second one hits at once."""
+    """Turns the first Ctrl-C (or kill) into a flag for the loop; a second one acts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return

@@ -1,11 +1,11 @@
 """The report of a training run or of a tournament, from Python."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
 from kille_training.arena.tournament import Folder
 from kille_training.learning.runs import Run
+from kille_training.progress import Progress, part_of
 
 
 def report(
@@ -14,7 +14,7 @@ def report(
     *,
     exact: bool = False,
     trust: bool = False,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Path:
     """Writes the report of a run or of a tournament: one HTML page that needs nothing beside it.
 
@@ -28,8 +28,7 @@ def report(
         exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
             a deal fits into memory.
         trust: Whether model files that can run code may be loaded for that.
-        progress: Called with the decisions of a run's policy that have been played for the page
-            since the last call.
+        progress: Called with how far it is.
 
     Returns:
         Where the page is.
@@ -45,6 +44,9 @@ def report(
         return write_tournament_page(Folder(path), page or None, exact=exact, trust=trust)
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
+    from kille_training.reports import byteskille
     from kille_training.reports.training import write_run_page
 
-    return write_run_page(Run(path), page or None, progress)
+    return write_run_page(
+        Run(path), page or None, part_of(progress, "reporting", byteskille.DECISIONS)
+    )

@@ -1,37 +1,20 @@
 """What a player earns and what it could gain, as tables for the terminal."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from kille_env.core.text import printable
+from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.evaluation.duplicate import Row, rows_from_dicts
-from kille_training.evaluation.exact import ExactRow, exact_from_dicts
+from kille_training.evaluation.duplicate import DETERMINISTIC, Row
+from kille_training.evaluation.exact import ExactRow
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.runs import Run
 
-R = TypeVar("R", Row, ExactRow)
-
-DETERMINISTIC = "deterministic"
 MOST_POSITIONS = 5
 """Seats up to which a table has a column for each position."""
-
-
-def distinct(rows: Sequence[R]) -> list[R]:
-    """Returns rows with one for a player that plays greedily and sampled alike."""
-    shown: list[R] = []
-    for row in rows:
-        for place, other in enumerate(shown):
-            if replace(other, play=row.play) == row:
-                shown[place] = replace(other, play=DETERMINISTIC)
-                break
-        else:
-            shown.append(row)
-    return shown
 
 
 def payoff_table(rows: Sequence[Row], game: str, episode: str, num_players: int) -> Table:
@@ -48,7 +31,9 @@ def payoff_table(rows: Sequence[Row], game: str, episode: str, num_players: int)
     for name in positions:
         table.add_column(name, justify="right")
     table.add_column(plural_of(unit), justify="right")
-    for row in distinct(rows):
+    if any(row.play == DETERMINISTIC for row in rows):
+        table.caption = f"{DETERMINISTIC}: greedy and sampled play are the same"
+    for row in rows:
         table.add_row(
             Text(printable(row.against)),
             row.play,
@@ -67,7 +52,7 @@ def exact_table(rows: Sequence[ExactRow], unit: str = "deal") -> Table:
     for name in position_names(len(rows[0].value)):
         table.add_column(name, justify="right")
     table.add_column("NashConv", justify="right")
-    for row in distinct(rows):
+    for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
         table.add_row(row.play, "earns", *(f"{value:+.5f}" for value in row.value), "")
         table.add_row("", "could gain", *gains, f"{row.nash_conv:.5f}")
@@ -76,9 +61,10 @@ def exact_table(rows: Sequence[ExactRow], unit: str = "deal") -> Table:
 
 def run_tables(run: Run) -> list[Table]:
     """Returns the tables of a run that has been measured."""
-    table, found = run.settings().table, run.read_evaluation() or {}
-    rows = rows_from_dicts(found["rows"])
-    shown = [payoff_table(rows, table.game, table.episode, table.num_players)]
-    if exact := exact_from_dicts(found.get("exact") or ()):
-        shown.append(exact_table(exact))
+    table, found = run.settings().table, run.read_evaluation()
+    if found is None:
+        raise ConfigError(f"{run.folder} has not been measured; first: kille train {run.folder}")
+    shown = [payoff_table(found.rows, table.game, table.episode, table.num_players)]
+    if found.exact:
+        shown.append(exact_table(found.exact))
     return shown

@@ -9,15 +9,15 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
 from kille_env.registry import spec
-from kille_training.evaluation.duplicate import Row, rows_from_dicts
-from kille_training.evaluation.exact import ExactRow, exact_from_dicts
+from kille_training.evaluation.duplicate import Row
+from kille_training.evaluation.exact import ExactRow
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
 from kille_training.reports import byteskille
 from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines
 from kille_training.reports.plots import learning_curve
-from kille_training.reports.tables import MOST_POSITIONS, distinct
+from kille_training.reports.tables import MOST_POSITIONS
 from kille_training.settings import plain
 
 PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None] | None], Picture]] = {
@@ -53,8 +53,7 @@ def write_run_page(
     picture = None
     if table.game in PICTURES:
         picture = PICTURES[table.game](policy, table.num_players, rules, progress)
-    rows = distinct(rows_from_dicts(evaluation["rows"]))
-    exact = distinct(exact_from_dicts(evaluation.get("exact") or ()))
+    rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = Table(run.measurements, MEASUREMENTS).read()
     contents = [
         ("earns", "What it earns"),
@@ -86,8 +85,8 @@ def write_run_page(
         picture=picture,
         updates=Table(run.progress, PROGRESS).read(),
         policy=read_network(run.folder)[0],
-        deals=evaluation["deals"],
-        measured_with=evaluation["seed"],
+        deals=evaluation.deals,
+        measured_with=evaluation.seed,
     )
     return write(out or run.report, page)
 

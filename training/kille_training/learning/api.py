@@ -1,0 +1,248 @@
+"""Training a policy, and learning to beat one."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kille_agents.greedy import in_play
+from kille_env.errors import ConfigError
+from kille_env.files import write_whole
+from kille_env.policy import PlayerLike, resolve
+from kille_training import recipes
+from kille_training.evaluation.api import Evaluation, RulesLike, evaluate
+from kille_training.learning.runs import Run
+from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.progress import Progress, part_of
+from kille_training.settings import Overrides, plain
+from kille_training.tables import table_for
+
+if TYPE_CHECKING:
+    from kille_training.learning.best_response import Response
+    from kille_training.learning.training import RunProgress
+
+
+def train(
+    config: str | Path | TrainSettings,
+    *,
+    name: str | None = None,
+    out: str | Path = "runs",
+    seed: int | None = None,
+    set: Overrides = (),
+    progress: Progress | None = None,
+) -> Run:
+    """Trains a policy by self-play and measures it; resumes a run exactly where it stopped.
+
+    Args:
+        config: The name of a recipe, a file of settings, settings, or the folder of a run.
+        name: Folder of the run below `out`; the default is the name in the settings.
+        out: Where runs are.
+        seed: Seed of the run; the default is the one in the settings.
+        set: Settings that win over the file: {"learner.decisions": 500_000}.
+        progress: Called with how far it is.
+
+    Returns:
+        The run. Its folder is a player's path wherever one is asked for.
+
+    Raises:
+        ConfigError: The settings cannot be used, or the folder holds another run.
+        KeyboardInterrupt: Call it again with the folder of the run to resume.
+    """
+    run, settings = open_run(config, name=name, out=out, seed=seed, set=set)
+    train_run(run, settings, progress=progress)
+    measure_run(run, progress)
+    return run
+
+
+def best_response(
+    policy: PlayerLike,
+    game: str | None = None,
+    num_players: int | None = None,
+    *,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    decisions: int | None = None,
+    minutes: float | None = None,
+    seeds: int = 3,
+    deals: int = 20_000,
+    seed: int = 1,
+    play: str = "sampled",
+    trust: bool = False,
+    progress: Progress | None = None,
+) -> "Response":
+    """Learns to beat a player that sits in all other seats, and measures by how much.
+
+    Args:
+        policy: The player.
+        game: The game; the default is the one that the policy was made for, or byteskille.
+        num_players: Seats; the default is what the policy was made for, or the game's.
+        rules: A preset or switches; likewise.
+        episode: "deal" or "match"; likewise.
+        decisions: Decisions of each learner; 400,000 by default.
+        minutes: Minutes for all learners together, instead of `decisions`.
+        seeds: Learners; the best of them plays each position.
+        deals: Deals that the gain is measured over; half as many choose the learners.
+        seed: Seed of everything.
+        play: "sampled" or "greedy": how the policy plays.
+        trust: Whether model files that can run code may be loaded.
+        progress: Called with how far it is.
+
+    Returns:
+        The gain by position: a lower bound on what can be gained.
+
+    Raises:
+        KilleError: There is no such player or table, or the options exclude each other.
+    """
+    from kille_training.learning.best_response import LEARNER, PARTS, Search, search_response
+
+    if minutes is not None and decisions is not None:
+        raise ConfigError("give decisions or minutes, not both")
+    game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
+    player = in_play(resolve(policy, game, num_players, resolved, trust=trust), play)
+    search = Search(
+        learner=replace(LEARNER, decisions=decisions or LEARNER.decisions),
+        seeds=seeds,
+        minutes=minutes,
+        choice_deals=max(2, deals // 2),
+        deals=deals,
+        seed=seed,
+    )
+    advance = part_of(progress, "learning to respond", seeds * PARTS)
+    return search_response(player, game, num_players, resolved, search, advance)
+
+
+def open_run(
+    config: str | Path | TrainSettings,
+    *,
+    name: str | None = None,
+    out: str | Path = "runs",
+    seed: int | None = None,
+    set: Overrides = (),
+) -> tuple[Run, TrainSettings | None]:
+    """Returns a run and its settings, which are None for a run that is to be resumed.
+
+    Arguments as for `train`.
+
+    Raises:
+        ConfigError: There is no such run, file or recipe, or the settings cannot be used.
+    """
+    if not isinstance(config, TrainSettings):
+        path = recipes.find(config, "train")
+        if path.is_dir():
+            if name or seed is not None or set:
+                raise ConfigError(f"{path} is a run; it keeps its name, its seed and its settings")
+            return Run(path), None
+        config = load_settings(path, set, name=name, seed=seed)
+    return Run(Path(out) / config.name), config
+
+
+def train_run(
+    run: Run,
+    settings: TrainSettings | None,
+    *,
+    resume: bool = False,
+    observer: "RunProgress | None" = None,
+    progress: Progress | None = None,
+    warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+) -> None:
+    """Trains to the end of a run.
+
+    Args:
+        run: Its folder.
+        settings: Settings of a new run; None resumes the run in the folder.
+        resume: Whether to resume a run with the same settings, rather than refuse.
+        observer: Called after updates and measurements.
+        progress: Called with how many decisions have been made.
+        warn: Called with a sentence when the result may differ from an uninterrupted run.
+
+    Raises:
+        ConfigError: The folder holds a run (without `resume`), or one with other settings.
+        PolicyError: A player to measure against does not exist or does not fit the table.
+    """
+    from kille_training.learning.training import progress_of, train
+
+    if resume and settings is not None and run.config.exists():
+        check_same(run, settings)
+        settings = None
+    resolved = settings or run.settings()
+    table = resolved.table
+    for name in resolved.measure.against:  # before any work is done
+        resolve(name, table.game, table.num_players, table.resolve())
+    if progress is not None:
+        total = resolved.learner.total
+        progress("training", progress_of(run), total)
+        observer = observer or _Decisions(progress, progress_of(run))
+    train(run, settings, observer, warn)
+
+
+class _Decisions:
+    """Tells a callback how many decisions have been made."""
+
+    def __init__(self, progress: Progress, done: int) -> None:
+        self._progress, self._done = progress, done
+
+    def updated(self, row: dict[str, Any], total: int) -> None:
+        self._progress("training", int(row["decisions"]) - self._done, total)
+        self._done = int(row["decisions"])
+
+    def measured(self, decisions: int, rows: Any) -> None:
+        pass
+
+
+def check_same(run: Run, settings: TrainSettings) -> None:
+    """Refuses to resume a run with other settings.
+
+    Raises:
+        ConfigError: The message names every key that differs.
+    """
+    theirs, mine = (
+        dict(_leaves(plain(replace(each, made_with={})))) for each in (run.settings(), settings)
+    )
+    wrong = [
+        f"{key} is {theirs.get(key)!r}, not {mine.get(key)!r}"
+        for key in sorted(theirs.keys() | mine.keys())
+        if theirs.get(key) != mine.get(key)
+    ]
+    if wrong:
+        raise ConfigError(
+            f"{run.folder} holds a run with other settings ({'; '.join(wrong)}); "
+            "remove it, or choose another place with --out"
+        )
+
+
+def _leaves(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields settings by their dotted keys."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
+    """Measures the policy of a finished run, once: later calls read what was found.
+
+    Raises:
+        ConfigError: The run is not finished, or its evaluation.json is damaged.
+    """
+    settings, found = run.settings(), run.read_evaluation()
+    if found is not None:
+        return found
+    # Only here, because it needs torch, and reading what was found does not.
+    from kille_training.learning.training import progress_of
+
+    done, total = progress_of(run), settings.learner.total
+    if done < total:
+        raise ConfigError(
+            f"{run.folder} has made {done:,} of {total:,} decisions; finish it first: "
+            f"kille train {run.folder}"
+        )
+    table, measure = settings.table, settings.measure
+    found = evaluate(
+        run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
+        against=measure.against, deals=measure.final_deals, seed=measure.seed, progress=progress,
+    )  # fmt: skip
+    write_whole(run.evaluation, (json.dumps(found.as_dict(), indent=1) + "\n").encode())
+    return found

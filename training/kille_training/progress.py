@@ -1,0 +1,14 @@
+"""How long jobs say how far they are, to whoever asked."""
+
+from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a job, the parts done since the last call, and the parts in all."""
+
+
+def part_of(progress: Progress | None, job: str, total: int) -> Callable[[int], None] | None:
+    """Returns a function that is called with parts done of one job; None where nobody asked."""
+    if progress is None:
+        return None
+    progress(job, 0, total)
+    return lambda parts: progress(job, parts, total)

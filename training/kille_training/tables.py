@@ -1,0 +1,63 @@
+"""At which table a player is measured: what is given, else what the player was made for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kille_agents.catalog import BASELINES
+from kille_agents.network import SPECIFICATION, NetworkMetadata, policy_folder, read_network
+from kille_agents.population import ROSTER
+from kille_agents.tabular import TabularMetadata, read_metadata, tabular_file
+from kille_env.core.spec import Rules
+from kille_env.policy import PlayerLike
+from kille_env.registry import spec
+
+
+def table_for(
+    player: PlayerLike,
+    game: str | None = None,
+    num_players: int | None = None,
+    episode: str | None = None,
+    rules: str | Mapping[str, Any] | Rules | None = None,
+) -> tuple[str, int, Rules]:
+    """Returns the table at which a player is measured: game, seats and rules.
+
+    Args:
+        player: The player. What is not given is what its network or tabular policy was made for,
+            or a bot's game; for anyone else it is a single deal of Byteskille.
+        game: The game, if given.
+        num_players: Seats, if given.
+        episode: "deal" or "match", if given.
+        rules: A preset, switches, or complete rules; a preset among them stands for all others.
+
+    Raises:
+        KilleError: There is no such game, switch or table, or the file cannot be read.
+    """
+    if isinstance(rules, Rules):
+        rules = rules.as_dict()
+    switches = {"preset": rules} if isinstance(rules, str) else dict(rules or {})
+    if isinstance(player, str) and player in ROSTER:
+        game = game or ROSTER[player].game
+    made_for = _made_for(player)
+    if made_for is not None:
+        if "preset" not in switches and game in (None, made_for.game):
+            switches = {**made_for.rules, **switches}
+        game, num_players = game or made_for.game, num_players or made_for.num_players
+    table = spec(game or "byteskille")
+    seats = table.check_players(num_players)
+    episode = episode or str(switches.get("episode", "deal"))
+    return table.name, seats, table.resolve(switches, episode=episode)
+
+
+def _made_for(player: PlayerLike) -> NetworkMetadata | TabularMetadata | None:
+    """Returns the metadata of a policy, None if it has none."""
+    if not isinstance(player, (str, Path)):
+        return getattr(player, "metadata", None)
+    if str(player) in BASELINES or str(player) in ROSTER:
+        return None
+    if (file := tabular_file(player)) is not None:
+        return read_metadata(file)[1]
+    folder = policy_folder(player)
+    if folder is not None and (folder / SPECIFICATION).is_file():
+        return read_network(folder)[0]
+    return None
