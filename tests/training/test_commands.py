@@ -176,7 +176,7 @@ def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, capsys):
 
 
 def test_a_player_that_does_not_exist_is_missed_before_training(config, capsys):
-    assert main(["train", config, "--set", "measure.against=[treshold]"]) == 1
+    assert main(["train", config, "--set", "measure.against=[rule_of_thum]"]) == 1
     captured = capsys.readouterr()
     assert "Did you mean 'rule_of_thumb'" in captured.err
     assert "training" not in captured.err
