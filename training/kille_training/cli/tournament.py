@@ -49,8 +49,8 @@ def tournament(
     """Play a tournament and show the standings.
 
     CONFIG is the name of a recipe (`kille recipes` lists them), a file of settings, or the folder
-    of a tournament. Run it again to resume; with more
-    entrants or deals in the settings, only those are played.
+    of a tournament. Run it again to resume; with more entrants or deals in the settings, only
+    those are played.
     """
     from kille_training.arena.api import play_tournament
     from kille_training.arena.settings import load_tournament
