@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import loops
-from kille_env.core.jit import bind, package_root
+from kille_env.core.jit import bind, loop, package_root
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.text import labels
 from kille_env.errors import KilleError, RulesError, shortened
@@ -95,18 +95,18 @@ class Game:
         functions["_deal"] = bind(loops._deal, name, functions)
         functions["_show"] = bind(loops._show, name, functions)
         self.seed = loops.seed_tables
-        self.begin = bind(loops.begin_tables, name, functions)
-        self.deal = bind(loops.deal_tables, name, functions)
-        self.show = bind(loops.show_tables, name, functions)
-        self.step: Any = bind(loops.step_tables, name, functions)
-        self.apply = bind(loops.apply_tables, name, functions)
-        self.observe = bind(loops.observe_tables, name, functions)
-        self.mask = bind(loops.mask_tables, name, functions)
-        self.masks_of_all: Any = bind(loops.masks_of_all, name, functions)
-        self.information_state = bind(loops.information_state_tables, name, functions)
-        self.full_state = bind(loops.full_state_tables, name, functions)
-        self.resample = bind(loops.resample_tables, name, functions)
-        self.relabel = bind(loops.relabel_tables, name, functions)
+        self.begin = loop(loops.begin_tables, name, functions)
+        self.deal = loop(loops.deal_tables, name, functions)
+        self.show = loop(loops.show_tables, name, functions)
+        self.step: Any = loop(loops.step_tables, name, functions)
+        self.apply = loop(loops.apply_tables, name, functions)
+        self.observe = loop(loops.observe_tables, name, functions)
+        self.mask = loop(loops.mask_tables, name, functions)
+        self.masks_of_all: Any = loop(loops.masks_of_all, name, functions)
+        self.information_state = loop(loops.information_state_tables, name, functions)
+        self.full_state = loop(loops.full_state_tables, name, functions)
+        self.resample = loop(loops.resample_tables, name, functions)
+        self.relabel = loop(loops.relabel_tables, name, functions)
 
     @cached_property
     def root(self) -> Path:

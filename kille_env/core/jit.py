@@ -15,13 +15,16 @@ import time
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 import platformdirs
+from numba.core.caching import FunctionCache
+
+from kille_env.core.inlining import InlinedType, inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +33,9 @@ settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 
 index = np.uintp
 """For indices in hot loops: a signed one may count from the end, which costs a test each time."""
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""What all kernels are compiled with: no lock of Python's, and no test for a division by zero."""
 
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""
@@ -91,19 +97,97 @@ def cache_folder(function_root: Path) -> Path | None:
     if function_root.resolve() != own:
         key += "-" + source_digest(function_root)
     folder = base / f"kernels-{key}{'-bounds' if settings.BOUNDSCHECK else ''}"
-    if not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _forget_old(base)
-    with suppress(OSError):
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _forget_old(base)
         os.utime(folder)  # in use: the caches that go are those that were not used for longest
-    return folder
+    except OSError as error:
+        _say_unwritable(error)
+    return folder if folder.exists() else None
 
 
 def _forget_old(base: Path) -> None:
     """Removes all but the newest caches."""
-    caches = sorted(base.glob("kernels-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in caches[KEPT_CACHES:]:
+    used = {}
+    for folder in base.glob("kernels-*"):
+        with suppress(OSError):  # another process may have removed it
+            used[folder] = folder.stat().st_mtime
+    for old in sorted(used, key=lambda folder: used[folder], reverse=True)[KEPT_CACHES:]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of a function, which goes on without if the disk is full."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Saves a compiled version of the function."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_unwritable(error)
+
+
+@cache
+def _unwritable() -> list[OSError]:
+    """Why the cache could not be written, if it could not."""
+    return []
+
+
+def _say_unwritable(error: OSError) -> None:
+    """Says on standard error, once, that there is no cache."""
+    if not _unwritable():
+        print(
+            f"kille-env: compiled code cannot be kept ({error.strerror}: {_cache_base()}); "
+            "continuing without, so the next start compiles again. Free some space, or set "
+            "KILLE_CACHE_DIR to another folder.",
+            file=sys.stderr,
+        )
+    _unwritable().append(error)
+
+
+class Kernel:
+    """A compiled function, in two forms that are made when they are first needed.
+
+    Attributes:
+        py_func: The function itself.
+        compiled: What Python calls: compiled with all that it calls, and cached.
+        inlined: What other kernels call: it becomes a part of them.
+    """
+
+    def __init__(self, function: Callable[..., Any], root: Path | None) -> None:
+        """See `kernel`."""
+        update_wrapper(self, function)
+        self.py_func, self._root = function, root
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls the function from Python."""
+        return self.compiled(*arguments)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The dispatcher for calls from Python."""
+        made: Any = numba.njit(no_cfunc_wrapper=True, **OPTIONS)(self.py_func)
+        folder = cache_folder(self._root or package_root(self.py_func))
+        if folder:
+            before = settings.CACHE_DIR
+            # Numba reads the setting here; other packages' functions keep theirs.
+            settings.CACHE_DIR = str(folder)
+            try:
+                made._cache = _Cache(self.py_func)
+            finally:
+                settings.CACHE_DIR = before
+        return made
+
+    @cached_property
+    def inlined(self) -> Any:
+        """The dispatcher for calls from other kernels."""
+        return inlined(self.py_func, **OPTIONS)
+
+    @property
+    def _numba_type_(self) -> InlinedType:
+        """What Numba finds where a kernel calls this one."""
+        return InlinedType(self.inlined)
 
 
 def kernel(function: F, root: Path | None = None) -> F:
@@ -118,24 +202,14 @@ def kernel(function: F, root: Path | None = None) -> F:
         root: Folder or file of the sources that it is compiled from, besides kille-env's; None is
             where it is defined.
     """
-    folder = cache_folder(root or package_root(function))
-    before = settings.CACHE_DIR
-    # Numba reads the setting while it decorates; other packages' functions keep theirs.
-    settings.CACHE_DIR = str(folder) if folder else ""
-    try:
-        compiled: Any = numba.njit(
-            nogil=True, cache=folder is not None, error_model="numpy", forceinline=True
-        )(function)
-        return compiled
-    finally:
-        settings.CACHE_DIR = before
+    return function if settings.DISABLE_JIT else Kernel(function, root)  # type: ignore[return-value]
 
 
 def bind(template: F, name: str, functions: dict[str, Any]) -> F:
-    """Compiles a copy of `template` that finds its global names in `functions`.
+    """Returns a kernel like `template` that finds its global names in `functions`.
 
     The core's loops call `deal`, `apply` or `observe` without knowing a game. A closure over
-    compiled functions would do the same, but Numba can not cache it; a copy with other globals it
+    compiled functions would do the same, but Numba cannot cache it; a copy with other globals it
     can.
 
     Args:
@@ -153,6 +227,12 @@ def bind(template: F, name: str, functions: dict[str, Any]) -> F:
     return kernel(copy, theirs)  # type: ignore[return-value]
 
 
+def loop(template: F, name: str, functions: dict[str, Any]) -> F:
+    """Returns what Python calls of `bind`'s kernel: a step of one table should take no detour."""
+    bound = bind(template, name, functions)
+    return getattr(bound, "compiled", bound)
+
+
 @contextmanager
 def announce_compilation(name: str, root: Path) -> Iterator[None]:
     """Says on standard error what takes so long, the first time that `name` is compiled."""
@@ -168,6 +248,6 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
     start = time.perf_counter()
     yield
     print(f"kille-env: {name} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr)
-    if marker:
+    if marker and not _unwritable():
         with suppress(OSError):  # the cache may have been cleared meanwhile
             marker.touch()

@@ -1,11 +1,14 @@
 """The kernel cache: warm when nothing changed, never stale when anything did, never in the way."""
 
+import errno
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from numba.core.caching import FunctionCache
 
 from kille_env.core import jit
 
@@ -35,7 +38,7 @@ if __name__ == "__main__":
     from tiny.main import tenfold
 
     with announce_compilation("tiny", Path(__file__).parent):
-        print(tenfold(4), sum(tenfold.stats.cache_hits.values()))
+        print(tenfold(4), sum(tenfold.compiled.stats.cache_hits.values()))
 """,
 }
 
@@ -101,7 +104,7 @@ from tiny.game import legal_actions
 loop = bind(mask_tables, "tiny", {"legal_actions": legal_actions})
 out = np.zeros((1, 1), np.int8)
 loop(np.zeros(1), np.zeros(1), np.zeros(1, np.int8), out)
-print(out[0, 0], sum(loop.stats.cache_hits.values()))
+print(out[0, 0], sum(loop.compiled.stats.cache_hits.values()))
 """
 
 
@@ -293,6 +296,82 @@ def test_nothing_is_said_where_nothing_is_compiled(base, capsys, monkeypatch):
     with jit.announce_compilation("tiny", OWN):
         pass
     assert capsys.readouterr().err == ""
+
+
+# A full disk
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Lets every attempt to keep compiled code fail; returns how often that was."""
+    tries = []
+
+    def save(*_):
+        tries.append(1)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(FunctionCache, "save_overload", save)
+    monkeypatch.setattr(jit, "_unwritable", cache(jit._unwritable.__wrapped__))
+    return tries
+
+
+@pytest.mark.compiled
+def test_a_full_disk_is_said_once_and_everything_works(base, full_disk, capsys):
+    with jit.announce_compilation("tiny", OWN):
+        assert jit.kernel(lambda x: 2 * x)(4) == 8
+        assert jit.kernel(lambda x: 3 * x)(4) == 12
+    assert len(full_disk) == 2
+    said = capsys.readouterr().err
+    assert said.count("compiled code cannot be kept (No space left on device") == 1
+    assert "KILLE_CACHE_DIR" in said
+    assert not list(base.rglob("compiled-tiny"))  # the next start compiles, and says so
+
+
+@pytest.mark.compiled
+def test_a_disk_without_room_for_a_folder_is_said_too(base, full_disk, monkeypatch, capsys):
+    def mkdir(path, **_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    base.mkdir()
+    monkeypatch.setattr(jit, "_cache_base", lambda: base)
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    assert jit.cache_folder(OWN) is None
+    assert jit.kernel(lambda x: 2 * x)(4) == 8
+    assert capsys.readouterr().err.count("cannot be kept") == 1
+
+
+# Kernels inside of kernels
+
+
+@pytest.mark.compiled
+def test_a_kernel_in_a_kernel_is_made_once_for_all_constants():
+    @jit.kernel
+    def add(x, y):
+        return x + y
+
+    @jit.kernel
+    def add_three_times(x):
+        return add(add(add(x, 1), 2), y=3)
+
+    assert add_three_times(4) == 10
+    assert len(add.inlined.signatures) == 1
+    assert add(4, 5) == 9  # and Python can call it by itself
+    assert add.__name__ == "add"
+
+
+@pytest.mark.compiled
+def test_what_is_inlined_is_gone_from_the_code():
+    @jit.kernel
+    def double(x):
+        return 2 * x
+
+    @jit.kernel
+    def quadruple(x):
+        return double(double(x))
+
+    assert quadruple(3) == 12
+    (code,) = quadruple.compiled.inspect_llvm().values()
+    assert "call i32 @" not in code.split("define")[1]
 
 
 # Copies of the loops
