@@ -16,9 +16,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from kille_agents import UniformPolicy
@@ -42,11 +40,6 @@ class NextSeatVecEnv(SelfPlayVecEnv):
     the next seat's prospects for those of the seat before it, and what the others win or lose by
     the last action reaches nobody.
     """
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays the actions; the rewards carry nothing that another buffer could read."""
-        observation, rewards, dones, infos = super().step_wait()
-        return observation, np.array(rewards), dones, infos
 
     def _check_buffer(self) -> None:
         """Lets any buffer collect: what comes of it is what is measured here."""

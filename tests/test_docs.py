@@ -180,7 +180,9 @@ def test_commands_named_in_the_readme_exist() -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("page", ["README.md", "docs/add_a_game.md", "docs/solvers.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/add_a_game.md", "docs/environments.md", "docs/solvers.md"]
+)
 def test_python_in_the_readme_and_the_guide_runs(page: str) -> None:
     snippets = _snippets(ROOT / page, "python")
     assert snippets

@@ -1,20 +1,21 @@
-"""One outside API a file: the games as other libraries expect them. No rules are in here.
+"""The games as other libraries expect them, one outside API per file. No rules are in here.
 
-    aec           PettingZoo: every seat an agent, one asked after the other
+    aec           PettingZoo: every seat is an agent, one asked after the other
     gym           Gymnasium: one seat against given policies
     vector        the same for many tables at once, as a native vector environment
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
     registration  Gymnasium's and PettingZoo's own registries
-    streams       what the one-seat forms share: tables at which one seat is the outside's
-    opponents     who sits in the other seats
+    seat_tables   what the one-seat forms share: the caller plays one seat, players the others
     spaces        observation and action spaces of a game
-    options       what several environments take as options
+    options       options that several environments take
 
 What they return is fresh: nothing that was handed out changes later.
 """
 
 from typing import TYPE_CHECKING, Any
+
+from kille_env.registry import spec
 
 if TYPE_CHECKING:
     from kille_env.adapters.aec import KilleAEC
@@ -25,7 +26,7 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
 
     Args:
         name: The game.
-        num_players: Seats; None is the game's default.
+        num_players: Number of seats; None is the game's default.
         **options: `rules`, `episode`, `render_mode`, `eliminated`, `observation`, `illegal`,
             `illegal_reward` and `seed`, as `kille_env.adapters.aec.KilleAEC` explains them.
 
@@ -34,5 +35,7 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
         RulesError: An option, switch or number of seats that does not exist.
     """
     from kille_env.adapters.aec import KilleAEC  # PettingZoo is loaded when it is needed
+    from kille_env.adapters.options import check_names
 
+    check_names(KilleAEC, options, spec(name))
     return KilleAEC(name, num_players, **options)

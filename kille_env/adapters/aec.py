@@ -25,14 +25,17 @@ from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
+    check_reward,
+    losing_reward,
     one_of,
     reset_options,
     rules_of_reset,
 )
 from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 from kille_env.records import Logbook, Record
 from kille_env.registry import load_game
 
@@ -82,7 +85,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         eliminated: str = "end",
         observation: str = "dict",
         illegal: str = "raise",
-        illegal_reward: float = -1.0,
+        illegal_reward: float | None = None,
         seed: int | None = None,
     ) -> None:
         """Sets up the table; call `reset` first.
@@ -101,7 +104,8 @@ class KilleAEC(AECEnv[str, Any, int]):
             illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
                 nothing. "lose" ends the game as PettingZoo's `TerminateIllegalWrapper` does: all
                 seats terminate, the offender gets `illegal_reward`, the others 0.
-            illegal_reward: See `illegal`.
+            illegal_reward: See `illegal`; None is one unit less than the least that a step can
+                bring, so that an illegal action is never the cheapest way out of a bad deal.
             seed: Seed of the first match, if `reset` gives none.
 
         Raises:
@@ -119,7 +123,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
         self.observation = one_of("observation", observation, OBSERVATION)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
-        self.illegal_reward = float(illegal_reward)
+        self._illegal_reward = check_reward(illegal_reward)
         self.metadata = {
             "name": f"{spec.name}_v0",
             "render_modes": list(RENDER_MODES),
@@ -155,6 +159,13 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._earned, self._seat_now = batch.reward[0], batch.seat
         self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
 
+    @property
+    def illegal_reward(self) -> float:
+        """What an illegal action earns where it loses, under the rules that are played now."""
+        if self._illegal_reward is not None:
+            return self._illegal_reward
+        return losing_reward(self.game.spec, self._batch.rules, self.num_players)
+
     def _legal(self, agent: str) -> np.ndarray | None:
         """Returns the mask of an agent who is to act, None for the others."""
         acts = not self._over and agent == self.agent_selection
@@ -172,8 +183,8 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Begins a match.
 
         Args:
-            seed: Seed of this and the following matches; None goes on with the generator as it is,
-                so that matches differ.
+            seed: Seed of this and the following matches; None goes on to the next match, so that
+                matches differ.
             options: "deck": card codes in the order in which they leave the pack, for the first
                 hand; "dealer": seat of the first dealer; "start": how a match under way stands (see
                 `Batch.reset`); "rules": rules of this match (see `rules_of_reset`); the next reset
@@ -181,21 +192,22 @@ class KilleAEC(AECEnv[str, Any, int]):
 
         Raises:
             RulesError: A dealer, rule, start or seed that cannot be, or another number of seats:
-                the observation has entries a seat, so that takes another environment.
+                the observation has entries per seat, so that takes another environment.
             CardError: A deck that is not possible.
 
         A match that random cards decide before anybody acts is passed over. With a deck that does
         so, the match is over at once, with its rewards.
         """
+        seed = None if seed is None else arguments.seed(seed)
         given = reset_options(options, RESET_OPTIONS)
-        if given.get("num_players", self.num_players) != self.num_players:
+        seats = given.get("num_players", self.num_players)
+        if not arguments.is_whole(seats) or seats != self.num_players:
+            other = shortened(seats)
             raise RulesError(
-                f"this environment has {self.num_players} seats; for {given['num_players']} make "
-                f"another one: kille_env.make({self.game.spec.name!r}, {given['num_players']})"
+                f"this environment has {self.num_players} seats; for {other} make another one: "
+                f"kille_env.make({self.game.spec.name!r}, {other})"
             )
-        rules = self.rules
-        if given.get("rules") is not None:
-            rules = rules_of_reset(self.game.spec, self.rules, given["rules"])
+        rules = rules_of_reset(self.game.spec, self.rules, given.get("rules"))
         before = self._batch.rules
         self._batch.use_rules(rules)
         try:
@@ -210,7 +222,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._tell_everybody()
+        self._renew_infos()
         self.agent_selection = self.agents[0]
         if self._batch.over[0]:  # the given cards have decided it: the step pays it out
             self._log.step(np.zeros(1, dtype=np.int64))
@@ -251,7 +263,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             return
         self._cumulative_rewards[agent] = 0.0
         self._pay()
-        self._tell()
+        self._update_infos()
         self._select_next()
         if self.render_mode == "human":
             self.render()
@@ -271,8 +283,8 @@ class KilleAEC(AECEnv[str, Any, int]):
             rewards[name] = reward
             cumulative[name] += reward
 
-    def _tell(self) -> None:
-        """Gives new infos to those whose mask has changed or may have."""
+    def _update_infos(self) -> None:
+        """Gives new infos to the agents whose masks have changed or may have."""
         now = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
         changed = now | self._with_mask
         self._with_mask = now
@@ -283,7 +295,8 @@ class KilleAEC(AECEnv[str, Any, int]):
             if name in self.infos:
                 self.infos[name] = {"action_mask": self._masks[seat].copy()}
 
-    def _tell_everybody(self) -> None:
+    def _renew_infos(self) -> None:
+        """Gives new infos to every agent."""
         self.infos = {}
         self._with_mask = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
         for name in self.agents:
@@ -317,12 +330,12 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _illegal(self, agent: str, action: Any) -> IllegalActionError:
         names = self.game.spec.actions
-        known = isinstance(action, (int, np.integer)) and 0 <= action < len(names)
+        known = arguments.is_whole(action) and 0 <= action < len(names)
         text = self._batch.action_text
         legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now).tolist())
         return IllegalActionError(
-            f"{agent}: action {action!r}{f' ({names[int(action)]})' if known else ''} is not legal "
-            f'now. Legal: {legal}. info["action_mask"] says which'
+            f"{agent}: action {shortened(action)}{f' ({names[int(action)]})' if known else ''} is "
+            f'not legal now. Legal: {legal}. info["action_mask"] says which'
         )
 
     def _forfeit(self, agent: str) -> None:
@@ -371,7 +384,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._batch.full_state(0)[0]
 
     def render(self) -> str | None:  # type: ignore[override]
-        """Returns the table in words with every card ("ansi"), or prints it ("human")."""
+        """Returns the table as text with every card ("ansi"), or prints it ("human")."""
         if self.render_mode is None:
             raise KilleError('to render, make the environment with render_mode="ansi" or "human"')
         if not self._began:
@@ -443,7 +456,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.terminations = dict(state.terminations)
         self.truncations = dict(state.truncations)
         self._paid = True
-        self._tell_everybody()
+        self._renew_infos()
         self.infos = copy.deepcopy(state.infos)  # after a forfeit they say more than the tables
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,26 +7,27 @@
 `info["action_mask"]` says what is legal.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
 
 from kille_env.adapters.options import (
-    ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
+    SeatOptions,
+    check_names,
     one_of,
     reset_options,
     rules_of_reset,
 )
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalDiscrete, observation_space
-from kille_env.core.spec import Rules
-from kille_env.errors import KilleError
-from kille_env.policy import PlayerLike
+from kille_env.core import arguments
+from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.records import Record
+from kille_env.registry import load_game
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")
 
@@ -51,52 +52,33 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         game: str,
         num_players: int | None = None,
         *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
-        opponents: PlayerLike | Sequence[PlayerLike] = "uniform",
-        seat: int | str = "rotate",
         observation: str = "box",
-        illegal: str = "lose",
-        illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the table.
 
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            rules: Preset's name, mapping of switches, or resolved rules.
-            episode: "match" or "deal".
-            opponents: One player for all other seats, or P - 1 of them, clockwise from the left
-                neighbour: "uniform", a name or path that `kille_agents.load_policy` knows, or an
-                object with `probabilities(observation, mask)`.
-            seat: The seat: a number; "rotate", one further each match; "random".
             observation: "box": the features alone; "dict": the mask beside them.
-            illegal: "lose" or "raise", see above.
-            illegal_reward: See above.
             render_mode: "human" prints the table as the seat sees it after every reset and step,
                 "ansi" returns it from `render`.
+            **options: `rules`, `episode`, `opponents` ("rule_of_thumb" unless named), `seat`
+                ("rotate"), `illegal` ("lose") and `illegal_reward`; see
+                `kille_env.adapters.options.SeatOptions`.
 
         Raises:
             UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
             PolicyError: A player that does not exist or does not fit.
         """
+        check_names(KilleEnv, options, load_game(game).spec, SeatOptions.__annotations__)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self._kind = one_of("observation", observation, OBSERVATION)
-        self.tables = SeatTables(
-            game,
-            1,
-            num_players,
-            rules=rules,
-            episode=episode,
-            opponents=opponents,
-            seat=seat,
-            illegal=one_of("illegal", illegal, ILLEGAL),
-            illegal_reward=illegal_reward,
-        )
+        self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})
         self.num_players = self.tables.num_players
         self._make_spaces()
 
@@ -115,29 +97,21 @@ class KilleEnv(gymnasium.Env[Any, Any]):
 
         Args:
             seed: Seed of this and the following matches, the opponents' choices included; None goes
-                on with the generators as they are.
-            options: "deck", "dealer", "start" and "rules" as in `KilleAEC.reset`; "seat" for this
-                match.
+                on to the next match.
+            options: "deck", "dealer", "start" and "rules" as in `KilleAEC.reset`; "seat", the
+                number of the seat for this match.
+
+        Raises:
+            RulesError: An option or seed that is not possible; nothing has changed.
+            CardError: A deck that is not possible, or leaves the seat without a decision; nothing
+                has changed.
         """
-        super().reset(seed=seed)
-        given = reset_options(options, RESET_OPTIONS)
         tables = self.tables
-        rules = tables.rules
-        if given.get("rules") is not None:
-            rules = rules_of_reset(tables.batch.spec, rules, given["rules"])
-        before = tables.batch.rules
-        tables.batch.use_rules(rules)
-        try:
-            tables.begin(
-                seed,
-                deck=given.get("deck"),
-                dealer=given.get("dealer"),
-                start=given.get("start"),
-                seat=given.get("seat"),
-            )
-        except KilleError:
-            tables.batch.use_rules(before)
-            raise
+        seed = None if seed is None else arguments.seed(seed)
+        given = reset_options(options, RESET_OPTIONS)
+        given["rules"] = rules_of_reset(tables.batch.spec, tables.rules, given.get("rules"))
+        tables.begin(seed, **given)
+        super().reset(seed=seed)
         if self.render_mode == "human":
             self.render()
         return self._observe(), self._info()
@@ -146,11 +120,15 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         """Plays an action, then the others up to the seat's next decision or the end.
 
         Raises:
-            IllegalActionError: Not legal, with `illegal="raise"`; nothing has changed.
+            IllegalActionError: Not legal, with `illegal="raise"`, or no whole number; nothing has
+                changed.
             KilleError: The episode is over, or `reset` has not been called.
         """
         tables = self.tables
-        tables.step(np.asarray(action).reshape(1))
+        given = arguments.array(action)
+        if given is None or given.size != 1:
+            raise IllegalActionError(f"an action is one whole number, got {shortened(action)}")
+        tables.step(given.reshape(1))
         if self.render_mode == "human":
             self.render()
         return (
@@ -196,7 +174,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         return self.tables.log.records(names)[-1]
 
     def render(self) -> str | None:  # type: ignore[override]
-        """Returns ("ansi") or prints ("human") the table in words, as the seat sees it."""
+        """Returns ("ansi") or prints ("human") the table as text, as the seat sees it."""
         if self.render_mode is None:
             raise KilleError('to render, make the environment with render_mode="ansi" or "human"')
         text = self.tables.batch.describe(0, int(self.tables.own[0]))

@@ -1,15 +1,44 @@
 """Options that several environments take: what is possible, and errors that say so."""
 
 import difflib
-from collections.abc import Mapping
-from typing import Any
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict
 
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.errors import RulesError, did_you_mean
+from kille_env.errors import RulesError, did_you_mean, shortened
+from kille_env.policy import PlayerLike
 
 ILLEGAL = ("raise", "lose")
 OBSERVATION = ("dict", "box")
 RENDER_MODES = ("human", "ansi")
+OPPONENTS = "rule_of_thumb"
+"""Who plays the other seats where nobody is named."""
+
+
+class SeatOptions(TypedDict, total=False):
+    """Options of every form in which the caller plays one seat of a table.
+
+    Attributes:
+        rules: A preset's name, a mapping of switches, or resolved rules.
+        episode: "match" or "deal"; None is what `rules` say, "match" if they say nothing.
+        opponents: One player for all other seats, or P - 1 of them, clockwise from the left
+            neighbour, each as `kille_env.policy.resolve` takes it: a name, a path, an object with
+            `probabilities(observation, mask)`, a function, ...
+        seat: The caller's seat: a number; "rotate", one further each match; "random".
+        illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
+            nothing; "lose" ends the episode with `illegal_reward`.
+        illegal_reward: See `illegal`; None is one unit less than the least that a step can bring,
+            so that an illegal action is never the cheapest way out of a bad deal.
+    """
+
+    rules: Rules | Mapping[str, Any] | str | None
+    episode: str | None
+    opponents: PlayerLike | Sequence[PlayerLike]
+    seat: int | str
+    illegal: str
+    illegal_reward: float | None
 
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
@@ -18,9 +47,62 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
     Raises:
         RulesError: It is not; the message says what is possible.
     """
-    if value not in known:
-        raise RulesError(f"{name} is {value!r}. {did_you_mean(value, known)}")
+    if not isinstance(value, str) or value not in known:
+        raise RulesError(f"{name} is {shortened(value)}. {did_you_mean(shortened(value), known)}")
     return value
+
+
+def check_names(
+    form: Callable[..., Any], given: Iterable[str], spec: GameSpec, also: Iterable[str] = ()
+) -> None:
+    """Refuses options that do not exist.
+
+    Args:
+        form: What takes the options.
+        given: Their names.
+        spec: The game, whose switches belong into `rules`.
+        also: Names that `form` takes besides those of its signature.
+
+    Raises:
+        RulesError: The message suggests what may have been meant.
+    """
+    known = [*inspect.signature(form).parameters, *also]
+    for name in given:
+        if name in known:
+            continue
+        if name in [switch.name for switch in spec.switches]:
+            raise RulesError(f"{name!r} is a switch of {spec.name}: rules={{{name!r}: ...}}")
+        known = [each for each in known if each != "options"]
+        raise RulesError(f"{form.__name__} has no option {name!r}. {did_you_mean(name, known)}")
+
+
+def check_reward(given: Any) -> float | None:
+    """Returns the option `illegal_reward`.
+
+    Raises:
+        RulesError: It is neither a finite number nor None.
+    """
+    if given is None:
+        return None
+    try:
+        reward = math.nan if isinstance(given, (str, bytes, bool)) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        reward = math.nan
+    if not math.isfinite(reward):
+        raise RulesError(
+            f"illegal_reward is {shortened(given)}, expected a finite number, or None for one unit "
+            "less than the least reward of a step"
+        )
+    return reward
+
+
+def losing_reward(spec: GameSpec, rules: Rules, num_players: int) -> float:
+    """Returns what an illegal action earns if nothing is named: less than any step can bring.
+
+    So it is never the cheapest way out of a bad deal. In a match of several deals, losses can add
+    up to more.
+    """
+    return min(0.0, spec.reward_range(rules, num_players)[0]) - 1.0
 
 
 def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:
@@ -30,8 +112,10 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     like one of ours misspelt.
 
     Raises:
-        RulesError: A misspelt option.
+        RulesError: A misspelt option, or options that are no mapping.
     """
+    if not isinstance(options, (Mapping, type(None))):
+        raise RulesError(f"options are a mapping such as {{'dealer': 0}}, got {shortened(options)}")
     found = {}
     for key, value in (options or {}).items():
         if key in known:
@@ -42,14 +126,20 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
 
 
 def rules_of_reset(spec: GameSpec, base: Rules, given: Any) -> Rules:
-    """Returns the rules that `reset(options={"rules": ...})` asks for.
+    """Returns the rules of the matches that a reset begins.
 
     Args:
         spec: The game.
         base: The environment's own rules.
-        given: A preset's name; a mapping of switches that differ from `base`, or from the preset
-            that it names; or resolved rules. The episode stays as it is unless it is named.
+        given: The reset's option "rules": None for `base`; a preset's name; a mapping of switches
+            that differ from `base`, or from the preset that it names; or resolved rules. The
+            episode stays as it is unless it is named.
+
+    Raises:
+        RulesError: A preset, switch or value that does not exist.
     """
+    if given is None:
+        return base
     if isinstance(given, Mapping) and "preset" not in given:
         return spec.resolve(base, **given)
     named = isinstance(given, Rules) or (isinstance(given, Mapping) and "episode" in given)

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: native vector environments with action masks and a stream a seat.
+"""Stable-Baselines3: native vector environments with action masks and one stream per seat.
 
 A seat's consecutive decisions form its stream, and whatever it earns before its next decision, or
 before the end, belongs to its last one. There are two forms.
@@ -6,13 +6,18 @@ before the end, belongs to its last one. There are two forms.
 Every decision of every seat belongs to the learner, and the buffer credits each stream by itself:
 
     venv = SelfPlayVecEnv("byteskille", num_tables=512, num_players=3)
-    model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
+    model = MaskablePPO(
+        "MlpPolicy",
+        venv,
+        rollout_buffer_class=SeatStreamBuffer,
+        rollout_buffer_kwargs={"env": venv},
+    )
     model.learn(1_000_000)
 
-Or the learner owns one seat of each table, which serves every algorithm for one agent; the other
-seats are played by its own live policy, by bots, or by policies of your own:
+Or the learner plays one seat of each table, which serves every algorithm for one agent; the other
+seats are played by its own live policy (`opponents="self"`), by bots, or by policies of your own:
 
-    venv = SeatVecEnv("byteskille", num_tables=512, num_players=3, opponents="rule_of_thumb")
+    venv = SeatVecEnv("byteskille", num_tables=512, num_players=3)
     model = MaskablePPO("MlpPolicy", venv)
 
 Observations are uint8 [N, F]. `env_method("action_masks")` returns a list of one [N, A] array,
@@ -24,9 +29,8 @@ last observation, and at a cap the rules pay everything out, so nothing is left 
 
 import sys
 import time
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -46,15 +50,20 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-from kille_env.adapters.options import reset_options
-from kille_env.adapters.sb3_buffer import SeatRewards, SeatStep, SeatStreamBuffer
+from kille_env.adapters.options import (
+    OPPONENTS,
+    SeatOptions,
+    check_names,
+    reset_options,
+)
+from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import feature_space
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, RulesError
-from kille_env.policy import PlayerLike
-from kille_env.policy import UniformPolicy as Uniform
+from kille_env.policy import UniformPolicy
 from kille_env.registry import load_game
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
@@ -62,19 +71,17 @@ __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 RESET_OPTIONS = ("deck", "dealer", "start")
 
 
-def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm, Any] | None:
-    """Returns the algorithm whose rollout on `venv` makes the step at hand, and its buffer.
+def _algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
+    """Returns the algorithm whose rollout on `venv` makes the step at hand.
 
-    Stable-Baselines3 tells an environment nothing of who steps it; the caller's frame does.
+    Stable-Baselines3 does not tell an environment who steps it; the caller's frame does.
     """
     frame = sys._getframe(1)
     while frame is not None:
         caller = frame.f_locals.get("self")
         if frame.f_code.co_name == "collect_rollouts" and isinstance(caller, BaseAlgorithm):
             known = caller.get_env()
-            steps_us = known is not None and known.unwrapped is venv
-            buffer = frame.f_locals.get("rollout_buffer", frame.f_locals.get("replay_buffer"))
-            return (caller, buffer) if steps_us else None
+            return caller if known is not None and known.unwrapped is venv else None
         frame = frame.f_back
     return None
 
@@ -96,25 +103,37 @@ class _TableVecEnv(VecEnv):
         """Returns what is legal at each table, [N, A] int8, fresh."""
         raise NotImplementedError
 
-    def step_async(self, actions: np.ndarray) -> None:
+    def step_async(self, actions: Any) -> None:
         """Takes the actions, [N]; `step_wait` plays them."""
-        self._actions = np.asarray(actions).reshape(-1)
+        given = arguments.array(actions)
+        self._actions = actions if given is None else given.reshape(-1)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Takes the seed s of the next reset, for the seeds s, s + 1, ...; returns these.
+
+        Raises:
+            RulesError: It is no seed.
+        """
+        return super().seed(None if seed is None else arguments.seed(seed))
 
     def _take_seeds(self) -> list[int] | None:
         """Returns the seeds for the next reset, and uses them up."""
-        seeds = self._seeds
+        seeds = [seed for seed in self._seeds if seed is not None]
         self._reset_seeds()
-        if all(seed is None for seed in seeds):
-            return None
-        return [int(seed) for seed in seeds if seed is not None]
+        return seeds or None
 
     def _take_options(self) -> dict[str, Any]:
         """Returns the options for the next reset, and uses them up.
 
         Decks and dealers are lists over tables; matches start alike at all of them.
         """
-        found = [reset_options(options, RESET_OPTIONS) for options in self._options]
+        given: Any = self._options
         self._reset_options()
+        if not isinstance(given, list) or len(given) != self.num_envs:
+            raise RulesError(
+                f"options are a mapping, or a list of {self.num_envs} of them, got {given!r}"
+            )
+        found = [reset_options(options, RESET_OPTIONS) for options in given]
         names = {name for options in found for name in options}
         for name in names:
             if any(options.get(name) is None for options in found):
@@ -183,11 +202,14 @@ class _TableVecEnv(VecEnv):
 class SelfPlayVecEnv(_TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
-    The row of a table is the seat that is to act there. Train with
-    `rollout_buffer_class=SeatStreamBuffer`: another buffer would credit one seat's decision with
-    the next seat's prospects, and is refused when an algorithm collects a rollout with it. The
-    rewards that `step` returns are those of the seats that acted, in this step alone.
-    `infos[i]["episode"]["r"]` is the result of seat 0.
+    The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`: another
+    buffer would credit one seat's decision with the next seat's prospects, and is refused when an
+    algorithm collects a rollout with it. The rewards that `step` returns are those of the seats
+    that acted, in this step alone. `infos[i]["episode"]["r"]` is the result of
+    seat 0.
+
+    Attributes:
+        last_step: What the last step brought to whom, for `SeatStreamBuffer`; None before it.
     """
 
     def __init__(
@@ -223,6 +245,7 @@ class SelfPlayVecEnv(_TableVecEnv):
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
         self._number = 0
+        self.last_step: SeatStep | None = None
 
     def action_masks(self) -> np.ndarray:
         """Returns what is legal for the seats to act, [N, A] int8, fresh."""
@@ -263,14 +286,12 @@ class SelfPlayVecEnv(_TableVecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if dones.any():
             self._finish(dones, seats, infos)
-        mine = earned[np.arange(self.num_envs), seats].astype(np.float32)
-        rewards = mine.view(SeatRewards)
-        rewards.step = SeatStep(weakref.ref(self), self._number, seats, earned, dones.copy())
+        self.last_step = SeatStep(self._number, seats, earned, dones.copy())
         self._number += 1
-        return batch.observation.copy(), rewards, dones, infos
+        return batch.observation.copy(), self.last_step.own(), dones, infos
 
     def _finish(self, dones: np.ndarray, seats: np.ndarray, infos: list[dict[str, Any]]) -> None:
-        """Tells about the matches that have ended, and begins the next ones."""
+        """Fills the infos of matches that have ended, and begins the next ones."""
         rows = np.flatnonzero(dones)
         last, returns = self.batch.observe(seats)[rows], self._returns[rows]
         truncated = self.batch.truncated[rows].tolist()
@@ -290,13 +311,14 @@ class SelfPlayVecEnv(_TableVecEnv):
     def _check_buffer(self) -> None:
         self._checked = True
         caller = _algorithm_that_steps(self)
-        if caller and caller[1] is not None and not isinstance(caller[1], SeatStreamBuffer):
-            raise KilleError(
-                f"{type(caller[0]).__name__} collects with {type(caller[1]).__name__}, which would "
-                "credit the decision of one seat with what the next seat expects. Make the model "
-                "with rollout_buffer_class=SeatStreamBuffer, or use SeatVecEnv, which gives one "
-                "seat of each table to any algorithm"
-            )
+        if caller is None or isinstance(getattr(caller, "rollout_buffer", None), SeatStreamBuffer):
+            return
+        raise KilleError(
+            f"{type(caller).__name__} collects with a buffer that would credit the decision of one "
+            "seat with what the next seat expects. Make the model with "
+            'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or use '
+            "SeatVecEnv, which gives one seat of each table to any algorithm"
+        )
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
@@ -325,13 +347,13 @@ class LivePolicy:
     name = "self"
 
     def __init__(self) -> None:
-        """Follows nobody yet."""
+        """Follows no model yet."""
         self.model: Any = None
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the model's distribution over the legal actions, [N, A] float64."""
         if self.model is None:
-            return Uniform().probabilities(observation, mask)
+            return UniformPolicy().probabilities(observation, mask)
         policy = self.model.policy
         normalized = self.model.get_vec_normalize_env()
         if normalized is not None:  # the model knows observations as its wrapper shows them
@@ -355,10 +377,10 @@ class LivePolicy:
 class SeatVecEnv(_TableVecEnv):
     """One seat of each table for any algorithm that knows one agent; the others are played inside.
 
-    The reward is what the seat has earned since its last decision. `opponents="self"` plays the
-    other seats by the live policy of the model that learns here: the algorithm is found by itself
-    at its first step, or told by `follow`. What is to be played before that (the opponents who act
-    first right after the first reset) is played uniformly.
+    The reward is what the seat has earned since its last decision. With `opponents="self"` the live
+    policy of the model that learns here plays the other seats: the environment finds the algorithm
+    at its first step, or `follow` names it. What opponents do before that, right after the first
+    reset, is uniform.
 
     A match without any decision of the seat is passed over; `infos[i]["skipped"]` of the match
     before counts them.
@@ -370,14 +392,9 @@ class SeatVecEnv(_TableVecEnv):
         num_tables: int = 512,
         num_players: int | None = None,
         *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
-        opponents: PlayerLike | Sequence[PlayerLike] = "self",
-        seat: int | str = "rotate",
-        illegal: str = "raise",
-        illegal_reward: float = -1.0,
         seed: int | None = None,
         threads: int = 1,
+        **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
 
@@ -385,42 +402,30 @@ class SeatVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            rules: Preset's name, mapping of switches, or resolved rules.
-            episode: "match" or "deal".
-            opponents: One player for all other seats, or P - 1 of them, clockwise from the left
-                neighbour: "self", "uniform", a name or path that `kille_agents.load_policy` knows,
-                or an object with `probabilities(observation, mask)`.
-            seat: The learner's seat: "rotate", one further each match; "random"; a number.
-            illegal: "raise", or "lose" for algorithms without masks: the match ends for the seat
-                with `illegal_reward`.
-            illegal_reward: See `illegal`.
             seed: Seed of the tables and the opponents; an algorithm with a seed sets another one.
             threads: Threads that step the tables.
+            **options: `rules`, `episode`, `opponents` ("rule_of_thumb" unless named; "self" among
+                them is the model that learns), `seat` ("rotate"), `illegal` ("raise"; "lose" for
+                algorithms without masks) and `illegal_reward`; see
+                `kille_env.adapters.options.SeatOptions`.
 
         Raises:
             UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
             PolicyError: A player that does not exist or does not fit.
         """
+        check_names(SeatVecEnv, options, load_game(game).spec, SeatOptions.__annotations__)
         self.live = LivePolicy()
-        if isinstance(opponents, Sequence) and not isinstance(opponents, str):
-            seated: Any = [self.live if player == "self" else player for player in opponents]
-            self._plays_itself = "self" in [p for p in opponents if isinstance(p, str)]
-        else:
-            self._plays_itself = isinstance(opponents, str) and opponents == "self"
-            seated = self.live if self._plays_itself else opponents
+        opponents: Any = options.get("opponents", OPPONENTS)
+        alone = isinstance(opponents, str) or not isinstance(opponents, Sequence)
+        named = [
+            self.live if isinstance(player, str) and player == self.live.name else player
+            for player in ([opponents] if alone else opponents)
+        ]
+        self._plays_itself = any(player is self.live for player in named)
+        options["opponents"] = named[0] if alone else named
         self.tables = SeatTables(
-            game,
-            num_tables,
-            num_players,
-            rules=rules,
-            episode=episode,
-            opponents=seated,
-            seat=seat,
-            illegal=illegal,
-            illegal_reward=illegal_reward,
-            seed=seed,
-            threads=threads,
+            game, num_tables, num_players, seed=seed, threads=threads, **options
         )
         super().__init__(self.tables.batch)
         self._returns = np.zeros(num_tables)
@@ -429,12 +434,18 @@ class SeatVecEnv(_TableVecEnv):
         """Plays the seats of "self" by a model's policy from now on, as it goes on learning.
 
         Raises:
-            PolicyError: The model gives no distribution over actions.
+            PolicyError: The model has no distribution over actions, or remembers what it has seen.
         """
-        if not isinstance(model.policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
+        kind, policy = type(model).__name__, getattr(model, "policy", None)
+        if not isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
             raise PolicyError(
-                f"{type(model).__name__} has no distribution over actions to play the other seats "
-                "by; pass opponents that have probabilities(observation, mask)"
+                f"{kind} has no distribution over actions to play the other seats by; pass "
+                "opponents that have probabilities(observation, mask)"
+            )
+        if hasattr(policy, "lstm_actor"):
+            raise PolicyError(
+                f"{kind} remembers what it has seen, which the other seats cannot do with its "
+                "policy; pass opponents that have probabilities(observation, mask)"
             )
         self.live.model = model
 
@@ -471,7 +482,7 @@ class SeatVecEnv(_TableVecEnv):
         return tables.observation(), rewards, dones, infos
 
     def _finish(self, dones: np.ndarray, infos: list[dict[str, Any]]) -> None:
-        """Tells about the matches that have ended, and begins the next ones."""
+        """Fills the infos of matches that have ended, and begins the next ones."""
         tables = self.tables
         rows = np.flatnonzero(dones)
         last, returns = tables.observation()[rows], tables.returns[rows]
@@ -504,7 +515,7 @@ class SeatVecEnv(_TableVecEnv):
                 'opponents="self" is the live policy of the model that learns here, and none does: '
                 "call follow(model), or choose other opponents"
             )
-        self.follow(caller[0])
+        self.follow(caller)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays; the model is not part of it."""

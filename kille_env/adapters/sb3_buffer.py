@@ -1,6 +1,5 @@
 """The rollout buffer of `kille_env.adapters.sb3.SelfPlayVecEnv`, and what the two exchange."""
 
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,34 +21,36 @@ _FIELDS = ("observations", "actions", "values", "log_probs", "action_masks")
 
 
 class SeatStep(NamedTuple):
-    """What `SelfPlayVecEnv` tells `SeatStreamBuffer` about a step.
+    """What `SeatStreamBuffer` reads of a step of `SelfPlayVecEnv`.
 
     Attributes:
-        source: The environment.
-        number: Steps since its last reset, from 0.
+        number: Steps since the environment's last reset, from 0.
         seats: [N] who acted.
         rewards: [N, P] float64, what every seat earned.
         dones: [N] bool, which matches ended.
     """
 
-    source: weakref.ref
     number: int
     seats: np.ndarray
     rewards: np.ndarray
     dones: np.ndarray
 
-
-class SeatRewards(np.ndarray):
-    """The rewards of those who acted, [N] float32, with the whole `step` along; copies lose it."""
-
-    step: SeatStep | None
-
-    def __array_finalize__(self, obj: Any) -> None:
-        self.step = None
+    def own(self) -> np.ndarray:
+        """Returns what the seats that acted earned, [N] float32, as the environment returns it."""
+        return self.rewards[np.arange(len(self.seats)), self.seats].astype(np.float32)
 
 
 class SeatStreamBuffer(MaskableRolloutBuffer):
     """Rollout buffer for `SelfPlayVecEnv`: every (table, seat) is a stream of its own.
+
+    It is given the environment that the model learns in, where it reads who earned what:
+
+        MaskablePPO(
+            "MlpPolicy",
+            venv,
+            rollout_buffer_class=SeatStreamBuffer,
+            rollout_buffer_kwargs={"env": venv},
+        )
 
     A decision is complete when its seat decides again or the match ends. Its reward is what the
     seat has earned until then; advantages run along the stream (GAE) and are bootstrapped with the
@@ -57,19 +58,51 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     counts with that one.
 
     Decisions that are still open when a rollout ends are neither dropped nor guessed at: they are
-    carried over, and completed and learnt from in the next one. So the number of decisions that
-    `get` gives out is not exactly `n_steps * N`; it cuts them into minibatches of nearly
+    carried over, and completed and learned from in the next one. So the number of decisions that
+    `get` returns is not exactly `n_steps * N`; it cuts them into minibatches of nearly
     `batch_size`, all about as large.
     """
 
+    def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:
+        """Makes an empty buffer.
+
+        Args:
+            *args: As the library passes them.
+            env: The `SelfPlayVecEnv` that the model learns in, itself; what wraps it for the model
+                must leave the rewards as they are.
+            **options: As the library passes them.
+
+        Raises:
+            KilleError: There is no such environment.
+        """
+        self.use(env)
+        self._credited: SeatStep | None = None
+        self._open: np.ndarray | None = None
+        super().__init__(*args, **options)
+
+    def use(self, env: Any) -> None:
+        """Reads from an environment from now on, as after the model's `set_env`.
+
+        Args:
+            env: As for the constructor.
+
+        Raises:
+            KilleError: It is no such environment.
+        """
+        if getattr(env, "unwrapped", None) is not env or not hasattr(env, "last_step"):
+            given = "nothing" if env is None else f"a {type(env).__name__}"
+            raise KilleError(
+                "SeatStreamBuffer reads who earned what from the SelfPlayVecEnv that the model "
+                f'learns in, and was given {given}: pass rollout_buffer_kwargs={{"env": venv}}, '
+                "with the environment itself, not a wrapper of it"
+            )
+        self._env = env
+        self._expected = -1
+
     def reset(self) -> None:
-        """Makes room for a rollout; what is open stays."""
+        """Makes room for a rollout; open decisions stay."""
         self.mask_dims = int(getattr(self.action_space, "n", 0))
         self.pos, self.full, self.generator_ready = 0, False, False
-        if not hasattr(self, "_open"):
-            self._open: np.ndarray | None = None
-            self._expected: tuple[weakref.ref | None, int] = (None, 0)
-            return
         if self._open is not None:
             self._carry_over()
 
@@ -116,27 +149,21 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Args:
             obs: [N, F].
             action: [N, 1].
-            reward: As `SelfPlayVecEnv.step` returned it.
+            reward: [N], as `SelfPlayVecEnv.step` returned it.
             episode_start: Not needed: the step says which matches ended.
             value: [N, 1].
             log_prob: [N].
             action_masks: [N, A] or a list of one such array; None is all ones.
 
         Raises:
-            KilleError: The rewards are not those of a `SelfPlayVecEnv`.
+            KilleError: The rewards are not those of the environment's last step.
         """
-        step = getattr(reward, "step", None)
-        if not isinstance(step, SeatStep):
-            raise KilleError(
-                "SeatStreamBuffer reads who earned what from the rewards of SelfPlayVecEnv, and "
-                "these are others: train on a SelfPlayVecEnv, by itself or under VecMonitor "
-                "(VecNormalize hands on others, also with norm_reward=False)"
-            )
+        step = self._take_step(reward)
         if self._open is None or self._open.shape[1] != step.rewards.shape[1]:
             self._make_room(step.rewards.shape[1])
-        elif not self._goes_on(step):
+        elif step.number != self._expected:  # a reset came between
             self._forget()
-        self._expected = (step.source, step.number + 1)
+        self._expected = step.number + 1
         here = slice(self._top, self._top + self.n_envs)
         rows = self._rows
         rows["observations"][here] = obs
@@ -150,8 +177,25 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
+    def _take_step(self, reward: np.ndarray) -> SeatStep:
+        """Returns the step that brought a reward, once."""
+        step: SeatStep | None = self._env.last_step
+        if step is None or step is self._credited:
+            raise KilleError(
+                "the environment of SeatStreamBuffer has not been stepped: the model learns in "
+                'another one. Give load() rollout_buffer_kwargs={"env": venv} besides env=venv; '
+                "after set_env(venv) call model.rollout_buffer.use(venv)"
+            )
+        if not np.array_equal(reward, step.own()):
+            raise KilleError(
+                "SeatStreamBuffer was given other rewards than SelfPlayVecEnv earned: a wrapper "
+                "changes them (VecNormalize needs norm_reward=False)"
+            )
+        self._credited = step
+        return step
+
     def _credit(self, step: SeatStep, rows: np.ndarray) -> None:
-        """Closes the seats' decisions before these ones, then hands out what the step brought."""
+        """Closes the seats' decisions before these ones, then credits what the step brought."""
         open_, accrued = self._open, self._accrued
         assert open_ is not None
         mine = (np.arange(self.n_envs), step.seats)
@@ -171,14 +215,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             open_[step.dones] = -1
             accrued[step.dones] = 0.0
 
-    def _goes_on(self, step: SeatStep) -> bool:
-        """Whether a step follows the one before; not so after a reset, or of other tables."""
-        source, number = self._expected
-        same = source is None or source() is step.source()
-        return same and step.number == number
-
     def _forget(self) -> None:
-        """Leaves what is open for ever: how it goes on will not be seen."""
+        """Drops the open decisions: how they go on will not be seen."""
         assert self._open is not None
         self._open[:] = -1
         self._accrued[:] = 0.0
@@ -221,7 +259,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     def get(  # type: ignore[override]
         self, batch_size: int | None = None
     ) -> Iterator[MaskableRolloutBufferSamples]:
-        """Gives out the complete decisions in random order, in minibatches of about equal size."""
+        """Returns the complete decisions in random order, in minibatches of about equal size."""
         assert self.generator_ready, "compute_returns_and_advantage comes first"
         count = len(self.advantages)
         parts = 1 if batch_size is None else max(1, round(count / max(2, batch_size)))
@@ -229,7 +267,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             yield self._get_samples(indices)
 
     def size(self) -> int:
-        """Returns the number of decisions that `get` gives out."""
+        """Returns the number of decisions that `get` returns."""
         return len(self.advantages) if self.generator_ready else 0
 
     def state(self) -> dict[str, np.ndarray]:
@@ -240,7 +278,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         kept = {name: array[rows] for name, array in self._rows.items()}
         open_ = self._open.copy()
         open_[open_ >= 0] = np.arange(len(rows))
-        number = np.array(self._expected[1])
+        number = np.array(self._expected)
         return {"open": open_, "accrued": self._accrued.copy(), "number": number, **kept}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
@@ -256,7 +294,4 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         for name, array in self._rows.items():
             array[:count] = state[name]
         self._carried = self._top = count
-        self._expected = (None, int(state["number"]))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_expected": (None, self._expected[1])}
+        self._expected = int(state["number"])

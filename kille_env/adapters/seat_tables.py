@@ -1,34 +1,33 @@
-"""Tables at which one seat is the outside's, and the others are played here.
+"""Tables at which the caller plays one seat, and players inside play the others.
 
 The seat's consecutive decisions form its stream: whatever it earns before its next decision, or
 before the end, belongs to its last one. What it earns before its first decision of a match (its
 ante, say) is added to that one's, so that the rewards of a match sum to the seat's net result.
 
-A match that ends before the seat had anything to decide has no decision to reward. It is passed
-over, the next one begins, and `skipped` counts it.
+A match that ends before the seat has a decision has nothing to reward. It is passed over, the next
+one begins, and `skipped` counts it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
-from kille_env.adapters.opponents import Seating, ask
+from kille_env.adapters.options import ILLEGAL, OPPONENTS, check_reward, losing_reward, one_of
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import History
-from kille_env.core.keys import mix as scramble
-from kille_env.core.rng import GOLDEN
+from kille_env.core.keys import mix
 from kille_env.core.spec import Rules
-from kille_env.errors import CardError, KilleError, RulesError
-from kille_env.policy import PlayerLike
-from kille_env.policy import pick_actions as pick
+from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
+from kille_env.playing import Players
+from kille_env.policy import Player, PlayerLike, resolve
 from kille_env.records import Logbook
 from kille_env.registry import load_game
 
 SEATS = ("rotate", "random")
 MOST_SKIPPED = 10_000
-_FOR_SEATS, _FOR_PLAY, _FOR_WORLDS = np.uint64(0x5EA7), np.uint64(0x9147), np.uint64(0x3047)
+_FOR_SEATS = np.uint64(0x5EA7)
 
 
 def illegal_rows(mask: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -38,13 +37,55 @@ def illegal_rows(mask: np.ndarray, actions: np.ndarray) -> np.ndarray:
     return ~(inside & legal)
 
 
+def seat_opponents(
+    opponents: PlayerLike | Sequence[PlayerLike], game: str, num_players: int, rules: Rules
+) -> tuple[list[Player], np.ndarray]:
+    """Returns the players of the other seats, and who of them sits where.
+
+    Args:
+        opponents: One player for all other seats, or P - 1 players, clockwise from the left
+            neighbour.
+        game: The game to be played.
+        num_players: P.
+        rules: Its rules.
+
+    Returns:
+        The different players, so that each is asked once for all tables; and [P] index into them by
+        distance to the left of the caller's seat, -1 for that seat itself.
+
+    Raises:
+        PolicyError: Not as many players as seats, or a player that does not fit.
+    """
+    alone = isinstance(opponents, (str, Path)) or not isinstance(opponents, Sequence)
+    given: list[Any] = (
+        [opponents] * (num_players - 1) if alone else list(cast(Sequence[Any], opponents))
+    )
+    if len(given) != num_players - 1:
+        raise PolicyError(
+            f"{len(given)} opponents for {num_players - 1} other seats; "
+            "give one for all of them, or one for each, clockwise from the left neighbour"
+        )
+    players: list[Player] = []
+    known: dict[Any, int] = {}
+    distances = [-1]
+    for player in given:
+        key = player if isinstance(player, (str, Path)) else id(player)
+        if key not in known:
+            known[key] = len(players)
+            players.append(resolve(player, game, num_players, rules))
+        distances.append(known[key])
+    return players, np.array(distances, dtype=np.int64)
+
+
 class SeatTables:
-    """N tables with one seat of the outside at each.
+    """N tables at each of which the caller plays one seat.
 
     Attributes:
         batch: The tables.
+        players: Who plays the other seats.
         log: Logbook of the match, None where there are many tables.
-        own: [N] the outside's seat.
+        rules: The rules that the tables were made with.
+        own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision.
         terminated: [N] bool, whether the last step ended the match by the rules (or an illegal
@@ -64,10 +105,10 @@ class SeatTables:
         *,
         rules: Rules | Mapping[str, Any] | str | None = None,
         episode: str | None = None,
-        opponents: PlayerLike | Sequence[PlayerLike] = "uniform",
+        opponents: PlayerLike | Sequence[PlayerLike] = OPPONENTS,
         seat: int | str = "rotate",
         illegal: str = "raise",
-        illegal_reward: float = -1.0,
+        illegal_reward: float | None = None,
         seed: int | None = None,
         threads: int = 1,
     ) -> None:
@@ -77,34 +118,35 @@ class SeatTables:
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            rules: Preset's name, mapping of switches, or resolved rules.
-            episode: "match" or "deal".
-            opponents: One player for all other seats, or P - 1 of them, clockwise from the left
-                neighbour: see `kille_env.adapters.opponents.resolve`.
-            seat: The outside's seat: a number; "rotate", one further each match; "random".
-            illegal: "raise", or "lose": the match ends for the seat with `illegal_reward`.
-            illegal_reward: See `illegal`.
+            rules: See `kille_env.adapters.options.SeatOptions`, as for the arguments up to
+                `illegal_reward`.
+            episode: See `rules`.
+            opponents: See `rules`.
+            seat: See `rules`.
+            illegal: See `rules`.
+            illegal_reward: See `rules`.
             seed: Seed of the tables and of the opponents' choices.
             threads: Threads that step the tables.
 
         Raises:
+            UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
             PolicyError: A player that does not exist or does not fit.
         """
         loaded = load_game(game)
-        resolved = loaded.spec.resolve(rules, episode=episode)
-        self.batch = Batch(loaded, num_tables, num_players, resolved, seed, threads, restart=False)
+        self.rules = loaded.spec.resolve(rules, episode=episode)
+        self.batch = Batch(
+            loaded, num_tables, num_players, self.rules, seed, threads, restart=False
+        )
         # A table by itself can write its match down; many would keep every action since a reset.
         self.log = Logbook(self.batch) if num_tables == 1 else None
-        self._play = self.log or self.batch
         self.num_tables, self.num_players = num_tables, self.batch.num_players
-        self.rules = resolved
         self.seat = self._check_seat(seat)
-        if illegal not in ("raise", "lose"):
-            raise RulesError(f"illegal is {illegal!r}, expected 'raise' or 'lose'")
-        self.illegal, self.illegal_reward = illegal, float(illegal_reward)
-        self.seating = Seating(opponents, game, self.num_players, resolved)
-        self._history = History(self.batch) if self.seating.remember else None
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
+        self._illegal_reward = check_reward(illegal_reward)
+        players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
+        step = None if self.log is None else self.log.step
+        self.players = Players(self.batch, players, np.array(-1), step)
         n = num_tables
         self.own = np.zeros(n, dtype=np.int64)
         self.over, self.forfeited = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
@@ -113,21 +155,29 @@ class SeatTables:
         self.returns = np.zeros((n, self.num_players))
         self.decisions = np.zeros(n, dtype=np.int64)
         self.skipped = np.zeros(n, dtype=np.int64)
-        self._noise = np.zeros(n, dtype=np.uint64)
         self._rows = np.arange(n)
 
-    def _check_seat(self, seat: int | str) -> int | str:
-        whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
-        if seat in SEATS if isinstance(seat, str) else whole and 0 <= seat < self.num_players:
+    @property
+    def illegal_reward(self) -> float:
+        """What an illegal action earns where it loses, under the rules that are played now."""
+        if self._illegal_reward is not None:
+            return self._illegal_reward
+        return losing_reward(self.batch.spec, self.batch.rules, self.num_players)
+
+    def _check_seat(self, seat: Any) -> int | str:
+        whole = arguments.is_whole(seat) and 0 <= seat < self.num_players
+        if seat in SEATS if isinstance(seat, str) else whole:
             return seat
         raise RulesError(
-            f"seat is {seat!r}, expected 0 to {self.num_players - 1}, 'rotate' or 'random'"
+            f"seat is {shortened(seat)}, expected 0 to {self.num_players - 1}, 'rotate' or 'random'"
         )
 
     def begin(
         self,
         seed: int | Sequence[int] | None = None,
         which: np.ndarray | None = None,
+        *,
+        rules: Rules | None = None,
         deck: Any = None,
         dealer: Any = None,
         start: Any = None,
@@ -138,21 +188,36 @@ class SeatTables:
         Args:
             seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
             which: [N] bool; None is all of them.
+            rules: Resolved rules of all tables from now on; None is as they are.
             deck: As in `Batch.reset`.
             dealer: As in `Batch.reset`.
             start: As in `Batch.reset`.
-            seat: The outside's seat in these matches; None is as the tables were made.
+            seat: The caller's seat in these matches; None is as the tables were made.
 
         Raises:
+            RulesError: A seat, dealer, seed or start that is not possible; nothing has changed.
             CardError: A deck that is not possible, or with which a match ends before its seat has
-                anything to decide.
+                a decision; nothing has changed.
         """
-        chosen = np.ones(self.num_tables, np.bool_) if which is None else which.astype(np.bool_)
-        seat = None if seat is None else int(self._check_seat(seat))
-        self._play.reset(seed, deck=deck, dealer=dealer, start=start, which=chosen)
+        chosen = np.ones(self.num_tables, np.bool_) if which is None else which
+        seat = None if seat is None else arguments.seat(seat, self.num_players)
+        before = self.batch.rules
+        mark = None if deck is None else self._mark()
+        try:
+            if rules is not None:
+                self.batch.use_rules(rules)
+            self._begin(chosen, seat, seed=seed, deck=deck, dealer=dealer, start=start)
+        except KilleError:
+            self.batch.use_rules(before)
+            if mark is not None:
+                self._return_to(mark)
+            raise
+
+    def _begin(self, chosen: np.ndarray, seat: int | None, *, deck: Any, **options: Any) -> None:
+        reset = (self.log or self.batch).reset
+        reset(deck=deck, which=chosen, **options)
+        self.players.forget(chosen)
         self.skipped[chosen] = 0
-        if self._history is not None:
-            self._history.forget(chosen)
         for _ in range(MOST_SKIPPED):
             self._sit_down(chosen, seat)
             self._play_others()
@@ -165,28 +230,30 @@ class SeatTables:
                     "it another seat, dealer or deck"
                 )
             self.skipped[passed] += 1
-            self._play.reset(which=passed)
+            reset(which=passed)
             chosen = passed
         raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None) -> None:
-        """Fixes the outside's seat and the opponents' luck for new matches."""
-        tables = self.batch._tables
-        keys = tables["match_key"]
+        """Seats everybody for new matches."""
+        tables = self.batch.tables[chosen]
         if seat is None and self.seat == "rotate":
-            first = scramble(tables["seed"] ^ _FOR_SEATS) % np.uint64(self.num_players)
-            own = (first.astype(np.int64) + tables["matches"]) % self.num_players
+            first = mix(tables["seed"] ^ _FOR_SEATS) % np.uint64(self.num_players)
+            self.own[chosen] = (first.astype(np.int64) + tables["matches"]) % self.num_players
         elif seat is None and self.seat == "random":
-            own = (scramble(keys ^ _FOR_SEATS) % np.uint64(self.num_players)).astype(np.int64)
+            self.own[chosen] = mix(tables["match_key"] ^ _FOR_SEATS) % np.uint64(self.num_players)
         else:
-            own = np.full(self.num_tables, self.seat if seat is None else seat)
-        self.own[chosen] = own[chosen]
-        self._noise[chosen] = scramble(keys[chosen] ^ _FOR_PLAY)
+            self.own[chosen] = self.seat if seat is None else seat
+        self._seat_players()
         self.pending[chosen] = 0.0
         self.returns[chosen] = 0.0
         self.decisions[chosen] = 0
         self.over[chosen] = self.forfeited[chosen] = False
         self.terminated[chosen] = self.truncated[chosen] = False
+
+    def _seat_players(self) -> None:
+        distances = (np.arange(self.num_players) - self.own[:, None]) % self.num_players
+        self.players.seating[:] = self._distances[distances]
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays the seat's action at each table, and on to its next decision or the end.
@@ -201,7 +268,7 @@ class SeatTables:
             KilleError: A match is over and has not been begun again.
         """
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which
-        actions = arguments.actions(actions, self.batch.num_tables)
+        actions = arguments.actions(actions, self.num_tables)
         if (chosen & self.over).any():
             table = int(np.argmax(chosen & self.over))
             raise KilleError(f"the match at table {table} is over: begin another one, reset()")
@@ -248,10 +315,8 @@ class SeatTables:
         Raises:
             KilleError: An opponent remembers what has been decided in the deals.
         """
-        if self._history is not None:
-            raise KilleError("tables with opponents who remember the deal cannot be saved")
-        kept = {name: getattr(self, name).copy() for name in _KEPT}
-        return {"tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(), **kept}
+        saved = np.frombuffer(self.batch.save(), dtype=np.uint8).copy()
+        return {"tables": saved, **self.players.state(), **self._kept()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly.
@@ -260,42 +325,41 @@ class SeatTables:
             KilleError: The state is of other tables.
         """
         self.batch.restore(state["tables"].tobytes())
+        self.players.load_state(state)
+        self._put_back(state)
+
+    def _kept(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name).copy() for name in _KEPT}
+
+    def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
         for name in _KEPT:
-            getattr(self, name)[...] = state[name]
+            getattr(self, name)[...] = kept[name]
+        self._seat_players()
+
+    def _mark(self) -> Any:
+        """Returns what `_return_to` needs to take a reset back."""
+        written = None if self.log is None else self.log.mark()
+        return self.batch.save(), written, self.players.mark(), self._kept()
+
+    def _return_to(self, mark: Any) -> None:
+        saved, written, played, kept = mark
+        self.batch.restore(saved)
+        if self.log is not None:
+            self.log.return_to(written)
+        self.players.return_to(played)
+        self._put_back(kept)
 
     def _play_others(self) -> None:
-        """Plays until the outside's seat is to act at every table, or its match is over."""
-        batch = self.batch
-        while True:
-            others = (batch.seat >= 0) & (batch.seat != self.own)
-            if not others.any():
-                return
-            self._step(self._choose(others), others)
-
-    def _choose(self, others: np.ndarray) -> np.ndarray:
-        """Returns the opponents' actions, [N]; each player is asked once."""
-        batch, seating = self.batch, self.seating
-        actions = np.zeros(self.num_tables, dtype=np.int64)
-        rows = np.flatnonzero(others)
-        who = seating.at[(batch.seat[rows] - self.own[rows]) % self.num_players]
-        self._noise[rows] += GOLDEN
-        for number, player in enumerate(seating.players):
-            at = rows[who == number]
-            if len(at):
-                wanted = ask(
-                    player, batch, at, scramble(self._noise[at] ^ _FOR_WORLDS), self._history
-                )
-                chance = (scramble(self._noise[at]) >> np.uint64(32)) / 2.0**32
-                actions[at] = pick(wanted, chance)
-        return actions
+        """Plays until the caller's seat is to act at every table, or its match is over."""
+        seat = self.batch.seat
+        while (others := (seat >= 0) & (seat != self.own)).any():
+            self._step(self.players.actions(others), others)
 
     def _step(self, actions: np.ndarray, which: np.ndarray) -> None:
         """Steps some of the tables; the others stand still."""
         if not which.any():
             return
-        if self._history is not None:
-            self._history.note(actions, which)
-        self._play.step(actions, which)
+        self.players.step(actions, which)
         earned = self.batch.reward
         self.pending += earned[self._rows, self.own]
         self.returns += earned
@@ -312,5 +376,4 @@ _KEPT = (
     "returns",
     "decisions",
     "skipped",
-    "_noise",
 )

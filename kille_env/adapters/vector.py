@@ -1,4 +1,4 @@
-"""Gymnasium's vector API, natively: many tables with one seat of the outside at each.
+"""Gymnasium's vector API, natively: many tables, one seat of each played by the caller.
 
     venv = gymnasium.make_vec("kille_env:kille_env/Byteskille-v0", num_envs=256, seat=0)
     observations, infos = venv.reset(seed=7)
@@ -7,8 +7,8 @@
 Table i of `reset(seed=s)` plays as `KilleEnv` does after `reset(seed=s + i)`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -16,18 +16,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from kille_env.adapters.options import (
-    ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
+    SeatOptions,
+    check_names,
     one_of,
     reset_options,
     rules_of_reset,
 )
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalMultiDiscrete, observation_space
-from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, RulesError
-from kille_env.policy import PlayerLike
+from kille_env.core import arguments
+from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.registry import load_game
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
 
@@ -48,16 +49,11 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: int = 1,
         num_players: int | None = None,
         *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
-        opponents: PlayerLike | Sequence[PlayerLike] = "uniform",
-        seat: int | str = "rotate",
         observation: str = "box",
-        illegal: str = "lose",
-        illegal_reward: float = -1.0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
         render_mode: str | None = None,
+        **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
 
@@ -65,50 +61,36 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
             game: Name of the game.
             num_envs: N.
             num_players: P, the game's default for None.
-            rules: As in `KilleEnv`; so are the arguments up to `illegal_reward`.
-            episode: See `rules`.
-            opponents: See `rules`.
-            seat: See `rules`.
-            observation: See `rules`.
-            illegal: See `rules`.
-            illegal_reward: See `rules`.
+            observation: "box": the features alone; "dict": the masks beside them.
             autoreset_mode: When a finished table begins again, as Gymnasium defines it:
                 "SameStep" (the last observation is in `infos["final_obs"]`), "NextStep" (in the
                 step after, whose action is ignored), "Disabled" (by `reset` with
                 `options={"reset_mask": ...}`).
             threads: Threads that step the tables.
             render_mode: "ansi" or None.
+            **options: As in `KilleEnv`.
 
         Raises:
             UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
             PolicyError: A player that does not exist or does not fit.
         """
+        check_names(KilleVectorEnv, options, load_game(game).spec, SeatOptions.__annotations__)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES[1:])
         self._kind = one_of("observation", observation, OBSERVATION)
         try:
-            self._mode = AutoresetMode(autoreset_mode)
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise RulesError(
-                f"autoreset_mode is {autoreset_mode!r}. Possible are: {modes}"
+                f"autoreset_mode is {shortened(autoreset_mode)}. Possible are: {modes}"
             ) from None
-        self.tables = SeatTables(
-            game,
-            num_envs,
-            num_players,
-            rules=rules,
-            episode=episode,
-            opponents=opponents,
-            seat=seat,
-            illegal=one_of("illegal", illegal, ILLEGAL),
-            illegal_reward=illegal_reward,
-            threads=threads,
-        )
+        seated: SeatOptions = {"illegal": "lose", **options}
+        self.tables = SeatTables(game, num_envs, num_players, threads=threads, **seated)
         self.num_envs, self.num_players = num_envs, self.tables.num_players
         self.render_mode = render_mode
-        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         spec = self.tables.batch.spec
         self.single_observation_space = observation_space(spec, self.num_players, self._kind)
         self.single_action_space = spaces.Discrete(spec.num_actions)
@@ -126,60 +108,53 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         """Begins matches at all tables, or at those of `options["reset_mask"]`.
 
         Args:
-            seed: s for the seeds s, s + 1, ...; [N] seeds, None among them goes on; None goes on.
-            options: "reset_mask" [N] bool; "deck", "dealer" (one, or one a table), "start", "rules"
-                and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of all
-                tables.
+            seed: s for the seeds s, s + 1, ...; [N] seeds, where None takes one from the operating
+                system; None goes on to the tables' next matches.
+            options: "reset_mask" [N] bool; "deck", "dealer" (one, or one per table), "start",
+                "rules" and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of
+                all tables.
+
+        Raises:
+            RulesError: An option or seed that is not possible; nothing has changed.
+            CardError: As in `KilleEnv.reset`.
         """
         given = reset_options(options, RESET_OPTIONS)
-        chosen = self._reset_mask(given.get("reset_mask"))
-        tables = self.tables
-        before = tables.batch.rules
-        if given.get("rules") is not None:
-            if not chosen.all():
-                raise RulesError(
-                    "the tables share their rules: give 'rules' to a reset of all of them, not "
-                    "with a reset_mask that leaves some out"
-                )
-            tables.batch.use_rules(rules_of_reset(tables.batch.spec, tables.rules, given["rules"]))
-        elif chosen.all():
-            tables.batch.use_rules(tables.rules)
-        try:
-            tables.begin(
-                self._seeds(seed),
-                chosen,
-                deck=given.get("deck"),
-                dealer=given.get("dealer"),
-                start=given.get("start"),
-                seat=given.get("seat"),
+        chosen = self._reset_mask(given.pop("reset_mask", None))
+        if given.get("rules") is not None and not chosen.all():
+            raise RulesError(
+                "the tables share their rules: give 'rules' to a reset of all of them, not with a "
+                "reset_mask that leaves some out"
             )
-        except KilleError:
-            tables.batch.use_rules(before)
-            raise
+        if chosen.all():
+            tables = self.tables
+            given["rules"] = rules_of_reset(tables.batch.spec, tables.rules, given.get("rules"))
+        self.tables.begin(self._seeds(seed), chosen, **given)
         return self._observe(), self._infos(chosen)
 
     def _reset_mask(self, given: Any) -> np.ndarray:
         if given is None:
             return np.ones(self.num_envs, dtype=np.bool_)
-        fits = isinstance(given, np.ndarray) and given.dtype == np.bool_
+        fits = type(given) is np.ndarray and given.dtype == np.bool_
         if not fits or given.shape != (self.num_envs,) or not given.any():
             raise RulesError(
                 f"reset_mask is a bool array of shape ({self.num_envs},) with a True in it, "
-                f"got {given!r}"
+                f"got {shortened(given)}"
             )
         return given
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int] | None:
+    def _seeds(self, seed: Any) -> list[int] | None:
         if seed is None:
             return None
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
+            first = arguments.seed(seed)
+            return [first + i for i in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise RulesError(f"{len(seed)} seeds for {self.num_envs} tables")
         if all(one is None for one in seed):
             return None
         fresh = np.random.SeedSequence().generate_state(self.num_envs)
-        return [int(fresh[i]) if one is None else int(one) for i, one in enumerate(seed)]
+        both = zip(seed, fresh.tolist(), strict=True)
+        return [other if one is None else arguments.seed(one) for one, other in both]
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays an action at each table, then the others up to the seat's next decision.
@@ -190,7 +165,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         """
         tables = self.tables
         again = np.zeros(self.num_envs, dtype=np.bool_)
-        if self._mode == AutoresetMode.NEXT_STEP:
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             again = tables.over.copy()
         tables.step(actions, ~again)
         if again.any():
@@ -199,7 +174,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         truncated = tables.truncated.copy()
         infos: dict[str, Any] = {}
         ended = tables.over.copy()
-        if self._mode == AutoresetMode.SAME_STEP and ended.any():
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
             infos = self._final_infos(ended)
             tables.begin(which=ended)
         infos.update(self._infos(np.ones(self.num_envs, dtype=np.bool_)))
@@ -240,7 +215,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _mask(self) -> np.ndarray:
         mask = self.tables.mask()
-        if self._mode == AutoresetMode.NEXT_STEP:
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             mask[self.tables.over] = 1
         return mask
 
@@ -251,7 +226,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         return {"observation": seen, "action_mask": self._mask()}
 
     def render(self) -> tuple[str, ...] | None:
-        """Returns each table in words, as the seat sees it."""
+        """Returns each table as text, as the seat sees it."""
         if self.render_mode is None:
             raise KilleError('to render, make the environment with render_mode="ansi"')
         tables = self.tables

@@ -22,6 +22,7 @@ from pettingzoo.test import (
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env
+from adapters.spies import random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
 
@@ -553,3 +554,43 @@ def test_a_forfeit_can_be_cloned_and_put_back() -> None:
     env.restore_state(state)
     assert env.infos["player_0"]["illegal_action"] == infos["player_0"]["illegal_action"]
     assert not any(info["action_mask"].any() for info in env.infos.values())
+
+
+@pytest.mark.parametrize("eliminated", ["end", "immediate"])
+def test_a_secret_step_shows_the_others_nothing(eliminated: str, scale: Callable[..., int]) -> None:
+    """A gok holder who waits has been asked, and nobody else can know of it."""
+    env = kille_env.make("byteskille", 5, rules={"gok_call": "any_time"}, eliminated=eliminated)
+    spec, rng, secret = env.game.spec, np.random.default_rng(1), 0
+
+    def shown(names: list[str]) -> list[Any]:
+        return [
+            (
+                env.observe(name)["observation"].tobytes(),
+                env.observe(name)["action_mask"].tobytes(),
+                id(env.infos[name]),
+                env.terminations[name],
+                env._cumulative_rewards[name],
+            )
+            for name in names
+        ]
+
+    for seed in range(scale(10, 2)):
+        env.reset(seed=seed)
+        while env.agents:
+            agent = env.agent_selection
+            if env.terminations[agent] or env.truncations[agent]:
+                env.step(None)
+                continue
+            action = int(random_legal(env.infos[agent]["action_mask"][None], rng)[0])
+            waits = action in spec.secret_actions
+            others = [name for name in env.agents if name != agent]
+            before = shown(others) if waits else []
+            env.step(action)
+            # Whoever is asked next sees the question; the deal goes on.
+            if waits and env.agent_selection != agent:
+                after = shown(others)
+                left = others.index(env.agent_selection)
+                assert before[:left] + before[left + 1 :] == after[:left] + after[left + 1 :]
+                assert not any(env.rewards.values())
+                secret += 1
+    assert secret > 2

@@ -234,10 +234,13 @@ def test_maskable_ppo_learns(game: str, form: str) -> None:
     forms = sb3()
     from sb3_contrib import MaskablePPO
 
+    venv = getattr(forms, form)(game, 8, seed=4, episode="deal")
+    streams = form == "SelfPlayVecEnv"
     model = MaskablePPO(
         "MlpPolicy",
-        getattr(forms, form)(game, 8, seed=4, episode="deal"),
-        rollout_buffer_class=forms.SeatStreamBuffer if form == "SelfPlayVecEnv" else None,
+        venv,
+        rollout_buffer_class=forms.SeatStreamBuffer if streams else None,
+        rollout_buffer_kwargs={"env": venv} if streams else None,
         policy_kwargs={"net_arch": [16]},
         n_steps=16, batch_size=64, n_epochs=1, gamma=1.0, seed=1, device="cpu",
     )  # fmt: skip

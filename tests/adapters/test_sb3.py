@@ -4,7 +4,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ import kille_env  # noqa: E402
 from adapters.spies import RULES, SeatSpy, random_legal  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
-from kille_env.adapters.sb3_buffer import SeatRewards, SeatStep  # noqa: E402
+from kille_env.adapters.sb3_buffer import SeatStep  # noqa: E402
 from kille_env.errors import (  # noqa: E402
     IllegalActionError,
     KilleError,
@@ -46,6 +45,8 @@ ROOT = Path(__file__).parents[2]
 
 def learner(venv: VecEnv, buffer: Any = None, algorithm: Any = MaskablePPO, **options: Any) -> Any:
     options = {"n_steps": 8, "batch_size": 64, "n_epochs": 2, "gamma": 1.0, **options}
+    if buffer is SeatStreamBuffer:
+        options = {"rollout_buffer_kwargs": {"env": venv.unwrapped}, **options}
     return algorithm(
         "MlpPolicy",
         venv,
@@ -76,6 +77,7 @@ def buffer_for(venv: SelfPlayVecEnv, n_steps: int, **options: Any) -> SeatStream
         venv.action_space,
         "cpu",
         n_envs=venv.num_envs,
+        env=venv,
         **options,
     )
 
@@ -214,9 +216,8 @@ def test_the_streams_of_a_match_sum_to_its_results(scale: Callable[..., int]) ->
             where[step * tables + i] = (i, int(match[i]), int(seats[i]))
         actions = random_legal(mask, rng)
         following, rewards, dones, infos = venv.step(actions)
-        assert isinstance(rewards, SeatRewards)
-        assert rewards.step is not None
-        sums += rewards.step.rewards
+        assert venv.last_step is not None
+        sums += venv.last_step.rewards
         for i in np.flatnonzero(dones):
             results[i, int(match[i])] = infos[i]["returns"]
             assert infos[i]["returns"] == pytest.approx(sums[i])
@@ -239,27 +240,27 @@ def test_the_streams_of_a_match_sum_to_its_results(scale: Callable[..., int]) ->
     assert silent > 0
 
 
-def scripted(
-    steps: list[tuple[int, list[float], bool]], start: int, source: Any
-) -> list[SeatRewards]:
-    """One table's steps as the environment would tell them: seat, rewards of all, done."""
-    made = []
-    for number, (seat, rewards, done) in enumerate(steps, start=start):
-        step = SeatStep(source, number, np.array([seat]), np.array([rewards]), np.array([done]))
-        array = np.array([rewards[seat]], dtype=np.float32).view(SeatRewards)
-        array.step = step
-        made.append(array)
-    return made
-
-
 class Source:
-    pass
+    """One table of a SelfPlayVecEnv whose steps are scripted: seat, rewards of all, done."""
+
+    def __init__(self) -> None:
+        self.unwrapped, self.last_step = self, SeatStep(*[np.zeros(1)] * 4)
+
+    def step(self, number: int, seat: int, rewards: list[float], done: bool) -> np.ndarray:
+        self.last_step = SeatStep(
+            number, np.array([seat]), np.array([rewards], dtype=float), np.array([done])
+        )
+        return self.last_step.own()
 
 
-def fill(buffer: SeatStreamBuffer, rewards: list[SeatRewards], values: list[float]) -> None:
+Script = list[tuple[int, list[float], bool]]
+
+
+def fill(buffer: SeatStreamBuffer, steps: Script, start: int, values: list[float]) -> None:
     buffer.reset()
     mask = np.ones((1, 2), dtype=np.int8)
-    for number, (reward, value) in enumerate(zip(rewards, values, strict=True)):
+    for number, (step, value) in enumerate(zip(steps, values, strict=True)):
+        reward = buffer._env.step(start + number, *step)
         seen, action = np.full((1, 1), number, dtype=np.uint8), np.zeros((1, 1))
         done = np.zeros(1)
         buffer.add(seen, action, reward, done, torch.tensor([[value]]), torch.tensor([value]), mask)
@@ -270,24 +271,35 @@ def script_buffer() -> SeatStreamBuffer:
     from gymnasium import spaces
 
     box = spaces.Box(0, 255, (1,), np.uint8)
-    return SeatStreamBuffer(4, box, spaces.Discrete(2), "cpu", gamma=0.5, gae_lambda=0.5, n_envs=1)
+    return SeatStreamBuffer(
+        4, box, spaces.Discrete(2), "cpu", gamma=0.5, gae_lambda=0.5, n_envs=1, env=Source()
+    )
 
 
 def test_advantages_by_hand() -> None:
-    buffer, place = script_buffer(), Source()
-    source = weakref.ref(place)
+    buffer = script_buffer()
     # Two seats pay an ante of 1 with the first step. Values are told with the decisions, and the
     # log probabilities repeat them, as names.
-    first = [(0, [-1, -1], False), (1, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
-    fill(buffer, scripted(first, 0, source), [1.0, 2.0, 0.5, 1.5])
+    first: Script = [
+        (0, [-1, -1], False),
+        (1, [0, 0], False),
+        (0, [0, 0], False),
+        (1, [0, 0], False),
+    ]
+    fill(buffer, first, 0, [1.0, 2.0, 0.5, 1.5])
     assert buffer.log_probs.tolist() == [1.0, 2.0]  # the other two are open
     # seat 0: -1 + 0.5 * 0.5 - 1; seat 1's ante counts with its first decision: -1 + 0.5 * 1.5 - 2
     assert buffer.rewards.tolist() == [-1.0, -1.0]
     assert buffer.advantages.tolist() == [-1.75, -2.25]
     assert buffer.returns.tolist() == [-0.75, -0.25]
 
-    second = [(0, [0, 0], False), (1, [4, -2], True), (1, [1, 0], False), (1, [0, 2], False)]
-    fill(buffer, scripted(second, 4, source), [3.0, 1.0, 0.25, 0.75])
+    second: Script = [
+        (0, [0, 0], False),
+        (1, [4, -2], True),
+        (1, [1, 0], False),
+        (1, [0, 2], False),
+    ]
+    fill(buffer, second, 4, [3.0, 1.0, 0.25, 0.75])
     assert buffer.log_probs.tolist() == [0.5, 1.5, 3.0, 1.0, 0.25]
     # carried over: 0.5 -> 3.0 and 1.5 -> 1.0; the match ends: 4 for seat 0, -2 for seat 1.
     assert buffer.rewards.tolist() == [0.0, 0.0, 4.0, -2.0, 0.0]
@@ -300,8 +312,8 @@ def test_advantages_by_hand() -> None:
 
     # Seat 0 has not acted in the second match: its 1 is nobody's decision. The 2 of seat 1 was
     # carried over with the decision that earned it.
-    third = [(1, [-1, 1], True), (0, [5, 0], True), (1, [0, 7], True), (0, [0, 0], False)]
-    fill(buffer, scripted(third, 8, source), [0.125, 2.5, 3.5, 4.5])
+    third: Script = [(1, [-1, 1], True), (0, [5, 0], True), (1, [0, 7], True), (0, [0, 0], False)]
+    fill(buffer, third, 8, [0.125, 2.5, 3.5, 4.5])
     assert buffer.log_probs.tolist() == [0.75, 0.125, 2.5, 3.5]
     assert buffer.rewards.tolist() == [2.0, 1.0, 5.0, 7.0]
     ends = [1 - 0.125, 5 - 2.5, 7 - 3.5]
@@ -309,14 +321,13 @@ def test_advantages_by_hand() -> None:
 
 
 def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
-    buffer, place = script_buffer(), Source()
-    source = weakref.ref(place)
-    one = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
-    fill(buffer, scripted(one, 0, source), [1.0, 2.0, 3.0, 4.0])
-    fill(buffer, scripted(one, 0, source), [5.0, 6.0, 7.0, 8.0])  # the environment was reset
+    buffer = script_buffer()
+    one: Script = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
+    fill(buffer, one, 0, [1.0, 2.0, 3.0, 4.0])
+    fill(buffer, one, 0, [5.0, 6.0, 7.0, 8.0])  # the environment was reset
     assert buffer.log_probs.tolist() == [5.0, 6.0]
-    elsewhere = Source()
-    fill(buffer, scripted(one, 4, weakref.ref(elsewhere)), [1.0, 2.0, 3.0, 4.0])
+    buffer.use(Source())  # goes on with the number of the step, elsewhere
+    fill(buffer, one, 4, [1.0, 2.0, 3.0, 4.0])
     assert buffer.log_probs.tolist() == [1.0, 2.0]
 
 
@@ -350,11 +361,26 @@ def test_the_wrong_buffer_is_refused() -> None:
         DQN("MlpPolicy", self_play(), buffer_size=100, learning_starts=1, device="cpu").learn(100)
 
 
-def test_the_buffer_refuses_another_environment() -> None:
-    with pytest.raises(KilleError, match="SelfPlayVecEnv"):
-        learner(one_seat(), SeatStreamBuffer).learn(200)
+def test_the_buffer_says_which_environment_it_needs() -> None:
+    kwargs = r'rollout_buffer_kwargs=.*"env": venv'
+    with pytest.raises(KilleError, match=f"given a VecMonitor: pass {kwargs}"):
+        learner(
+            self_play(), SeatStreamBuffer, rollout_buffer_kwargs={"env": VecMonitor(one_seat())}
+        )
+    with pytest.raises(KilleError, match=f"given nothing: pass {kwargs}"):
+        learner(self_play(), SeatStreamBuffer, rollout_buffer_kwargs=None)
+    with pytest.raises(KilleError, match=f"given a SeatVecEnv: pass {kwargs}"):
+        learner(one_seat(), SeatStreamBuffer)
+    with pytest.raises(KilleError, match=f"another one. Give load.. {kwargs}"):
+        learner(
+            self_play(), SeatStreamBuffer, rollout_buffer_kwargs={"env": self_play(seed=1)}
+        ).learn(200)
     with pytest.raises(KilleError, match="norm_reward"):
         learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)
+
+
+def test_maskable_ppo_learns_from_normalized_observations() -> None:
+    learner(VecNormalize(self_play(), norm_reward=False), SeatStreamBuffer).learn(16 * 8 * 2)
 
 
 @pytest.mark.parametrize("wrapped", [lambda v: v, VecMonitor, lambda v: VecCheckNan(v, True)])
@@ -369,7 +395,9 @@ def test_maskable_ppo_learns(
     assert model.ep_info_buffer
     model.save(tmp_path / "model")
     assert (tmp_path / "model.zip").stat().st_size < 200_000
-    again = MaskablePPO.load(tmp_path / "model", env=form(8), device="cpu")
+    venv = form(8)
+    given = {"rollout_buffer_kwargs": {"env": venv}} if buffer else {}
+    again = MaskablePPO.load(tmp_path / "model", env=venv, device="cpu", **given)
     again.learn(8 * 8 * 2)
     observation, masks = np.asarray(form(4).reset()), form(4)
     masks.reset()
@@ -380,7 +408,9 @@ def test_maskable_ppo_learns(
 def test_maskable_ppo_goes_on_with_another_environment() -> None:
     model = learner(self_play(), SeatStreamBuffer)
     model.learn(16 * 8 * 2)
-    model.set_env(self_play(16, seed=9))
+    venv = self_play(16, seed=9)
+    model.set_env(venv)
+    model.rollout_buffer.use(venv)
     model.learn(16 * 8 * 2, reset_num_timesteps=False)
 
 
@@ -437,7 +467,7 @@ class Counting:
 
 
 def test_the_learners_live_policy_plays_the_others() -> None:
-    venv = SeatVecEnv("byteskille", 16, 3, seed=5)  # opponents="self"
+    venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
     counting = Counting(model)
     model.learn(16 * 8)
@@ -460,12 +490,12 @@ def test_live_play_beside_others_and_under_a_monitor() -> None:
 
 
 def test_live_play_of_a_policy_without_masks() -> None:
-    venv = SeatVecEnv("byteskille", 8, 3, seed=5, illegal="lose")
+    venv = SeatVecEnv("byteskille", 8, 3, seed=5, opponents="self", illegal="lose")
     learner(venv, algorithm=PPO).learn(8 * 8 * 2)
 
 
 def test_nobody_to_follow_is_an_error() -> None:
-    venv = SeatVecEnv("byteskille", 4, 3, seed=5)
+    venv = SeatVecEnv("byteskille", 4, 3, seed=5, opponents="self")
     venv.reset()
     with pytest.raises(KilleError, match="follow"):
         venv.step(venv.action_masks().argmax(axis=1))
@@ -474,6 +504,15 @@ def test_nobody_to_follow_is_an_error() -> None:
     venv.step(venv.action_masks().argmax(axis=1))
     with pytest.raises(PolicyError, match="DQN"):
         venv.follow(DQN("MlpPolicy", one_seat(2), device="cpu", buffer_size=10))
+
+
+def test_a_model_that_remembers_cannot_play_the_others() -> None:
+    from sb3_contrib import RecurrentPPO
+
+    venv = SeatVecEnv("byteskille", 4, 3, seed=5, opponents="self", illegal="lose")
+    model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
+    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*pass opponents"):
+        model.learn(32)
 
 
 # One seat: rewards.

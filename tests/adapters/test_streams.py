@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from adapters.spies import RULES, SeatSpy, random_legal
-from kille_env.adapters.opponents import Seating
-from kille_env.adapters.seat_tables import SeatTables
+from kille_env.adapters.seat_tables import SeatTables, seat_opponents
 from kille_env.errors import IllegalActionError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy as Uniform
 from kille_env.policy import pick_actions as pick
@@ -107,7 +106,7 @@ def test_the_seat_rotates_with_the_matches(scale: Callable[..., int]) -> None:
 def test_matches_without_a_decision_are_passed_over() -> None:
     # At 13 seats, single deals, an early call ends many deals before the last seats had a turn.
     tables = SeatTables("byteskille", 64, 13, episode="deal", opponents=First(), seat=0, seed=1)
-    tables.seating.players[0] = _Caller()
+    tables.players.players[0] = _Caller()
     tables.begin()
     skipped = tables.skipped.sum()
     for _ in range(3):
@@ -210,7 +209,7 @@ def test_each_player_is_asked_once_for_all_tables() -> None:
     player = First()
     tables = SeatTables("byteskille", 50, 4, episode="deal", opponents=[player] * 3, seat=3, seed=1)
     tables.begin(dealer=3)  # everybody else acts first
-    assert len(tables.seating.players) == 1
+    assert len(tables.players.players) == 1
     assert player.asked[0] > 25
 
 
@@ -250,7 +249,7 @@ def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_impossible_opponents_are_refused(opponents: Any) -> None:
     with pytest.raises(PolicyError):
-        Seating(opponents, "byteskille", 3, spec("byteskille").resolve())
+        seat_opponents(opponents, "byteskille", 3, spec("byteskille").resolve())
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,7 @@ def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
             "MlpPolicy",
             venv,
             rollout_buffer_class=SeatStreamBuffer,
+            rollout_buffer_kwargs={"env": venv},
             n_steps=32,
             batch_size=4096,
             n_epochs=4,

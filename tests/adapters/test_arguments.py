@@ -1,0 +1,253 @@
+"""What is passed wrongly is refused in our words, and nothing has changed then."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import kille_env
+from adapters.spies import random_legal
+from kille_env.adapters.aec import KilleAEC
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.options import OPPONENTS
+from kille_env.adapters.seat_tables import SeatTables
+from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.errors import (
+    CardError,
+    IllegalActionError,
+    KilleError,
+    PolicyError,
+    RulesError,
+    UnknownGameError,
+)
+
+AEC_AND_SEATS: list[type] = [KilleAEC, KilleEnv, KilleVectorEnv]
+
+
+def stable_baselines() -> Any:
+    pytest.importorskip("sb3_contrib")
+    import kille_env.sb3
+
+    return kille_env.sb3
+
+
+# Options
+
+
+@pytest.mark.parametrize("form", AEC_AND_SEATS)
+@pytest.mark.parametrize("game", [[], {}, None, 3, "bridge", np.zeros(2)])
+def test_what_is_no_game_is_refused(form: Any, game: Any) -> None:
+    with pytest.raises(UnknownGameError, match="there is no game"):
+        form(game)
+    with pytest.raises(UnknownGameError, match="there is no game"):
+        kille_env.make(game)
+
+
+def test_misspelt_options_get_a_suggestion() -> None:
+    with pytest.raises(RulesError, match=r"'num_player'. Did you mean 'num_players'\?"):
+        kille_env.make("byteskille", num_player=3)
+    with pytest.raises(RulesError, match=r"'num_player'. Did you mean 'num_players'\?"):
+        gymnasium.make("kille_env/Byteskille-v0", num_player=3)
+    with pytest.raises(RulesError, match=r"'oponents'. Did you mean 'opponents'\?"):
+        gymnasium.make_vec("kille_env/Byteskille-v0", num_envs=2, oponents="uniform")
+    with pytest.raises(RulesError, match=r"'stake' is a switch of byteskille: rules=\{'stake'"):
+        kille_env.make("byteskille", stake=6)
+    with pytest.raises(RulesError, match=r"'seats'. Did you mean 'seat'\?"):
+        stable_baselines().SeatVecEnv("byteskille", 2, 3, seats=1)
+
+
+@pytest.mark.parametrize("form", AEC_AND_SEATS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"render_mode": np.array(["ansi", "human"])},
+        {"render_mode": 3},
+        {"observation": ["box"]},
+        {"illegal": np.zeros(2)},
+        {"rules": {"stake": np.array([2, 4])}},
+        {"rules": {"svansar": np.array([True, False])}},
+        {"rules": np.zeros(3)},
+        {"episode": ["deal"]},
+        {"num_players": [3]},
+        {"illegal_reward": "x"},
+        {"illegal_reward": float("nan")},
+        {"illegal_reward": float("-inf")},
+        {"illegal_reward": np.zeros(2)},
+        {"illegal_reward": True},
+    ],
+)
+def test_impossible_options_are_refused_in_our_words(form: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(RulesError):
+        form("byteskille", **options)
+
+
+@pytest.mark.parametrize("mode", [np.zeros(2), [], 3, "Sometimes"])
+def test_an_impossible_autoreset_mode_is_refused(mode: Any) -> None:
+    with pytest.raises(RulesError, match=r"autoreset_mode is .* Possible are: 'NextStep'"):
+        KilleVectorEnv("byteskille", 2, autoreset_mode=mode)
+
+
+def test_a_vector_environment_has_its_autoreset_mode_as_an_attribute() -> None:
+    venv = KilleVectorEnv("byteskille", 2, autoreset_mode="SameStep")
+    assert venv.autoreset_mode is venv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+def test_every_form_plays_against_the_rule_of_thumb_unless_told_otherwise() -> None:
+    forms = [KilleEnv("knack"), KilleVectorEnv("knack", 2)]
+    forms.append(stable_baselines().SeatVecEnv("knack", 2))
+    assert OPPONENTS == "rule_of_thumb"
+    for env in forms:
+        (player,) = env.tables.players.players
+        assert player.name == "rule_of_thumb"
+
+
+# Seeds, options of a reset, actions
+
+
+@pytest.mark.parametrize("seed", [True, 1.0, -1, 2**64, "1", [1], np.float64(2)])
+def test_a_wrong_seed_is_refused(seed: Any) -> None:
+    for form in AEC_AND_SEATS:
+        env = form("byteskille")
+        with pytest.raises(RulesError, match="seed"):
+            env.reset(seed=seed if form is not KilleVectorEnv or seed != [1] else [1, 2])
+    for form in (stable_baselines().SelfPlayVecEnv, stable_baselines().SeatVecEnv):
+        with pytest.raises(RulesError, match="seed"):
+            form("byteskille", 3).seed(seed)
+
+
+@pytest.mark.parametrize("seeds", [[1, True], [1, 2.0], [1, "2"], [-1, 2], np.array([0.5, 1.0])])
+def test_wrong_seeds_of_tables_are_refused(seeds: Any) -> None:
+    with pytest.raises(RulesError, match="seed"):
+        KilleVectorEnv("byteskille", 2).reset(seed=seeds)
+
+
+@pytest.mark.parametrize("form", AEC_AND_SEATS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        5,
+        "deck",
+        [("dealer", 1)],
+        {"dealer": "1"},
+        {"dealer": [[0], [1, 2]]},
+        {"start": 5},
+        {"rules": np.zeros(2)},
+        {"rules": {"stake": np.zeros(2)}},
+        {"num_players": np.zeros(3), "seat": "left", "reset_mask": "all"},
+    ],
+)
+def test_impossible_options_of_a_reset_change_nothing(form: Any, options: Any) -> None:
+    env = form("byteskille")
+    env.reset(seed=1)
+    batch = env._batch if form is KilleAEC else env.tables.batch
+    before = batch.save()
+    with pytest.raises(RulesError):
+        env.reset(seed=2, options=options)
+    assert batch.save() == before
+
+
+@pytest.mark.parametrize("form", [KilleEnv, KilleVectorEnv])
+def test_a_deck_that_leaves_the_seat_without_a_decision_changes_nothing(form: Any) -> None:
+    env = form("byteskille", num_players=2, rules="wikipedia", seat=0, opponents="uniform")
+    env.reset(seed=1)
+    before, seen = env.tables.batch.save(), env.tables.observation()
+    decided = {"deck": ["GO", "L2"], "dealer": 0, "rules": {"stake": 6}}
+    with pytest.raises(CardError, match="nothing to decide"):
+        env.reset(options=decided)
+    assert env.tables.batch.save() == before
+    assert np.array_equal(env.tables.observation(), seen)
+    assert not env.tables.over.any()
+
+
+@pytest.mark.parametrize(
+    "action", [None, 1.5, "stand", [1, 2], [[1], [2, 3]], np.ma.masked_array([0], [True])]
+)
+def test_what_is_no_action_is_refused(action: Any) -> None:
+    env = kille_env.make("byteskille")
+    env.reset(seed=1)
+    single = KilleEnv("byteskille", illegal="raise")
+    single.reset(seed=1)
+    before = single.tables.batch.save()
+    for each in (env, single):
+        with pytest.raises(IllegalActionError):
+            each.step(action)
+    assert single.tables.batch.save() == before
+
+
+@pytest.mark.parametrize(
+    "actions", [None, 0, [0], [[0], [1, 2]], [0.0, 1.0], np.ma.masked_array([0, 0], [True, False])]
+)
+def test_what_is_no_actions_is_refused(actions: Any) -> None:
+    sb3 = stable_baselines()
+    forms = [
+        KilleVectorEnv("byteskille", 2),
+        sb3.SelfPlayVecEnv("byteskille", 2),
+        sb3.SeatVecEnv("byteskille", 2),
+    ]
+    for env in forms:
+        env.reset()
+        with pytest.raises(IllegalActionError, match="whole numbers of shape"):
+            env.step(actions)
+
+
+# Illegal actions that lose
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_an_illegal_action_costs_more_than_any_deal(
+    game: str, episode: str, scale: Callable[..., int]
+) -> None:
+    tables = SeatTables(game, scale(64, 4), None, episode=episode, opponents="uniform", seed=1)
+    low, _ = tables.batch.spec.reward_range(tables.rules, tables.num_players)
+    assert tables.illegal_reward < low
+    tables.begin()
+    rng, worst = np.random.default_rng(1), 0.0
+    for _ in range(scale(60, 4)):
+        tables.step(random_legal(tables.mask(), rng))
+        worst = min(worst, tables.reward.min())
+        if tables.over.any():
+            if episode == "deal":
+                worst = min(worst, tables.returns[tables.over].min())
+            tables.begin(which=tables.over.copy())
+    assert tables.illegal_reward < worst
+
+
+@pytest.mark.parametrize("reward", [None, -7, np.float32(0.5)])
+def test_an_illegal_action_earns_what_is_said_in_every_form(reward: float | None) -> None:
+    options: dict[str, Any] = {"episode": "deal", "illegal": "lose", "illegal_reward": reward}
+    expected = -3.0 if reward is None else float(reward)  # the worst of a deal is a stake of 2
+    env = kille_env.make("byteskille", 3, **options)
+    env.reset(seed=1)
+    offender = env.agent_selection
+    env.step(9)
+    assert env.rewards == {agent: expected * (agent == offender) for agent in env.possible_agents}
+    single = KilleEnv("byteskille", 3, **options)
+    single.reset(seed=1)
+    assert single.step(9)[1] == expected
+    vector = KilleVectorEnv("byteskille", 2, 3, **options)
+    vector.reset(seed=1)
+    assert vector.step(np.array([9, 9]))[1].tolist() == [expected] * 2
+    learning = stable_baselines().SeatVecEnv("byteskille", 2, 3, seed=1, **options)
+    learning.reset()
+    assert learning.step(np.array([9, 9]))[1].tolist() == [expected] * 2
+
+
+def test_the_cost_of_an_illegal_action_follows_the_rules_that_are_played() -> None:
+    env = KilleEnv("byteskille", 3, episode="deal")
+    env.reset(seed=1, options={"rules": {"stake": 10}})
+    assert env.step(9)[1] == -11.0
+    env.reset(seed=1)
+    assert env.step(9)[1] == -3.0
+
+
+def test_impossible_opponents_are_refused_before_anything_is_played() -> None:
+    for opponents in (7, ["uniform"], None, np.zeros(2)):
+        with pytest.raises(PolicyError):
+            KilleEnv("byteskille", 3, opponents=opponents)
+
+
+def test_errors_are_value_errors_too() -> None:
+    assert issubclass(KilleError, ValueError)
