@@ -574,7 +574,7 @@ def test_a_secret_step_shows_the_others_nothing(eliminated: str, scale: Callable
             for name in names
         ]
 
-    for seed in range(scale(10, 2)):
+    for seed in range(scale(10, 5)):
         env.reset(seed=seed)
         while env.agents:
             agent = env.agent_selection
@@ -593,4 +593,4 @@ def test_a_secret_step_shows_the_others_nothing(eliminated: str, scale: Callable
                 assert before[:left] + before[left + 1 :] == after[:left] + after[left + 1 :]
                 assert not any(env.rewards.values())
                 secret += 1
-    assert secret > 2
+    assert secret
