@@ -44,6 +44,15 @@ def test_wheel_holds_every_tracked_file_of_the_packages(wheel_files: list[str]) 
     assert {f"{package}/py.typed" for package in PACKAGES} <= expected
 
 
+@pytest.mark.compiled
+def test_wheel_holds_the_recipes(wheel_files: list[str]) -> None:
+    from kille_training import recipes
+
+    expected = {f"kille_training/configs/{name}.yaml" for name in recipes.names()}
+    assert "kille_training/configs/train/byteskille.yaml" in expected
+    assert expected <= set(wheel_files)
+
+
 @pytest.mark.parametrize("folder", ["agents", "training"])
 def test_outer_folders_are_no_packages(folder: str) -> None:
     assert not (ROOT / folder / "__init__.py").exists()
@@ -69,6 +78,30 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=path
     )
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.compiled
+def test_importing_training_loads_nothing_heavy() -> None:
+    heavy = ["torch", "matplotlib", "scipy", "kille_env", "pydantic", "click"]
+    code = (
+        "import sys, kille_training as kt\n"
+        f"print([name for name in {heavy} if name in sys.modules], set(kt.__all__) <= set(dir(kt)))"
+    )
+    path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=path
+    )
+    assert found.stdout.strip() == "[] True"
+
+
+def test_every_function_of_training_is_there() -> None:
+    import kille_training
+
+    for name in kille_training.__all__:
+        function = getattr(kille_training, name)
+        assert function.__doc__ and "Args:" in function.__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        _ = kille_training.trian
 
 
 @pytest.mark.parametrize("game", kille_env.list_games())

@@ -191,6 +191,21 @@ def test_python_in_the_readme_and_the_guide_runs(page: str) -> None:
 
 
 @pytest.mark.compiled
+def test_the_page_about_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sb3_contrib")
+    import kille_training
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 8_192)
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for snippet in _snippets(ROOT / "docs" / "python.md", "python"):
+        exec(compile(snippet, "python.md", "exec"), names)
+    assert (tmp_path / "runs" / "mine" / "report.html").is_file()
+    assert all(f"`kt.{name}`" in text for name in kille_training.__all__)
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("game", kille_env.list_games())
 def test_python_on_the_games_page_runs(game: str) -> None:
     names: dict[str, object] = {}

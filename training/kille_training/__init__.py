@@ -12,8 +12,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kille_training.arena.api import compare, tournament
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
+    from kille_training.reports.report import report
+    from kille_training.solving.byteskille.solve import solve
 
 _FUNCTIONS = {
     "train": "kille_training.learning.api:train",
