@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_agents.population.roster import population
@@ -143,7 +144,7 @@ def tests(runs: int) -> None:
     bank = earned.mean(axis=1)[:, 0]
     gap = 0.01
     known = sequential.Hypotheses(0.0, gap, -2.0, 4.0)
-    fixed = sequential.fixed_deals(float(bank.std()), gap)
+    fixed = fixed_deals(float(bank.std()), gap)
     print(
         f"Scores of {players[0].name} among two {players[1].name}, {len(bank):,} deals: "
         f"{100 * np.mean(bank == 0):.0f} % are 0. The question is whether the mean is at most 0 or "
@@ -166,6 +167,44 @@ def tests(runs: int) -> None:
     print("Each cell: errors; mean deals, in those of the fixed test.\n")
     table(head, rows)
     _population(rules, gap, runs)
+
+
+def gsprt(scores: np.ndarray, low: float, high: float, first: int) -> tuple[str, int]:
+    """Wald's test with the variance estimated: how chess engines are tested.
+
+    With wins, draws and losses as 1, 1/2 and 0 it is the test of `fishtest`; its errors are nominal
+    only as far as the estimated variance is the true one. Both chances of error are 5%.
+
+    Args:
+        scores: [N].
+        low: The mean under the hypothesis.
+        high: The mean under the other one.
+        first: Deals before the first look, so that there is a variance.
+
+    Returns:
+        `ABOVE`, `BELOW` or `GOING`, and the deals used.
+    """
+    count = np.arange(1, len(scores) + 1)
+    mean = np.cumsum(scores) / count
+    variance = np.cumsum(np.square(scores)) / count - mean**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = count * (high - low) * (mean - (low + high) / 2) / variance
+    over = np.abs(ratio) >= np.log(0.95 / 0.05)
+    over[: first - 1] = False
+    if not over.any():
+        return sequential.GOING, len(scores)
+    end = int(over.argmax())
+    return (sequential.ABOVE if ratio[end] > 0 else sequential.BELOW), end + 1
+
+
+def fixed_deals(deviation: float, gap: float) -> int:
+    """Returns how many deals a test with a fixed number of them needs for errors of 5%.
+
+    Args:
+        deviation: Standard deviation of a deal's score.
+        gap: The distance of the hypotheses.
+    """
+    return int(np.ceil((2 * norm.isf(0.05) * deviation / gap) ** 2))
 
 
 def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
@@ -196,11 +235,12 @@ def _simulate(
     used: list[list[int]] = [[], [], [], []]
     for _ in range(runs):
         scores = heap[rng.integers(len(heap), size=5 * fixed)]
-        test = sequential.sequential_test(scores, known)
+        test = sequential.SequentialTest(known)
+        test.feed(scores)
         results = [(test.verdict, test.decided_after or len(scores))]
-        results.append(sequential.gsprt(scores, known.low, known.high, first=100))
+        results.append(gsprt(scores, known.low, known.high, first=100))
         won = (np.sign(scores) + 1) / 2
-        results.append(sequential.gsprt(won, ends[0], ends[1], first=100))
+        results.append(gsprt(won, ends[0], ends[1], first=100))
         above = scores[:fixed].mean() > known.high / 2
         results.append((sequential.ABOVE if above else sequential.BELOW, fixed))
         for number, (verdict, deals) in enumerate(results):
@@ -223,7 +263,7 @@ def _population(rules: Rules, gap: float, runs: int) -> None:
         bank = earned.mean(axis=1)[:, 0]
         if not bank.any():  # they never differ
             continue
-        fixed = sequential.fixed_deals(float(bank.std()), gap)
+        fixed = fixed_deals(float(bank.std()), gap)
         rng = np.random.default_rng([one, other])
         used = []
         for _ in range(max(1, runs // len(pairs))):

@@ -1,17 +1,14 @@
-"""How long ratings take and how well they predict: `python benchmarks/ratings.py [TOURNAMENT ...]`.
+"""How long ratings take and how good they are: `python benchmarks/ratings.py [TOURNAMENT ...]`.
 
 First a drawn archive, in which the truth is known: 30 entrants, 100,000 tables of five, four tables
 to a deal. It is drawn twice, from Plackett-Luce itself and from a game in which luck is normal and
 half of a table's luck belongs to the cards of the deal, whoever holds them. Printed are the seconds
-of processor time of the fit with 200 draws of the bootstrap, how often the 95 % intervals hold the
+of processor time of the fit with 200 draws of the bootstrap, how often the 95% intervals hold the
 truth (for the first archive; in the second the truth has another scale), and Kendall's tau between
 ratings and truth.
 
-Then, for the drawn archives and for each tournament that is named, a folder that `kille tournament`
-made, the log loss of ratings that are made from the first four fifths of the deals on the last
-fifth (`kille_training.statistics.prediction`), in nats a table, and how much less than the others
-the batch ratings lose, with 95 % intervals over deals. For tournaments also Kendall's tau between
-ratings, which know orders only, and the units that entrants earn a deal.
+Then, for each tournament that is named, a folder that `kille tournament` made, Kendall's tau
+between ratings, which know orders only, and the units per deal that entrants earn.
 """
 
 import argparse
@@ -25,11 +22,9 @@ from scipy.stats import kendalltau
 from kille_training.statistics.intervals import units
 from kille_training.statistics.observations import Observations
 from kille_training.statistics.plackett_luce import Ratings, fit
-from kille_training.statistics.prediction import gain, held_out
 from kille_training.statistics.rankings import Rankings, rankings
 
 ENTRANTS, SEATS, TABLES_A_DEAL, SPREAD = 30, 5, 4, 0.5
-BATCH = "Plackett-Luce"
 
 
 def drawn(truth: np.ndarray, tables: int, own_model: bool, seed: int) -> Observations:
@@ -77,19 +72,6 @@ def tau(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.asarray(kendalltau(one, other))[0])
 
 
-def show_losses(name: str, archive: Rankings, share: float) -> None:
-    """Prints what ratings lose on the deals held out."""
-    losses = held_out(archive, share)
-    first = losses[BATCH]
-    deals = len(np.unique(first.cluster))
-    print(f"\n{name}: {len(first.tables):,} tables of {deals:,} deals held out")
-    print(f"{'rating':<22} {'order':>8} {'first':>8}   order, more than {BATCH}")
-    for rating, loss in losses.items():
-        more = gain(first, loss)
-        apart = "" if rating == BATCH else f"{more.mean[0]:+.4f} ± {more.half[0]:.4f}"
-        print(f"{rating:<22} {loss.order:8.4f} {loss.first:8.4f}   {apart}".rstrip())
-
-
 def tournament(folder: Path) -> tuple[Mapping[int, Observations], int]:
     """Returns a tournament's observations by table size, and how many entered."""
     from kille_training.arena.store import Store
@@ -104,7 +86,6 @@ def main() -> None:
     parser.add_argument("tournaments", nargs="*", type=Path, help="folders of tournaments")
     parser.add_argument("--tables", type=int, default=100_000, help="tables drawn")
     parser.add_argument("--bootstraps", type=int, default=200)
-    parser.add_argument("--held-out", type=float, default=0.2, help="share of the deals")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     truth = np.random.default_rng(asked.seed).normal(0, SPREAD, ENTRANTS)
@@ -119,19 +100,16 @@ def main() -> None:
             f"with {asked.bootstraps} draws {whole:.2f} s{held if own_model else ''}; "
             f"tau {tau(truth, made.strength):.3f}"
         )
-        show_losses(name, archive, asked.held_out)
-        print()
     for folder in asked.tournaments:
         by_size, entrants = tournament(folder)
         for size, observations in by_size.items():
             name, archive = f"{folder.name}, {size} seats", rankings(observations, entrants)
-            show_losses(name, archive, asked.held_out)
             earned = units(observations, entrants).mean
             rated = fit(archive, bootstraps=0).strength
             seen = np.isfinite(rated)
-            print(f"tau of {BATCH} and units a deal: {tau(rated[seen], earned[seen]):.3f}")
-        if len(by_size) > 1:
-            show_losses(f"{folder.name}, all", rankings(by_size, entrants), asked.held_out)
+            print(
+                f"{name}: tau of ratings and units per deal: {tau(rated[seen], earned[seen]):.3f}"
+            )
 
 
 if __name__ == "__main__":

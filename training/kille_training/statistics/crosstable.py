@@ -1,27 +1,25 @@
-"""Who earns how much where whom else sits too, and how sure that is.
+"""What each entrant earns where each other one also sits, and how sure that is.
 
 The cell of a row and a column is the mean score of the row's entrant over the observations in which
-the column's entrant sits at the table too. At tables of two seats that is the score of one against
+the column's entrant also sits at the table. At tables of two seats that is the score of one against
 the other, and the table is antisymmetric; at larger ones both can earn at the cost of a third.
 
-Two marks say what is significant at 5 %: one for a cell looked at alone, and one that stands up to
+Two marks say what is significant at 5%: one for a cell looked at alone, and one that stands up to
 looking at all cells at once, by Holm's method (*A simple sequentially rejective multiple test
 procedure*, Scandinavian Journal of Statistics 6, 1979), which holds however cells depend on each
-other. The crosstables of the Annual Computer Poker Competition are the model: means with 95 %
-intervals, shaded where significant, beside a table of how likely the row finishes above the column.
+other. The crosstables of the Annual Computer Poker Competition are the model: means with 95%
+intervals, shaded where significant.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from kille_env.errors import KilleError
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     entrant_scores,
     means,
     sums_by_deal,
-    wilson,
 )
 from kille_training.statistics.observations import Observations
 
@@ -31,15 +29,15 @@ class CrossTable:
     """A crosstable of E entrants; NaN, and 0 deals, where two never sat together. All [E, E].
 
     Attributes:
-        mean: Units that the row's entrant earns a deal where the column's sits too.
-        low: Lower ends of the 95 % intervals.
+        mean: Units per deal that the row's entrant earns where the column's also sits.
+        low: Lower ends of the 95% intervals.
         high: Upper ends.
         deals: Deals behind each cell.
         mark: 1 where the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
         firm: The same with all cells looked at together.
         above: Share of the observations of both in which the row's entrant earned more than the
             column's; equal scores count half.
-        above_low: Lower ends of its 95 % intervals.
+        above_low: Lower ends of its 95% intervals.
         above_high: Upper ends.
     """
 
@@ -52,22 +50,6 @@ class CrossTable:
     above: np.ndarray
     above_low: np.ndarray
     above_high: np.ndarray
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How likely each entrant finishes above each other one if other deals are dealt. All [E, E].
-
-    Attributes:
-        above: Share of resampled tournaments in which the row's entrant has more units a deal than
-            the column's; equal ones count half. NaN where one of them has no observation.
-        low: Lower ends of 95 % intervals of the shares, which come from the number of resamples.
-        high: Upper ends.
-    """
-
-    above: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
 
 
 def crosstable(
@@ -131,43 +113,3 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     significant = np.zeros(len(p_values), dtype=bool)
     significant[order] = kept
     return significant
-
-
-def standing(
-    observations: Observations,
-    entrants: int | None = None,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> Standing:
-    """Returns how likely the row ends above the column in the standings by units, by bootstrap.
-
-    Each resample draws as many deals as were played, with replacement, and takes all observations
-    of a deal together.
-
-    Args:
-        observations: Tables of one size.
-        entrants: E; None is one more than the highest number seen.
-        resamples: How many tournaments to draw.
-        seed: Seed of the drawing.
-    """
-    if resamples < 1:
-        raise KilleError(f"resamples is {resamples}; expected 1 or more")
-    sums = sums_by_deal(observations.deal, entrant_scores(observations, entrants))
-    rng = np.random.default_rng(seed)
-    deals, size = sums.total.shape
-    more = np.zeros((size, size))
-    chunk = max(1, min(resamples, 10_000_000 // max(deals, size**2, 1)))
-    for begin in range(0, resamples, chunk):
-        count = min(chunk, resamples - begin)
-        drawn = rng.multinomial(deals, np.full(deals, 1 / deals), size=count).astype(float)
-        with np.errstate(invalid="ignore"):
-            found = drawn @ sums.total / (drawn @ sums.count)
-        # Who is in no deal drawn has no units then; he counts as level.
-        order = np.nan_to_num(np.sign(found[:, :, None] - found[:, None, :]))
-        more += (order + 1).sum(axis=0) / 2
-    known = sums.count.sum(axis=0) > 0
-    above = np.where(known[:, None] & known, more / resamples, np.nan)
-    np.fill_diagonal(above, np.nan)
-    ends = np.array([[wilson(share * resamples, resamples) for share in row] for row in above])
-    return Standing(above, ends[:, :, 0], ends[:, :, 1])

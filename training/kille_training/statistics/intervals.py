@@ -23,8 +23,6 @@ nearer to the mean by it stays where it was: where few scores differ from 0 at a
 is little but noise.
 """
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -203,17 +201,6 @@ def difference(
     return contrasts(common, np.array([[1.0, -1.0]]), skewed=skewed)
 
 
-def differences(observations: Observations, pairs: Sequence[tuple[int, int]]) -> Intervals:
-    """Returns `difference` of several pairs of entrants, [pairs]."""
-    found = [difference(observations, better, worse) for better, worse in pairs]
-    return Intervals(
-        *(
-            np.concatenate([getattr(one, name) for one in found])
-            for name in ("mean", "low", "high", "error", "freedom", "deals")
-        )
-    )
-
-
 def convergence(sums: Sums, points: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns how the intervals narrow while deals are played, for a plot.
 
@@ -295,13 +282,3 @@ def _bend(quantile: np.ndarray, third: np.ndarray) -> np.ndarray:
         inside = 1 + third * (quantile - third / 6)
         bent = 3 / third * (np.cbrt(inside) - 1)
     return np.where(np.abs(third) < 1e-9, quantile, bent)
-
-
-def wilson(successes: float, trials: float) -> tuple[float, float]:
-    """Returns Wilson's 95 % interval of a share."""
-    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
-    share = successes / trials
-    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
-    half /= 1 + z * z / trials
-    return max(0.0, centre - half), min(1.0, centre + half)

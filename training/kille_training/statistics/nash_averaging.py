@@ -1,16 +1,16 @@
-"""Nash averaging: ratings that do not change when somebody enters again under another name.
+"""Nash averaging: ratings that do not change when an entrant enters again under another name.
 
 Two players choose an entrant each; the one whose entrant earns more than the other's gains the
-difference. In an equilibrium of this game only those entrants are chosen who are worth choosing
-against the others that are, and each entrant is rated by what he would earn against the
-equilibrium: 0 for who is chosen, less than that or 0 for the others. Of several equilibria it is
-the one of largest entropy, which shares alike among copies (Balduzzi, Tuyls, Perolat and Graepel,
+difference. In an equilibrium of this game only entrants are chosen that are worth choosing
+against the others that are, and each entrant is rated by what it would earn against the
+equilibrium: 0 for those that are chosen, 0 or less for the others. Of several equilibria it is
+the one of largest entropy, which treats copies alike (Balduzzi, Tuyls, Perolat and Graepel,
 *Re-evaluating Evaluation*, 2018, arXiv 1806.02643). It is the equilibrium that OpenSpiel's
 `python/algorithms/nash_averaging.py` looks for.
 
-It rates by the strongest only: among entrants who all lose to one, everybody is rated by how much
-he loses to that one. And it takes the payoffs as exact: a cell that is off by its error may choose
-other entrants. `stability` shows how often.
+It rates by the strongest only: among entrants that all lose to one, each is rated by how much it
+loses to that one. And it takes the payoffs as exact: an error in one cell may choose other
+entrants.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from scipy.optimize import linprog
 from kille_env.errors import KilleError
 
 ATTEMPTS = (("highs-ds", 1e-10), ("highs-ipm", 1e-10), ("highs-ds", 1e-8))
-"""Methods of the linear programme, and how far they may miss a constraint; the first that ends."""
+"""Methods of the linear programme and their tolerances, tried in this order until one ends."""
 
 TIGHT = 1e-13
-"""How much entropy the result may be short of."""
+"""How much entropy the result may lack."""
 
 MAX_STEPS = 200
 
@@ -36,7 +36,8 @@ class NashAverage:
 
     Attributes:
         chosen: [E] float64, how often the equilibrium chooses each entrant; sums to 1.
-        rating: [E] float64, what each earns against it; 0 for who is chosen, at most 0 for others.
+        rating: [E] float64, what each earns against it; 0 for those that are chosen, at most 0 for
+            the others.
     """
 
     chosen: np.ndarray
@@ -48,27 +49,10 @@ def nash_average(payoff: np.ndarray) -> NashAverage:
 
     Args:
         payoff: [E, E], antisymmetric: what the row earns against the column, see
-            `meta_game.matrix` and `meta_game.against`.
+            `meta_game.against`.
     """
     chosen = max_entropy_equilibrium(payoff)
     return NashAverage(chosen, np.asarray(payoff, float) @ chosen)
-
-
-def stability(payoff: np.ndarray, error: np.ndarray, draws: int = 200, seed: int = 0) -> np.ndarray:
-    """Returns how often each entrant is chosen at all if payoffs are off by their errors, [E].
-
-    Args:
-        payoff: [E, E], antisymmetric.
-        error: [E, E], standard error of each payoff.
-        draws: How many tables are drawn around the payoffs.
-        seed: Of the draws.
-    """
-    generator = np.random.default_rng(seed)
-    count = np.zeros(len(payoff))
-    for _ in range(draws):
-        noise = np.triu(generator.standard_normal(payoff.shape) * error, 1)
-        count += max_entropy_equilibrium(payoff + noise - noise.T) > 0
-    return count / draws
 
 
 def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
@@ -76,10 +60,10 @@ def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
 
     The equilibria are the mixtures x with `payoff @ x <= 0`. A linear programme finds one in which
     as much as possible is strict: each strategy either is played or earns less than 0 (Goldman and
-    Tucker 1956). Who is not played in it is played in no equilibrium, and who is played earns
-    exactly 0 in all of them. What is left is smooth: entropy over the mixtures of those strategies
-    for which these equations hold, which is maximised by Newton's method with a barrier for the
-    strategies that earn less than 0.
+    Tucker 1956). A strategy that is not played in it is played in no equilibrium, and one that is
+    played earns exactly 0 in all of them. What is left is smooth: entropy over the mixtures of
+    those strategies for which these equations hold, which is maximised by Newton's method with a
+    barrier for the strategies that earn less than 0.
 
     Args:
         payoff: [E, E], antisymmetric.
@@ -92,7 +76,7 @@ def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
     inner, played = _strict(payoff)
     chosen = np.zeros(len(payoff))
     support = np.flatnonzero(played)
-    # Directions that keep the sum, and the payoff 0 of everybody who is played.
+    # Directions that keep the sum, and the payoff 0 of every strategy that is played.
     equations = np.vstack([payoff[np.ix_(support, support)], np.ones(len(support))])
     free = null_space(equations)
     # The programme met them to its tolerance only.
@@ -126,7 +110,7 @@ def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
 
 
 def _strict(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns an equilibrium in which everything is strict that can be, and who is played in it.
+    """Returns an equilibrium that is as strict as possible, and which strategies it plays.
 
     Mixtures may be scaled at will for that: the programme looks for z >= 0 with `payoff @ z <= 0`
     and, for as many strategies as possible, z or the loss at least 1.
@@ -160,7 +144,7 @@ def _most_even(start: np.ndarray, free: np.ndarray, losing: np.ndarray) -> np.nd
     Args:
         start: [S], positive, and strictly inside.
         free: [S, D], the directions, orthonormal.
-        losing: [L, S], what those earn who are not played.
+        losing: [L, S], what the strategies earn that are not played.
     """
     weight = 1.0  # of the entropy against the barrier
 
@@ -184,7 +168,7 @@ def _most_even(start: np.ndarray, free: np.ndarray, losing: np.ndarray) -> np.nd
             move, length, before = free @ step, 1.0, value(x)
             while value(x + length * move) > before - 0.25 * length * decrease and length > 1e-10:
                 length /= 2
-            if length <= 1e-10:  # rounding hides what is left
+            if length <= 1e-10:  # the rest is lost in rounding
                 break
             x = x + length * move
         if len(losing) / weight < TIGHT:

@@ -2,11 +2,10 @@
 
 The seatings of a deal have the same cards, so they are not independent and count as one observation
 together: scores and finishes are means over them. Observations of several lineups at the same deal
-have the same cards too; statistics that mix lineups therefore treat all observations with the same
+also have the same cards; statistics that mix lineups therefore treat all observations with the same
 deal number as one cluster.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from kille_env.errors import KilleError
 
 TOLERANCE = 1e-3
-"""How far from 1 a member's finishes may sum up: what means in float32 leave."""
+"""How far a member's finishes may sum from 1: what means in float32 leave."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,8 @@ class Observations:
     """All observations of tables of one size. A tournament of several sizes has one for each.
 
     With G observations at tables of P seats; entrants are numbered from 0 in the order in which
-    they entered. A lineup is a tuple of P entrants, in which one entrant may stand several times: a
-    table with copies of him.
+    they entered. A lineup is a tuple of P entrants, in which one entrant may be several times: a
+    table with copies of it.
 
     Attributes:
         members: [G, P] int32, the entrant at each place of the lineup.
@@ -34,7 +33,7 @@ class Observations:
             that mean is 0, and scores are the units earned.
         earned: [G, P] float64, the same with nothing subtracted.
         finishes: [G, P, P] float32, share of the seatings in which the member at place p finished
-            at rank r, 0 for the best; who ties shares the ranks evenly.
+            at rank r, 0 for the best; ties share the ranks evenly.
     """
 
     members: np.ndarray
@@ -79,7 +78,7 @@ class Observations:
             if not np.allclose(self.finishes.sum(axis=axis), 1, atol=TOLERANCE):
                 raise KilleError(
                     "finishes of observations do not sum to 1 over the ranks of a member and "
-                    "over the members at a rank; who ties shares his ranks evenly"
+                    "over the members at a rank; ties share their ranks evenly"
                 )
 
     def __len__(self) -> int:
@@ -87,12 +86,12 @@ class Observations:
 
     @property
     def seats(self) -> int:
-        """How many sit at a table, P."""
+        """Seats of a table, P."""
         return self.members.shape[1]
 
     @property
     def entrants(self) -> int:
-        """One more than the highest number of an entrant seen; there may be more who never sat."""
+        """One more than the highest number of an entrant seen; others may never have sat."""
         return int(self.members.max(initial=-1)) + 1
 
     def take(self, rows: np.ndarray) -> "Observations":
@@ -109,23 +108,3 @@ class Observations:
             self.earned[rows],
             self.finishes[rows],
         )
-
-
-def concatenate(parts: Sequence[Observations]) -> Observations:
-    """Returns the observations of all parts, one after the other.
-
-    Args:
-        parts: At least one; all of the same table size.
-    """
-    sizes = sorted({part.seats for part in parts})
-    if len(sizes) != 1:
-        raise KilleError(
-            f"observations of tables of {sizes} seats cannot be one; "
-            "keep one for each table size, and at least one"
-        )
-    return Observations(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("members", "deal", "lineup", "scores", "earned", "finishes")
-        )
-    )

@@ -6,7 +6,6 @@ many numbers after these were seen, so they are the ones in which luck shows mos
 allow for that: they hold for all the numbers at once out of which one was picked.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,20 +82,6 @@ def places(observations: Observations, entrants: int | None = None) -> Places:
         finish_high=np.clip(high[:, seats], 0, seats - 1),
         deals=np.array([row.deals[seats] for row in rows], np.int64),
     )
-
-
-def places_by_size(
-    observations: Mapping[int, Observations], entrants: int | None = None
-) -> dict[int, Places]:
-    """Returns where everybody finishes at each size of table, the smallest first.
-
-    Args:
-        observations: By table size.
-        entrants: E; None is one more than the highest number seen at any size.
-    """
-    if entrants is None:
-        entrants = max((given.entrants for given in observations.values()), default=0)
-    return {size: places(observations[size], entrants) for size in sorted(observations)}
 
 
 @dataclass(frozen=True)

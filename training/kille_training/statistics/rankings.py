@@ -1,25 +1,20 @@
-"""Who came out ahead of whom: tables of any size as one list of orders.
+"""Which entrants finished above which: tables of any size as one list of orders.
 
 Ratings such as Plackett-Luce know orders and nothing of amounts. An observation is a deal played in
-all its seatings, and its order is by what each place of the lineup earned over all of them
-(`scores`), so luck with cards and seats weighs less in it than at a single table. Games in which
-only the place counts have the mean finish instead (`places`).
+all its seatings, and its order is by what each place of the lineup earned over all of them,
+so luck with cards and seats weighs less in it than at a single table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from kille_env.errors import KilleError
 from kille_training.statistics.observations import Observations
 
-Criterion = Literal["scores", "places"]
-"""What orders a table: units earned over all seatings, or the mean finish in them."""
-
-EQUAL = {"scores": 1e-9, "places": 1e-4}
-"""How far apart two numbers are that still tie: what means in float64, or in float32, leave."""
+EQUAL = 1e-9
+"""How far apart two scores are that still tie: what means in float64 leave."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +23,9 @@ class Rankings:
 
     Attributes:
         players: [N] int32, the members of one table after the other, each table from best to worst.
-            Who ties stands in order of his number.
-        rank: [N] int32, how many of his table finished before him: 0 is the best; who ties has the
-            same.
+            Ties are in order of their numbers.
+        rank: [N] int32, how many of its table finished above it: 0 is the best; ties have the same
+            rank.
         start: [T + 1] int64, where each table begins in `players`, and their end.
         cluster: [T] int64, numbers from 0; tables of the same deal, which depend on each other,
             have the same.
@@ -83,17 +78,13 @@ class Rankings:
 def rankings(
     observations: Observations | Mapping[int, Observations],
     entrants: int,
-    by: Criterion = "scores",
 ) -> Rankings:
     """Returns the orders of all observations, those of the lowest deal numbers first.
 
     Args:
         observations: Of one table size, or of several by size.
         entrants: How many entrants there are.
-        by: What orders a table.
     """
-    if by not in EQUAL:
-        raise KilleError(f"{by!r} orders no table; possible are: {', '.join(EQUAL)}")
     parts = [observations] if isinstance(observations, Observations) else observations.values()
     parts = [part for part in parts if len(part)]
     if not parts:
@@ -101,7 +92,7 @@ def rankings(
     most = max(part.entrants for part in parts)
     if most > entrants:
         raise KilleError(f"entrant {most - 1} sat at a table, but there are only {entrants}")
-    ordered = [_order(part, by) for part in parts]
+    ordered = [_order(part) for part in parts]
     sizes = np.concatenate([np.full(len(part), part.seats) for part in parts])
     deals = np.concatenate([part.deal for part in parts])
     _, cluster = np.unique(np.stack([deals, sizes]), axis=1, return_inverse=True)
@@ -115,52 +106,17 @@ def rankings(
     return made.take(np.lexsort([sizes, deals]))
 
 
-def _order(observations: Observations, by: Criterion) -> tuple[np.ndarray, np.ndarray]:
+def _order(observations: Observations) -> tuple[np.ndarray, np.ndarray]:
     """Returns the members from best to worst and their ranks, [G, P] int32 both."""
     seats = observations.seats
-    if by == "scores":
-        value = -observations.scores
-    else:
-        value = observations.finishes.astype(np.float64) @ np.arange(seats)
+    value = -observations.scores
     order = np.lexsort([observations.members, value], axis=1)
     value = np.take_along_axis(value, order, axis=1)
     members = np.take_along_axis(observations.members, order, axis=1)
-    behind = np.diff(value, axis=1) > EQUAL[by]
+    behind = np.diff(value, axis=1) > EQUAL
     rank = np.zeros(members.shape, np.int32)
     rank[:, 1:] = np.where(behind, np.arange(1, seats), 0)
     np.maximum.accumulate(rank, axis=1, out=rank)
     # Numbers that are equal but for rounding came in any order.
     by_number = np.lexsort([members, rank], axis=1)
     return np.take_along_axis(members, by_number, axis=1).astype(np.int32), rank
-
-
-def rankings_of(
-    orders: Sequence[Sequence[Sequence[int]]],
-    entrants: int,
-    clusters: Sequence[int] | None = None,
-) -> Rankings:
-    """Returns orders that are written down: `[[[2], [0, 1]]]` is one table that 2 won.
-
-    Args:
-        orders: For each table its groups from best to worst, each the entrants who tie in it.
-        entrants: How many entrants there are.
-        clusters: Number of the deal of each table; None is another for each.
-    """
-    players, rank, start = [], [], [0]
-    for groups in orders:
-        for group in groups:
-            rank += [len(players) - start[-1]] * len(group)
-            players += sorted(group)
-        start.append(len(players))
-    if players and not 0 <= min(players) <= max(players) < entrants:
-        raise KilleError(
-            f"entrants {min(players)} to {max(players)} sat, expected 0 to {entrants - 1}"
-        )
-    deals = np.arange(len(orders)) if clusters is None else np.asarray(clusters)
-    return Rankings(
-        np.array(players, np.int32),
-        np.array(rank, np.int32),
-        np.array(start, np.int64),
-        np.unique(deals, return_inverse=True)[1].astype(np.int64),
-        entrants,
-    )

@@ -33,11 +33,9 @@ theorem does, so it is not for the first dozens of deals.
 """
 
 import math
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
@@ -154,98 +152,12 @@ class SequentialTest:
             self.decided_after = int(found[1])
         return self.verdict
 
-    def evidence(self) -> tuple[float, float]:
-        """Returns how far both bets have come: 1 is won, in logarithms; 0 is where they began."""
-        known = self.hypotheses
-        return (
-            math.log(sum(self.wealth[0])) / -math.log(known.alpha),
-            math.log(sum(self.wealth[1])) / -math.log(known.beta),
-        )
-
     def interval(self) -> tuple[float, float]:
         """Returns the ends of the confidence sequence; infinite before the second deal."""
         if self.deals < 2:
             return -math.inf, math.inf
         half = float(_half(np.array([self.deals]), np.array([self.squares / self.deals]))[0])
         return self.mean - half, self.mean + half
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the whole state as JSON can hold it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, state: dict[str, Any]) -> "SequentialTest":
-        """Returns the test that `as_dict` has taken apart; it goes on where it stood."""
-        return cls(**{**state, "hypotheses": Hypotheses(**state["hypotheses"])})
-
-
-def sequential_test(scores: np.ndarray, hypotheses: Hypotheses) -> SequentialTest:
-    """Tests scores that have all been played, [N], in the order of the deals."""
-    test = SequentialTest(hypotheses)
-    test.feed(scores)
-    return test
-
-
-def confidence_sequence(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns low and high ends, [N] each, that hold the mean at all times at once with 95 %."""
-    count = np.arange(1, len(scores) + 1)
-    mean = np.cumsum(scores) / count
-    variance = np.maximum(np.cumsum(np.square(scores)) / count - mean**2, 0.0)
-    half = _half(count, variance)
-    half[:1] = np.inf
-    return mean - half, mean + half
-
-
-def gsprt(
-    scores: np.ndarray,
-    low: float,
-    high: float,
-    *,
-    alpha: float = 0.05,
-    beta: float = 0.05,
-    first: int = 30,
-) -> tuple[str, int]:
-    """Wald's test with the variance estimated, to compare with: how chess engines are tested.
-
-    With wins, draws and losses as 1, 1/2 and 0 it is the test of `fishtest`; its errors are nominal
-    only as far as the estimated variance is the true one.
-
-    Args:
-        scores: [N].
-        low: The mean under the hypothesis.
-        high: The mean under the other one.
-        alpha: Nominal chance of "above low" where the mean is `low`.
-        beta: Nominal chance of "below high" where the mean is `high`.
-        first: Deals before the first look, so that there is a variance.
-
-    Returns:
-        `ABOVE`, `BELOW` or `GOING`, and the deals used.
-    """
-    count = np.arange(1, len(scores) + 1)
-    mean = np.cumsum(scores) / count
-    variance = np.cumsum(np.square(scores)) / count - mean**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = count * (high - low) * (mean - (low + high) / 2) / variance
-    above, below = math.log((1 - beta) / alpha), math.log((1 - alpha) / beta)
-    over = (ratio >= above) | (ratio <= -below)
-    over[: first - 1] = False
-    if not over.any():
-        return GOING, len(scores)
-    end = int(over.argmax())
-    return (ABOVE if ratio[end] > 0 else BELOW), end + 1
-
-
-def fixed_deals(deviation: float, gap: float, *, alpha: float = 0.05, beta: float = 0.05) -> int:
-    """Returns how many deals the test with a fixed number of them needs for the same errors.
-
-    Args:
-        deviation: Standard deviation of a deal's score.
-        gap: The distance of the hypotheses.
-        alpha: Chance of error where the gap is 0.
-        beta: Chance of error where it is `gap`.
-    """
-    quantiles = float(stats.norm.isf(alpha) + stats.norm.isf(beta))
-    return math.ceil((quantiles * deviation / gap) ** 2)
 
 
 def _half(count: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ from kille_training.statistics.observations import Observations
 from kille_training.statistics.places import (
     dominance,
     places,
-    places_by_size,
     worst_opponents,
 )
 
@@ -59,14 +58,6 @@ class TestPlaces:
         assert once.finish_low[0] == once.low[0, 1] == 0 and once.high[0, 1] == 1  # clipped
         twice = observed([[0, 1, 2]] * 8, np.zeros((8, 3)), finishing(orders * 2), [0, 1, 2, 3] * 2)
         assert places(twice).finish_high == pytest.approx(once.finish_high)
-
-    def test_come_by_size(self):
-        two = observed([[0, 3]] * 2, np.zeros((2, 2)), finishing([[0, 1]] * 2))
-        three = observed([[0, 1, 2]] * 2, np.zeros((2, 3)), finishing([[2, 1, 0]] * 2))
-        told = places_by_size({3: three, 2: two})
-        assert list(told) == [2, 3]
-        assert told[2].share.shape == (4, 2) and told[3].share.shape == (4, 3)
-        assert told[2].finish[0] == 0 and told[3].finish[0] == 2
 
 
 def round_robin(edges, deals, noise, seed):
@@ -139,7 +130,7 @@ class TestDominance:
             dominance(round_robin(np.zeros((6, 6)), 20, 1.0, seed)).beats.any()
             for seed in range(60)
         ]
-        assert np.mean(wrong) <= 0.15  # 5 % of 60, and two standard deviations
+        assert np.mean(wrong) <= 0.15  # 5% of 60, and two standard deviations
 
     def test_needs_two(self):
         with pytest.raises(KilleError, match="1 entrants cannot be compared"):
