@@ -5,7 +5,10 @@ import tempfile
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 BROKEN = (
     OSError,
@@ -21,12 +24,12 @@ BROKEN = (
 """What reading a broken file of arrays and JSON may raise."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file beside its place and moves it there, so that nobody ever sees half of it.
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing that appears at its place, whole, when the block ends without error.
 
     Args:
         path: Where the file is to be; its folder exists.
-        data: Its content.
 
     Raises:
         OSError: The file cannot be written; what was there before stays as it was.
@@ -34,9 +37,15 @@ def write_whole(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             os.fchmod(file.fileno(), 0o644)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(data)

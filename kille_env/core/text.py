@@ -77,4 +77,5 @@ def labels(names: Sequence[str] | None, num_players: int) -> list[str]:
     """Returns what to call each seat: its name, with the seat's number where two share a name."""
     if names is None:
         return [f"seat {seat}" for seat in range(num_players)]
-    return [name if names.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(names)]
+    shown = list(map(printable, names))
+    return [name if shown.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(shown)]

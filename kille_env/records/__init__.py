@@ -22,7 +22,7 @@ from kille_env.records.notation import (
     read_records,
     write_records,
 )
-from kille_env.records.playback import Difference, Replay, Step, replay, tell
+from kille_env.records.playback import Difference, Replay, Step, describe, replay
 from kille_env.records.recorder import Logbook, Recorder
 
 __all__ = [
@@ -34,10 +34,10 @@ __all__ = [
     "Replay",
     "Step",
     "check_record",
+    "describe",
     "format_record",
     "parse_record",
     "read_records",
     "replay",
-    "tell",
     "write_records",
 ]

@@ -8,16 +8,17 @@ gives the same bytes.
 
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import numpy as np
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
-from kille_env.errors import CardError, RecordError, RulesError, did_you_mean
+from kille_env.core.text import printable
+from kille_env.errors import CardError, RecordError, RulesError, did_you_mean, shortened
+from kille_env.files import whole_file
 from kille_env.registry import list_games, load_game
 
 FORMAT = "kille-record/1"
@@ -74,7 +75,7 @@ def read_records(path: str | Path) -> list[Record]:
     if lines[-1] == b"":
         lines.pop()
     return [
-        parse_record(line, f"{path.name}, line {number}")
+        parse_record(line, f"{printable(path.name)}, line {number}")
         for number, line in enumerate(lines, start=1)
     ]
 
@@ -89,7 +90,13 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
     text = ""
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
-        data = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+        data = json.loads(
+            text,
+            object_pairs_hook=_no_key_twice,
+            parse_constant=_no_constant,
+            parse_int=_whole,
+            parse_float=_fraction,
+        )
     except UnicodeDecodeError as error:
         refuse(
             source, f"it is not UTF-8 (byte {error.start}); expected a record as one JSON object"
@@ -143,26 +150,13 @@ def write_records(records: Iterable[Mapping[str, Any]], path: str | Path) -> int
         OSError: The file cannot be written.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():  # a pipe or a terminal can not be replaced
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            return _write(records, file)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            number = _write(records, file)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return number
-
-
-def _write(records: Iterable[Mapping[str, Any]], file: TextIO) -> int:
+    replaced = path.is_file() or not path.exists()  # a pipe or a terminal cannot be
     number = 0
-    for record in records:
-        check_record(record)
-        file.write(format_record(record) + "\n")
-        number += 1
+    with whole_file(path) if replaced else path.open("wb") as file:
+        for record in records:
+            check_record(record)
+            file.write(format_record(record).encode() + b"\n")
+            number += 1
     return number
 
 
@@ -179,7 +173,23 @@ def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON; expected a number")
 
 
+def _whole(text: str) -> int:
+    _fraction(text)
+    return int(text)
+
+
+def _fraction(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{shortened(text, 20)} is no number of a record: it is far too large")
+    return number
+
+
 # Checking
+
+MOST_LEVELS = 10
+"""How deeply lists and objects of a result may be nested; the games' have two levels."""
+LARGEST = 1e300
+"""Numbers of a record are smaller."""
 
 
 def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
@@ -195,11 +205,12 @@ def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
     where = getattr(record, "source", "")
     _check_keys(record, KEYS, REQUIRED, where)
     if record["format"] != FORMAT:
-        refuse(where, f"'format' is {record['format']!r}; expected {FORMAT!r}")
+        refuse(where, f"'format' is {shortened(record['format'])}; expected {FORMAT!r}")
     if record["game"] not in list_games():
         refuse(
             where,
-            f"there is no game {record['game']!r}. {did_you_mean(record['game'], list_games())}",
+            f"there is no game {shortened(record['game'])}. "
+            f"{did_you_mean(record['game'], list_games())}",
         )
     game = load_game(record["game"])
     if not isinstance(record.get("rules"), (dict, Mapping, type(None))):
@@ -228,7 +239,7 @@ def _check_keys(
         refuse(where, f"it is {_kind(thing)}; expected {what} as an object")
     for key in thing:
         if key not in known:
-            refuse(where, f"{what} has no key {key!r}. {did_you_mean(key, known)}")
+            refuse(where, f"{what} has no key {shortened(key)}. {did_you_mean(key, known)}")
     for key in required:
         if key not in thing:
             refuse(where, f"{key!r} is missing; {what} has {', '.join(map(repr, required))}")
@@ -241,13 +252,14 @@ def _check_is(thing: Any, kind: type, name: str, expected: str, where: str) -> N
 
 def _check_seat(seat: Any, num_players: int, name: str, where: str) -> None:
     if type(seat) is not int or not 0 <= seat < num_players:
-        refuse(where, f"{name} is {seat!r}; expected a seat from 0 to {num_players - 1}")
+        refuse(where, f"{name} is {shortened(seat)}; expected a seat from 0 to {num_players - 1}")
 
 
 def _check_start(
     record: Mapping[str, Any], game: Game, rules: Rules, num_players: int, where: str
 ) -> None:
     start = record.get("start")
+    _check_plain(start, "'start'", where)
     if not isinstance(start, (dict, Mapping, type(None))):
         refuse(where, f"'start' is {_kind(start)}; expected {{}}, or how a match under way stands")
     table = np.zeros(1, dtype=game.spec.table)
@@ -256,12 +268,12 @@ def _check_start(
         if any(key in CHANCE for key in start or {}):
             raise RulesError(f"{' and '.join(CHANCE)} stand beside 'start', not in it")
         game.set_up(table[0], rules, start or {})
-        game.set_up(table[0], rules, told_chance(record))
+        game.set_up(table[0], rules, recorded_chance(record))
     except RulesError as error:
         refuse(where, str(error))
 
 
-def told_chance(record: Mapping[str, Any]) -> dict[str, Any]:
+def recorded_chance(record: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what a record says that chance has decided besides cards, by name."""
     return {key: record[key] for key in CHANCE if record.get(key) is not None}
 
@@ -271,9 +283,9 @@ def _check_names(record: Mapping[str, Any], num_players: int, where: str) -> Non
     if names is not None and not (
         isinstance(names, list) and len(names) == num_players and all(map(_is_text, names))
     ):
-        refuse(where, f"'names' is {names!r}; expected {num_players} texts, one a seat")
+        refuse(where, f"'names' is {shortened(names)}; expected {num_players} texts, one per seat")
     if seed is not None and (type(seed) is not int or seed < 0):
-        refuse(where, f"'seed' is {seed!r}; expected a whole number from 0 or null")
+        refuse(where, f"'seed' is {shortened(seed)}; expected a whole number from 0 or null")
 
 
 def _is_text(thing: Any) -> bool:
@@ -286,11 +298,14 @@ def _check_outcome(record: Mapping[str, Any], num_players: int, where: str) -> N
     if returns is not None and not (
         isinstance(returns, list)
         and len(returns) == num_players
-        and all(type(units) in (int, float) and math.isfinite(units) for units in returns)
+        and all(type(units) in (int, float) and abs(units) < LARGEST for units in returns)
     ):
-        refuse(where, f"'returns' is {returns!r}; expected {num_players} numbers, one a seat")
+        refuse(
+            where,
+            f"'returns' is {shortened(returns)}; expected {num_players} numbers, one per seat",
+        )
     if truncated is not None and not isinstance(truncated, bool):
-        refuse(where, f"'truncated' is {truncated!r}; expected true or false")
+        refuse(where, f"'truncated' is {shortened(truncated)}; expected true or false")
 
 
 def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
@@ -298,7 +313,7 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
     if not isinstance(deal["deck"], list) or not all(
         isinstance(code, str) for code in deal["deck"]
     ):
-        refuse(where, f"'deck' is {deal['deck']!r}; expected a list of card codes")
+        refuse(where, f"'deck' is {shortened(deal['deck'])}; expected a list of card codes")
     try:
         game.spec.stack(deal["deck"])
     except CardError as error:
@@ -307,11 +322,11 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
     for number, action in enumerate(deal["actions"]):
         here = join(where, f"step {number}")
         if not isinstance(action, (list, tuple)) or len(action) != 2:
-            refuse(here, f"the action is {action!r}; expected [seat, text]")
+            refuse(here, f"the action is {shortened(action)}; expected [seat, text]")
         _check_seat(action[0], num_players, "the seat", here)
         if not game.knows_action(action[1]):
             hint = did_you_mean(action[1], game.spec.actions)
-            refuse(here, f"{game.spec.name} has no action {action[1]!r}. {hint}")
+            refuse(here, f"{game.spec.name} has no action {shortened(action[1])}. {hint}")
     if deal.get("result") is not None:
         check_result(deal["result"], game.spec.result_keys, where)
 
@@ -319,6 +334,23 @@ def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
 def check_result(result: Any, keys: Iterable[str] | None, where: str) -> None:
     """Refuses what is no result, or has a key that is not among `keys` (None: any)."""
     _check_keys(result, tuple(result if keys is None else keys), (), where, "a result")
+    _check_plain(result, "the result", where)
+
+
+def _check_plain(thing: Any, name: str, where: str) -> None:
+    """Refuses what is nested without end, or holds a number that no computation survives."""
+    level = [thing]
+    for _ in range(MOST_LEVELS):
+        if any(type(one) in (int, float) and not abs(one) < LARGEST for one in level):
+            refuse(where, f"{name} holds a number that is far too large")
+        nested = (one.values() if isinstance(one, Mapping) else one for one in level if _holds(one))
+        level = [one for many in nested for one in many]
+    if level:
+        refuse(where, f"{name} is nested too deeply; expected at most {MOST_LEVELS} levels")
+
+
+def _holds(thing: Any) -> bool:
+    return isinstance(thing, (Mapping, list, tuple))
 
 
 def _kind(thing: Any) -> str:
@@ -329,7 +361,7 @@ def _kind(thing: Any) -> str:
         bool: "true or false",
         int: "a number",
     }
-    return "null" if thing is None else names.get(type(thing), f"{thing!r}")
+    return "null" if thing is None else names.get(type(thing), shortened(thing))
 
 
 def join(where: str, what: str, between: str = ", ") -> str:

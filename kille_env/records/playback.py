@@ -1,4 +1,4 @@
-"""Replaying records on the compiled kernels, and telling them in words."""
+"""Replaying records on the compiled kernels, and describing them as text."""
 
 import json
 import math
@@ -9,8 +9,9 @@ from typing import Any
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
+from kille_env.core.text import printable
 from kille_env.errors import CardError, IllegalActionError
-from kille_env.records.notation import check_record, check_result, join, refuse, told_chance
+from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
 from kille_env.records.recorder import Watch, returns
 
 
@@ -52,7 +53,8 @@ class Difference:
     def __str__(self) -> str:
         where = "" if self.deal is None else f"deal {self.deal}: "
         texts = [json.dumps(value, ensure_ascii=False) for value in (self.recorded, self.replayed)]
-        return f"{where}{self.key!r} is recorded as {texts[0]}, but the replay gives {texts[1]}"
+        recorded, replayed = map(printable, texts)
+        return f"{where}{self.key!r} is recorded as {recorded}, but the replay gives {replayed}"
 
 
 @dataclass
@@ -109,7 +111,7 @@ class _Replayer:
 
     def run(self) -> Replay:
         batch, out = self.batch, self.out
-        start = {**(self.record.get("start") or {}), **told_chance(self.record)}
+        start = {**(self.record.get("start") or {}), **recorded_chance(self.record)}
         batch.reset(dealer=self.record["first_dealer"], start=start, deal=False)
         deals = self.record["deals"]
         for number, deal in enumerate(deals):
@@ -196,7 +198,7 @@ class _Replayer:
 
     def _compare_chance(self) -> None:
         """What chance has decided besides cards must be told, for a replay cannot know it."""
-        told = told_chance(self.record)
+        told = recorded_chance(self.record)
         drawn = self.batch.game.chance(self.table, self.out.rules)
         for key in drawn:
             if key not in told:
@@ -223,8 +225,8 @@ def _same(a: Any, b: Any) -> bool:
     return a == b
 
 
-def tell(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
-    """Replays a record and tells it in words.
+def describe(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
+    """Replays a record and describes it as text.
 
     Returns:
         The replay, and the lines; they say nothing about differences.

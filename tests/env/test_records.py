@@ -16,11 +16,11 @@ from kille_env.records import (
     Record,
     Recorder,
     check_record,
+    describe,
     format_record,
     parse_record,
     read_records,
     replay,
-    tell,
     write_records,
 )
 from kille_env.records.notation import KEYS
@@ -316,6 +316,9 @@ def change(path, value):
     return changed
 
 
+DEEP: list = []
+for _ in range(5000):
+    DEEP = [DEEP]
 REFUSED = {
     "another format": (["format"], "kille-record/2", RecordError, "'kille-record/1'"),
     "no format": (["format"], ..., RecordError, "'format' is missing"),
@@ -385,6 +388,20 @@ REFUSED = {
     "returns of too few": (["returns"], [0], RecordError, "4 numbers"),
     "returns that are texts": (["returns"], ["1", "2", "3", "4"], RecordError, "4 numbers"),
     "endless returns": (["returns"], [float("inf"), 0, 0, 0], RecordError, "4 numbers"),
+    "huge returns": (["returns"], [10**400, 0, 0, 0], RecordError, "4 numbers"),
+    "a huge result": (["deals", 0, "result", "out"], 10**400, RecordError, "deal 0: .*too large"),
+    "an endless result": (
+        ["deals", 0, "result", "out"],
+        float("inf"),
+        RecordError,
+        "deal 0: .*too large",
+    ),
+    "a deep result": (["deals", 0, "result", "out"], DEEP, RecordError, "deal 0: .*too deeply"),
+    "a deep start": (["start"], {"pot": DEEP}, RecordError, "'start' is nested too deeply"),
+    "deep names": (["names"], [DEEP] * 4, RecordError, "4 texts"),
+    "a huge seed": (["seed"], -(10**5000), RecordError, "whole number from 0"),
+    "a huge dealer": (["first_dealer"], 10**5000, RecordError, "from 0 to 3"),
+    "a huge switch": (["rules", "stake"], 10**5000, RecordError, "even whole number"),
     "truncated as a number": (["truncated"], 0, RecordError, "true or false"),
 }
 
@@ -426,6 +443,9 @@ LINES = {
     "a key twice": ('{"format": 1, "format": 2}', "line 2: the key 'format' stands twice"),
     "no number": ('{"returns": [NaN]}', "line 2: NaN is no JSON"),
     "nested deeply": ("[" * 100_000, "line 2: it is"),
+    "a number of 400 digits": ('{"seed": ' + "9" * 400 + "}", "line 2: '9+.*far too large"),
+    "a number of 5,000 digits": ('{"seed": ' + "9" * 5000 + "}", "line 2: .*far too large"),
+    "a number beyond all": ('{"returns": [1e999]}', "line 2: .*far too large"),
     "a bad deck": (format_record(example()).replace("L9", "L13"), "line 2, deal 0: 'L13'"),
     "a foreign game": (format_record(example()).replace("teskille", "teskalle"), "line 2: there"),
     "something behind it": (format_record(example()) + " {}", "line 2: it is not JSON.*Extra data"),
@@ -521,8 +541,31 @@ def test_a_replay_shows_the_table_before_and_after_every_deal_and_action():
     assert seen == [(0, 1)] + [(1, 1)] * 5 + [(1, 2)] + [(2, 2)] * 2
 
 
+def test_control_characters_of_names_do_not_reach_the_text():
+    record = example()
+    record["names"] = ["\x1b]0;renamed\x07", "\u202eflipped", "a\nb", "Åsa"]
+    text = "\n".join(describe(record)[1])
+    assert r"\x1b]0;renamed\x07" in text
+    assert r"\u202eflipped" in text
+    assert r"a\nb" in text
+    assert "Åsa" in text
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_nor_do_those_of_a_result_or_of_a_files_name(tmp_path):
+    record = example()
+    record["deals"][1]["result"]["winner"] = "\u202e\x1b"
+    (difference,) = replay(record).differences
+    assert str(difference).isprintable()
+    path = tmp_path / "\x1b[2J.jsonl"
+    path.write_text("rubbish")
+    with pytest.raises(RecordError) as error:
+        read_records(path)
+    assert str(error.value).isprintable()
+
+
 def test_a_match_is_told_with_names_and_calls():
-    game, lines = tell(example())
+    game, lines = describe(example())
     assert game.differences == []
     assert "uniform 2 wants to swap with uniform 3, who shows husar: “Husar hugger!”" in "".join(
         lines
@@ -615,7 +658,7 @@ def hogkort(monkeypatch):
 
 def test_a_game_needs_nothing_more_than_a_result(hogkort):
     assert parse_record(format_record(hogkort)) == hogkort
-    game, lines = tell(hogkort)
+    game, lines = describe(hogkort)
     assert (game.differences, game.returns) == ([], hogkort["returns"])
     assert lines
 

@@ -8,7 +8,7 @@ import click
 
 from kille_env.core.text import counted, labels, listed, signed
 from kille_env.errors import RecordError
-from kille_env.records import Record, Replay, read_records, tell
+from kille_env.records import Record, Replay, describe, read_records
 from kille_env.records import replay as play_again
 from kille_training.cli.console import json_option, progress, report
 
@@ -38,7 +38,7 @@ def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
         if check or as_json:
             games.append(play_again(record))
         else:
-            game, told = tell(record)
+            game, told = describe(record)
             games.append(game)
             lines += _told(line, record, game, told)
     differences = [
