@@ -25,6 +25,7 @@ from kille_training.learning.checkpoints import read_checkpoint
 from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
 from kille_training.learning.sb3 import export, make_model
+from kille_training.learning.settings import MeasureSettings
 from kille_training.learning.training import Training, interruptible, train
 
 FILES = ("policy.safetensors", "policy.json")
@@ -163,6 +164,21 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
     assert list(run.tensorboard.iterdir())
     assert json.loads((run.folder / "policy.json").read_text())["made"]["decisions"] == 640
     assert not [path for path in run.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
+    run = Run(tmp_path / "exact")
+    measure = MeasureSettings(every=256, deals=10, exact=True)
+    train(run, replace(tiny(table={"num_players": 2}), measure=measure))
+    found = lines(run.exact)
+    assert [(row["decisions"], row["play"]) for row in found] == [
+        (decisions, play) for decisions in ("0", "256", "512") for play in ("greedy", "sampled")
+    ]
+    assert all(0 < float(row["nash_conv"]) < 4 for row in found)
+    without = Run(tmp_path / "match")
+    table = {"num_players": 2, "episode": "match"}
+    train(without, replace(tiny(table=table), measure=measure))
+    assert not without.exact.exists()
 
 
 def test_the_exported_policy_is_the_network(tmp_path, tiny):

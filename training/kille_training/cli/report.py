@@ -28,13 +28,8 @@ def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool)
     A run that has not been measured is measured first. The page of a tournament shows what has
     been played so far.
     """
-    from kille_training.arena.tournament import Folder
-    from kille_training.learning.api import measure_run
-    from kille_training.learning.runs import Run
     from kille_training.reports.report import report as write
 
     with console.resumable(), ProgressDisplay() as progress:
-        if not Folder(run).results.is_file() and not exact:
-            measure_run(Run(run), progress)
         page = write(run, out, exact=exact, trust=trust, progress=progress)
     console.report({"report": str(page)}, f"The report is in {page}", as_json)

@@ -68,6 +68,7 @@ def exact_rows(
     rules: Rules,
     plays: Sequence[str],
     progress: Callable[[int], None] | None = None,
+    deal: DealStages | None = None,
 ) -> list[ExactRow]:
     """Measures a policy in each way to play; a deterministic policy has one row.
 
@@ -78,6 +79,7 @@ def exact_rows(
         rules: Its rules.
         plays: "greedy" and "sampled", or one of them.
         progress: Called with 1 after each.
+        deal: The trees of this table, if they have been built.
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
@@ -91,7 +93,7 @@ def exact_rows(
             f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
             "measure with --no-exact"
         )
-    deal = build_deal(num_players, rules)
+    deal = deal or build_deal(num_players, rules)
     sampled = strategies_of(cast(Policy, policy), deal)
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)

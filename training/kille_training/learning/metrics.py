@@ -27,6 +27,8 @@ PROGRESS = (
 """Columns of progress.csv: one line per update."""
 MEASUREMENTS = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
 """Columns of measurements.csv: units per deal with a 95% interval."""
+EXACT = ("decisions", "seconds", "play", "nash_conv")
+"""Columns of exact.csv: NashConv in units per deal."""
 TEXTS = ("against", "play")
 """Columns that hold no numbers."""
 

@@ -4,7 +4,8 @@ runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
   checkpoint.safetensors   everything needed to resume exactly
   progress.csv             one line per update
-  measurements.csv         what the policy earned against the baselines while it learnt
+  measurements.csv         what the policy earned against the baselines while it learned
+  exact.csv                exact NashConv while it learned, where that was measured
   tensorboard/             the same two for TensorBoard
   policy.safetensors       the policy, see `kille_agents.network`
   policy.json              its metadata
@@ -55,8 +56,13 @@ class Run:
 
     @property
     def measurements(self) -> Path:
-        """What the policy earned while it learnt."""
+        """What the policy earned while it learned."""
         return self.folder / "measurements.csv"
+
+    @property
+    def exact(self) -> Path:
+        """Exact NashConv while the policy learned."""
+        return self.folder / "exact.csv"
 
     @property
     def tensorboard(self) -> Path:

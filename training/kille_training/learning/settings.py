@@ -117,6 +117,8 @@ class MeasureSettings:
         against: Players in the other seats, one row of the table each.
         every: Decisions between two measurements while it learns; 0 measures at the end only.
         deals: Deals of each of those measurements, each played once from every seat.
+        exact: Whether those measurements include exact NashConv, where the tree of a deal fits
+            into memory.
         final_deals: Deals of the measurement at the end.
         seed: Seed of the deals. They are the same in every measurement, so the curve shows how the
             policy changes and not the cards.
@@ -125,6 +127,7 @@ class MeasureSettings:
     against: List[str] = ("uniform", "rule_of_thumb")
     every: Annotated[int, Field(ge=0)] = 250_000
     deals: Annotated[int, Field(ge=2)] = 2_000
+    exact: bool = False
     final_deals: Annotated[int, Field(ge=2)] = 20_000
     seed: Seed = 1_000_003
 

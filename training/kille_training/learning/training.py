@@ -17,22 +17,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from types import FrameType
 from typing import Any, Protocol
 
 from sb3_contrib import MaskablePPO
 
 from kille_agents import load_policy, save_network
+from kille_agents.network import NetworkPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.evaluation.duplicate import Row, payoff_table
+from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
+from kille_training.evaluation.exact import ExactRow, exact_rows, why_not
 from kille_training.learning.checkpoints import read_checkpoint, restore, write_checkpoint
-from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
+from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learning.runs import Run, versions
 from kille_training.learning.sb3 import diverged, export, make_model, update
 from kille_training.learning.settings import TrainSettings
 from kille_training.settings import build, plain
+from kille_training.solving.byteskille.deals import DealStages, build_deal
 
 
 class RunProgress(Protocol):
@@ -110,9 +114,21 @@ class Training:
             f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
         )
 
+    @cached_property
+    def deal(self) -> DealStages | None:
+        """The trees of a deal, if NashConv is to be measured and they fit into memory."""
+        table = self.settings.table
+        if not self.settings.measure.exact or why_not(table.game, table.num_players, self.rules):
+            return None
+        return build_deal(table.num_players, self.rules)
+
+    def policy(self) -> NetworkPolicy:
+        """Returns the current policy."""
+        return export(self.model, self.settings, self.rules, self.settings.name)
+
     def measure(self) -> list[Row]:
         """Measures the current policy, without touching the random generators of training."""
-        policy = export(self.model, self.settings, self.rules, self.settings.name)
+        policy = self.policy()
         table, measure = self.settings.table, self.settings.measure
         return payoff_table(
             policy,
@@ -122,6 +138,15 @@ class Training:
             self.rules,
             deals=measure.deals,
             seed=measure.seed,
+        )
+
+    def measure_exactly(self) -> list[ExactRow]:
+        """Returns how far the current policy is from an equilibrium; nothing without a `deal`."""
+        if self.deal is None:
+            return []
+        table = self.settings.table
+        return exact_rows(
+            self.policy(), table.game, table.num_players, self.rules, PLAYS, deal=self.deal
         )
 
     def measurement_is_due(self) -> bool:
@@ -135,9 +160,7 @@ class Training:
 
     def save(self) -> None:
         """Writes the checkpoint and the current policy."""
-        save_network(
-            export(self.model, self.settings, self.rules, self.settings.name), self.run.folder
-        )
+        save_network(self.policy(), self.run.folder)
         header = {
             "settings": plain(replace(self.settings, made_with={})),
             "game_version": spec(self.settings.table.game).version,
@@ -221,15 +244,31 @@ def train(
         run.write_settings(settings)
     if run.checkpoint.is_file():
         training.load(warn)
-    updates, measured = Table(run.progress, PROGRESS), Table(run.measurements, MEASUREMENTS)
-    done = training.decisions or -1  # the measurement before the first decision is done again too
-    updates.begin(done)
-    measured.begin(done)
+    tables = Tables(run, training.deal is not None)
+    # The measurement before the first decision is done again too.
+    tables.begin(training.decisions or -1)
     board = TensorBoard(run.tensorboard, training.decisions)
     try:
-        _continue(training, updates, measured, board, progress)
+        _continue(training, tables, board, progress)
     finally:
         board.close()
+
+
+class Tables:
+    """The tables of a run that grow while it trains."""
+
+    def __init__(self, run: Run, exactly: bool) -> None:
+        self.updates = Table(run.progress, PROGRESS)
+        self.measured = Table(run.measurements, MEASUREMENTS)
+        self.exact = Table(run.exact, EXACT)
+        self._exactly = exactly
+
+    def begin(self, up_to: int) -> None:
+        """Keeps the lines up to a number of decisions; later ones will be computed again."""
+        self.updates.begin(up_to)
+        self.measured.begin(up_to)
+        if self._exactly:
+            self.exact.begin(up_to)
 
 
 def progress_of(run: Run) -> int:
@@ -241,8 +280,7 @@ def progress_of(run: Run) -> int:
 
 def _continue(
     training: Training,
-    updates: Table,
-    measured: Table,
+    tables: "Tables",
     board: TensorBoard,
     progress: RunProgress | None,
 ) -> None:
@@ -250,16 +288,16 @@ def _continue(
     settings = training.settings
     saved = time.monotonic()
     if settings.measure.every and training.decisions == 0:
-        _measure(training, measured, board, progress)
+        _measure(training, tables, board, progress)
     with interruptible() as interrupted:
         while not training.done:
             row = training.update()
-            updates.add(row)
+            tables.updates.add(row)
             board.add("train", row, PROGRESS[3:])
             if progress is not None:
                 progress.updated(row, settings.learner.total)
             if training.measurement_is_due():
-                _measure(training, measured, board, progress)
+                _measure(training, tables, board, progress)
             if (
                 interrupted()
                 or training.done
@@ -272,14 +310,13 @@ def _continue(
 
 
 def _measure(
-    training: Training, measured: Table, board: TensorBoard, progress: RunProgress | None
+    training: Training, tables: "Tables", board: TensorBoard, progress: RunProgress | None
 ) -> None:
     """Measures the current policy and writes down what it earns."""
     rows = training.measure()
+    now = {"decisions": training.decisions, "seconds": round(training.seconds, 3)}
     for row in rows:
-        line = {
-            "decisions": training.decisions,
-            "seconds": round(training.seconds, 3),
+        line = now | {
             "against": row.against,
             "play": row.play,
             "mean": round(row.estimate.mean, 6),
@@ -287,8 +324,12 @@ def _measure(
             "high": round(row.estimate.high, 6),
             "deals": row.estimate.groups,
         }
-        measured.add(line)
+        tables.measured.add(line)
         board.add(f"against_{row.against}/{row.play}", line, ("mean",))
+    for row in training.measure_exactly():
+        line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
+        tables.exact.add(line)
+        board.add(f"exact/{row.play}", line, ("nash_conv",))
     if progress is not None:
         progress.measured(training.decisions, rows)
 

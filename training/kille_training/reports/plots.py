@@ -13,6 +13,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from kille_env.cards.pack import KILLE_CODES
+from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS
 from kille_training.evaluation.swap_map import SwapMap
 from kille_training.labels import position_names
 from kille_training.reports.palette import (
@@ -29,6 +30,8 @@ from kille_training.reports.palette import (
 
 WIDE, NARROW = 9.6, 4.6
 """Widths of plots in inches: for the width of a page, and for a phone."""
+LEAST = 1e-6
+"""What a logarithmic axis shows for less, nothing included."""
 DASHED = (0, (4, 2))
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -69,8 +72,7 @@ def learning_curve(
             axes.set_title(f"against {against}", loc="left", fontsize=9)
             axes.set_ylabel(measure)
             mine = [row for row in measurements if row["against"] == against]
-            for play in dict.fromkeys(row["play"] for row in mine):
-                rows = [row for row in mine if row["play"] == play]
+            for play, rows in _by_play(mine).items():
                 decisions = [int(row["decisions"]) / 1e6 for row in rows]
                 mean, low, high = (
                     [float(row[name]) for row in rows] for name in ("mean", "low", "high")
@@ -83,22 +85,21 @@ def learning_curve(
         return as_svg(figure)
 
 
-def nash_conv_curve(
-    points: Mapping[str, Sequence[tuple[int, float]]], measure: str, width: float = WIDE
-) -> str:
+def nash_conv_curve(points: Sequence[Mapping[str, str]], measure: str, width: float = WIDE) -> str:
     """Returns the plot of exact NashConv while the policy learned, on a logarithmic axis.
 
     Args:
-        points: Decisions and NashConv for each way of playing, "greedy" or "sampled".
+        points: Lines of exact.csv.
         measure: What NashConv is counted in, as "units per deal".
         width: In inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, 3.0), layout="constrained")
         axes = figure.subplots()
-        for play, found in points.items():
-            decisions, values = zip(*found, strict=True)
-            axes.plot(np.array(decisions) / 1e6, values, label=play, **_look(play))
+        for play, rows in _by_play(points).items():
+            decisions = [int(row["decisions"]) / 1e6 for row in rows]
+            values = [max(LEAST, float(row["nash_conv"])) for row in rows]
+            axes.plot(decisions, values, label=play, **_look(play))
         logarithmic(axes, "y")
         axes.set_ylabel(f"NashConv, {measure}")
         axes.grid(axis="y")
@@ -202,6 +203,16 @@ def logarithmic(axes: Any, which: str) -> None:
         axis = getattr(axes, f"{letter}axis")
         axis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_minor_formatter("")
+
+
+def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, str]]]:
+    """Returns lines by way of playing; one that is deterministic belongs to both."""
+    plays = {row["play"] for row in rows}
+    return {
+        play: [row for row in rows if row["play"] in (play, DETERMINISTIC)]
+        for play in (*PLAYS, DETERMINISTIC)
+        if play in plays and (play != DETERMINISTIC or len(plays) == 1)
+    }
 
 
 def _look(play: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from kille_env.errors import ConfigError
 from kille_training.arena.tournament import Folder
+from kille_training.learning.api import measure_run
 from kille_training.learning.runs import Run
 from kille_training.progress import Progress, part_of
 
@@ -17,6 +18,8 @@ def report(
     progress: Progress | None = None,
 ) -> Path:
     """Writes the report of a run or of a tournament: one HTML page that needs nothing beside it.
+
+    A finished run that has not been measured is measured first.
 
     Example:
         >>> report("runs/demo")  # doctest: +SKIP
@@ -34,19 +37,19 @@ def report(
         Where the page is.
 
     Raises:
-        KilleError: The folder is neither, has not been measured or played, or the page cannot be
-            written.
+        KilleError: The folder is neither, its run is not finished, nothing has been played, or
+            the page cannot be written.
     """
-    path, page = run.folder if isinstance(run, Run) else Path(run), out and Path(out)
+    path = run.folder if isinstance(run, Run) else Path(run)
+    page = None if out is None else Path(out)
     if Folder(path).results.is_file():
         from kille_training.reports.tournament import write_tournament_page
 
-        return write_tournament_page(Folder(path), page or None, exact=exact, trust=trust)
+        return write_tournament_page(Folder(path), page, exact=exact, trust=trust)
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille
     from kille_training.reports.training import write_run_page
 
-    return write_run_page(
-        Run(path), page or None, part_of(progress, "reporting", byteskille.DECISIONS)
-    )
+    measure_run(Run(path), progress)
+    return write_run_page(Run(path), page, part_of(progress, "reporting", byteskille.DECISIONS))

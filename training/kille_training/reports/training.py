@@ -12,11 +12,11 @@ from kille_env.registry import spec
 from kille_training.evaluation.duplicate import Row
 from kille_training.evaluation.exact import ExactRow
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
-from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
+from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
 from kille_training.reports import byteskille
 from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines
-from kille_training.reports.plots import learning_curve
+from kille_training.reports.plots import learning_curve, nash_conv_curve
 from kille_training.reports.tables import MOST_POSITIONS
 from kille_training.settings import plain
 
@@ -55,6 +55,7 @@ def write_run_page(
         picture = PICTURES[table.game](policy, table.num_players, rules, progress)
     rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = Table(run.measurements, MEASUREMENTS).read()
+    points = Table(run.exact, EXACT).read()
     contents = [
         ("earns", "What it earns"),
         *([("exact", "How far it is from an equilibrium")] if exact else []),
@@ -82,6 +83,7 @@ def write_run_page(
         curve=plot(lambda width: learning_curve(measurements, measure, width))
         if measurements
         else None,
+        nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
         picture=picture,
         updates=Table(run.progress, PROGRESS).read(),
         policy=read_network(run.folder)[0],
