@@ -36,6 +36,7 @@ def _script(path: Path) -> Any:
 
 docs_tables = _script(ROOT / "docs" / "tables.py")
 docs_players = _script(ROOT / "docs" / "players.py")
+docs_architecture = _script(ROOT / "docs" / "architecture.py")
 
 
 def _ids(pages: list[Path]) -> list[str]:
@@ -60,6 +61,11 @@ def test_the_players_page_is_fresh_and_shows_every_game() -> None:
     assert docs_players.build(text) == text, "stale; run `python docs/players.py`"
     for block in ("numbers", *kille_env.list_games()):
         assert f"<!-- begin {block} -->" in text
+
+
+def test_the_architecture_page_shows_the_rooms_and_contracts_that_there_are() -> None:
+    for path, content in docs_architecture.built().items():
+        assert path.read_text(encoding="utf-8") == content, f"{path.name} is stale; run `make docs`"
 
 
 BANNED = re.compile(
