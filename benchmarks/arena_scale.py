@@ -1,7 +1,7 @@
 """What a large tournament takes, from rates measured here: `python benchmarks/arena_scale.py`.
 
 First how many tables a core plays in a second, for rules of thumb, networks with two layers of 64
-units, and search with 32 worlds. Then what keeping results takes: seconds of the process that keeps
+units, and search. Then what keeping results takes: seconds of the process that keeps
 them, bytes on disk, bytes and seconds when statistics read them. At last the arithmetic for a
 tournament of `--agents` players and `--deals` deals, each played with every member in every
 position. Seconds are processor time of one thread, so that they depend little on what else the
@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from kille_agents.catalog import load_policy
-from kille_agents.search.flat import SearchPlayer
+from kille_agents.search import FlatSearch
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
 from kille_training.arena.play import Player, PlayerCache, play_unit
@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[Callable[[str, int, Rules], Player], int]] = {
         1,
     ),
     "network": (lambda game, seats, rules: random_network(seats, rules), 1),
-    "search": (lambda game, seats, rules: SearchPlayer(game, seats, rules, worlds=32), 256),
+    "search": (lambda game, seats, rules: FlatSearch(seats, rules), 256),
 }
 """How each kind of player is made, and by how much its units are smaller."""
 DEALS_A_LINEUP = 2000

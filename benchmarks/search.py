@@ -1,15 +1,15 @@
 """What looking ahead earns: `python benchmarks/search.py`.
 
-A player who searches sits among copies of his own base, the rule of thumb, in single deals; every
-deal is played from each seat, and these games together are one observation, so that everything he
-earns is what the search has added. The parts are named on the command line:
+A player that searches sits among copies of its own base, the rule of thumb, in single deals; every
+deal is played from each seat, and these games together are one observation, so everything it earns
+is what the search has added. Name the parts on the command line:
 
-    games    `search` as he comes by name, in every game at its default table
-    trees    `ismcts` likewise
-    knobs    one knob after another of the flat search changed, and the tree's
-    matches  whole matches, with the horizon at the end of the deal and of the match
-    exact    Byteskille with two and three seats: the value of the search's strategy against the
-             rule of thumb, exactly, beside that of the best response
+    games     `search` with its default settings, in every game at its default table
+    trees     `ismcts` likewise
+    settings  one setting after another changed, of the flat search and of the tree
+    matches   whole matches, with the horizon at the end of the deal and of the match
+    exact     Byteskille with two and three seats: the value of the search's strategy against the
+              rule of thumb, exactly, beside that of the best response
 
 Every line is also a line of JSON in `--out`.
 """
@@ -25,22 +25,25 @@ from typing import Any
 import numpy as np
 
 from kille_agents import load_policy
-from kille_agents.search.flat import SearchPlayer
-from kille_agents.search.ismcts import TreeSearchPlayer
+from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, History
+from kille_env.core.spec import Rules
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.byteskille.deals import Stage, build_stage
 from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.trees.values import best_response, expected_values
 
-KINDS = {"search": SearchPlayer, "ismcts": TreeSearchPlayer}
-KNOBS: tuple[tuple[str, dict[str, Any]], ...] = (
+KINDS: dict[str, tuple[Any, Any]] = {
+    "search": (FlatSearch, SearchSettings),
+    "ismcts": (TreeSearch, TreeSettings),
+}
+SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {}),
-    ("search", {"worlds": 8}),
-    ("search", {"worlds": 128}),
+    ("search", {"determinizations": 8}),
+    ("search", {"determinizations": 128}),
     ("search", {"margin": 0.0}),
     ("search", {"margin": 1.0}),
     ("search", {"beliefs": "uniform"}),
@@ -54,25 +57,25 @@ KNOBS: tuple[tuple[str, dict[str, Any]], ...] = (
 ONE_DECISION = {"fraga": "off", "gok_call": "own_turn"}
 """Rules with which a seat decides once a deal: then one step of improvement is a best response."""
 EXACT: dict[str, dict[str, Any]] = {
-    f"{worlds} worlds, {beliefs} beliefs, margin {margin:g}": {
-        "worlds": worlds,
+    f"{number} determinizations, {beliefs} beliefs, margin {margin:g}": {
+        "determinizations": number,
         "beliefs": beliefs,
         "margin": margin,
         "doubt": 1e-6,
     }
     for beliefs in ("uniform", "policy")
     for margin in (0.0, 2.0)
-    for worlds in (32, 256)
+    for number in (32, 256)
 } | {
-    "4096 worlds, policy beliefs, margin 0": {
-        "worlds": 4096,
+    "4096 determinizations, policy beliefs, margin 0": {
+        "determinizations": 4096,
         "beliefs": "policy",
         "margin": 0.0,
         "doubt": 1e-6,
         "candidates": 4,
     }
 }
-PARTS = ("games", "trees", "knobs", "matches", "exact")
+PARTS = ("games", "trees", "settings", "matches", "exact")
 
 
 class Counted:
@@ -82,20 +85,26 @@ class Counted:
         self.player, self.name, self.remembers = player, player.name, player.remembers
         self.decisions, self.seconds = 0, 0.0
 
-    def search(self, worlds: Determinizer) -> np.ndarray:
+    def search(self, determinizer: Determinizer) -> np.ndarray:
         """Asks the player; decisions with one legal action do not count."""
         began = time.perf_counter()
-        chances = self.player.search(worlds)
+        chances = self.player.search(determinizer)
         self.seconds += time.perf_counter() - began
-        self.decisions += int((worlds.mask.sum(axis=1) > 1).sum())
+        self.decisions += int((determinizer.mask.sum(axis=1) > 1).sum())
         return chances
 
 
-def measured(kind: str, knobs: dict[str, Any], game: str, episode: str, deals: int) -> dict:
+def made(kind: str, seats: int, rules: Rules, settings: dict[str, Any]) -> Any:
+    """Returns a player with some settings changed."""
+    player, settings_of = KINDS[kind]
+    return player(seats, rules, settings_of(**settings))
+
+
+def measured(kind: str, settings: dict[str, Any], game: str, episode: str, deals: int) -> dict:
     """Measures one player in one game."""
     seats = spec(game).default_players
     rules = spec(game).resolve(episode=episode)
-    player = Counted(KINDS[kind](game, seats, rules, **knobs))
+    player = Counted(made(kind, seats, rules, settings))
     row = payoff(
         player, load_policy("rule_of_thumb", game, seats, rules), game, seats, rules,
         play="greedy", deals=deals, seed=77,
@@ -104,7 +113,7 @@ def measured(kind: str, knobs: dict[str, Any], game: str, episode: str, deals: i
     half = (found.high - found.low) / 2
     return {
         "player": kind,
-        "knobs": knobs,
+        "settings": settings,
         "game": game,
         "seats": seats,
         "episode": episode,
@@ -112,17 +121,17 @@ def measured(kind: str, knobs: dict[str, Any], game: str, episode: str, deals: i
         "mean": found.mean,
         "half": half,
         "errors": found.mean / half * 1.96 if half else 0.0,
-        "decisions_a_second": player.decisions / player.seconds,
+        "decisions_per_second": player.decisions / player.seconds,
     }
 
 
-def tell(row: dict) -> str:
+def line_of(row: dict) -> str:
     """Returns a measurement as a row of a table."""
-    knobs = ", ".join(f"{name}={value}" for name, value in row["knobs"].items()) or "as he comes"
+    changed = ", ".join(f"{name}={value}" for name, value in row["settings"].items()) or "default"
     return (
-        f"| {row['game']} | {row['episode']} | {row['player']} | {knobs} | {row['deals']:,} | "
+        f"| {row['game']} | {row['episode']} | {row['player']} | {changed} | {row['deals']:,} | "
         f"{row['mean']:+.4f} ± {row['half']:.4f} | {row['errors']:.1f} | "
-        f"{row['decisions_a_second']:,.0f} |"
+        f"{row['decisions_per_second']:,.0f} |"
     )
 
 
@@ -130,9 +139,9 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
     """Compares searches with the best response to the rule of thumb, seat by seat.
 
     Args:
-        games: Knobs of the searches, by what they are called.
+        games: Settings of the searches, by what they are called.
         keys: How many times the search is asked about each information set; with thousands of
-            worlds once.
+            determinizations once.
     """
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
@@ -141,15 +150,14 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
         strategy = strategy_of(base, stage)
         plain = expected_values(stage.tree, strategy, stage.describe)
         best = [best_response(stage.tree, strategy, seat, stage.describe) for seat in range(seats)]
-        for name, knobs in games.items():
-            player = SearchPlayer("byteskille", seats, rules, **knobs)
-            values = values_of(
-                searched(player, stage, 1 if knobs["worlds"] > 1000 else keys), strategy, stage
-            )
+        for name, settings in games.items():
+            player = FlatSearch(seats, rules, SearchSettings(**settings))
+            times = 1 if settings["determinizations"] > 1000 else keys
+            values = values_of(searched(player, stage, times), strategy, stage)
             yield {
                 "seats": seats,
                 "search": name,
-                "knobs": knobs,
+                "settings": settings,
                 "rule_of_thumb": plain.tolist(),
                 "value": values.tolist(),
                 "best_response": [float(answer.value) for answer in best],
@@ -167,11 +175,11 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
     )
 
 
-def searched(player: SearchPlayer, stage: Stage, keys: int) -> np.ndarray:
-    """Returns the strategy of a player who searches, [S]: the mean over some keys.
+def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
+    """Returns the strategy of a player that searches, [S]: the mean over some keys.
 
-    Every way to deal types is dealt, and every way to act is gone, so that each information set is
-    met together with what was done before it.
+    Every combination of types is dealt and every sequence of actions is played, so each information
+    set is met together with what was done before it.
     """
     hands = [hand for hand in product(KILLE_CODES, repeat=stage.num_players) if _dealt(hand)]
     start = make_batch(
@@ -198,9 +206,9 @@ def _dealt(hand: tuple[str, ...]) -> bool:
 
 
 def _ask_about_new(
-    player: SearchPlayer, batch: Batch, history: History, keys: int, said: dict[bytes, np.ndarray]
+    player: FlatSearch, batch: Batch, history: History, keys: int, said: dict[bytes, np.ndarray]
 ) -> None:
-    """Asks about the information sets that nobody has been asked about yet."""
+    """Asks about the information sets that have not been asked about yet."""
     acting = np.flatnonzero(batch.seat >= 0)
     states = batch.information_state(np.maximum(batch.seat, 0))
     first = {states[row].tobytes(): row for row in acting[::-1]}
@@ -234,7 +242,7 @@ def main() -> None:
 
 
 def _shares(row: dict[str, Any]) -> str:
-    """Which share of what can be gained is gained, all seats together."""
+    """Returns which share of the possible gain is gained, all seats together."""
     plain, value, best = (sum(row[name]) for name in ("rule_of_thumb", "value", "best_response"))
     return f"{plain:+.4f} | {best:+.4f} | {(value - plain) / (best - plain):.1%}"
 
@@ -251,13 +259,13 @@ def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
             wanted: Any = [("search", {}, "deal")]
         elif part == "trees":
             wanted = [("ismcts", {}, "deal")]
-        elif part == "knobs":
-            wanted = [(kind, knobs, "deal") for kind, knobs in KNOBS]
+        elif part == "settings":
+            wanted = [(kind, settings, "deal") for kind, settings in SETTINGS]
         else:
             wanted = [("search", {"deals": deals}, "match") for deals in (None, 1)]
-        for kind, knobs, episode in wanted:
-            row = measured(kind, knobs, game, episode, options.deals)
-            yield row, tell(row)
+        for kind, settings, episode in wanted:
+            row = measured(kind, settings, game, episode, options.deals)
+            yield row, line_of(row)
 
 
 if __name__ == "__main__":

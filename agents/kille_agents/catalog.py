@@ -9,16 +9,15 @@ from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import rule_of_thumb
-from kille_agents.search.flat import SearchPlayer
-from kille_agents.search.ismcts import TreeSearchPlayer
+from kille_agents.search import FlatSearch, TreeSearch
 from kille_agents.tabular import TABULAR, load_tabular_file, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
 
 SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
-    "search": lambda num_players, rules: SearchPlayer(rules.game, num_players, rules),
-    "ismcts": lambda num_players, rules: TreeSearchPlayer(rules.game, num_players, rules),
+    "search": FlatSearch,
+    "ismcts": TreeSearch,
 }
 """Players that look ahead from the rule of thumb, by name: to be asked with `decide`."""
 

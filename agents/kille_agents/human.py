@@ -1,4 +1,4 @@
-"""A person at the terminal: asks for a line, understands it, and takes no for an answer."""
+"""A person at the terminal: asks for a line and understands it."""
 
 import shutil
 import sys
@@ -13,7 +13,7 @@ COMMANDS = {
     UNDO: "take your last decision back",
     QUIT: "leave the table (so do Ctrl-D and Ctrl-C)",
 }
-"""Words that are no actions and are always understood; `?` is help."""
+"""Commands, which are always understood; `?` is help."""
 
 
 class HasQuit(Exception):
@@ -24,7 +24,7 @@ class Human:
     """Reads the decisions of a person, line by line.
 
     Attributes:
-        name: What tables and records call him.
+        name: What tables and records call them.
     """
 
     def __init__(
@@ -33,10 +33,10 @@ class Human:
         out: TextIO | None = None,
         name: str = "human",
     ) -> None:
-        """Takes a place in front of the terminal.
+        """Connects to the terminal.
 
         Args:
-            read: Returns a line and raises EOFError behind the last one; None reads standard input.
+            read: Returns a line and raises EOFError after the last one; None reads standard input.
             out: Where questions and answers are written; None is standard output.
             name: The person's name.
         """
@@ -45,7 +45,7 @@ class Human:
         self._out = out
 
     def say(self, text: str = "", end: str = "\n") -> None:
-        """Writes something to the person; lines that are too long are broken between words."""
+        """Prints a text; lines that are too long are broken between words."""
         width = shutil.get_terminal_size().columns
         lines = [_broken(line, width) for line in text.split("\n")]
         print("\n".join(lines), end=end, file=self._out or sys.stdout, flush=True)
@@ -56,6 +56,7 @@ class Human:
         choices: Sequence[str],
         meanings: dict[str, str],
         notes: Sequence[str] = (),
+        vocabulary: Sequence[str] = (),
     ) -> str:
         """Asks until the answer is understood.
 
@@ -64,13 +65,14 @@ class Human:
             choices: The possible answers. A line may hold the text, its beginning, its cards alone
                 in any order or its number, in small letters or capitals.
             meanings: What the choices mean, or their first words, for the help.
-            notes: What else the help tells, by paragraphs.
+            notes: What else the help says, by paragraphs.
+            vocabulary: Answers that are possible at other times.
 
         Returns:
             One of the choices, or `UNDO`.
 
         Raises:
-            HasQuit: The person has left, by a word or by closing the input.
+            HasQuit: The person has left, with a command or by closing the input.
         """
         while True:
             self.say(_menu(question, choices, shutil.get_terminal_size().columns), end="")
@@ -87,7 +89,9 @@ class Human:
             elif word is not None:
                 return word
             elif line.strip():
-                self.say(f"{line.strip()!r} is not understood. ? is for help.")
+                known = line.strip().lower() in (one.lower() for one in vocabulary)
+                why = "not possible now" if known else "not understood"
+                self.say(f"{line.strip()!r} is {why}. ? is for help.")
 
     def _help(self, choices: Sequence[str], meanings: dict[str, str], notes: Sequence[str]) -> None:
         for verb, alike in groupby(enumerate(choices, start=1), lambda one: one[1].split(" ")[0]):
@@ -103,7 +107,7 @@ class Human:
 
 
 def _broken(line: str, width: int) -> str:
-    """Returns a line broken between words where it is longer than a terminal is wide."""
+    """Returns a line, broken between words if it is longer than the terminal is wide."""
     if len(line) < width:
         return line
     indent = " " * (len(line) - len(line.lstrip()) + 2)
@@ -113,7 +117,7 @@ def _broken(line: str, width: int) -> str:
 
 
 def _menu(question: str, choices: Sequence[str], width: int) -> str:
-    """Returns a question with its choices: in its line, or in columns where they are too many."""
+    """Returns a question with its choices: on its line, or in columns if there are too many."""
     words = [f"{number} {word}" for number, word in enumerate(choices, start=1)]
     line = f"{question} [{'  '.join(words)}] > "
     if len(line) < width:

@@ -78,6 +78,22 @@ def test_taking_back_goes_over_several_decisions(play, tmp_path):
     assert again == path.read_bytes()
 
 
+def test_the_same_seed_is_the_same_match(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    words = ("--rules", "episode=deal", "--opponents", "byteskille/drunk", "--out", path)
+    written = set()
+    for lines in ("stand enough", "swap undo stand enough"):
+        play(lines, *words)
+        written.add(path.read_bytes())
+    assert len(written) == 1
+
+
+def test_an_action_that_is_not_possible_now_is_said_to_be_so(play):
+    out = play("buy quux q")[1]
+    assert "'buy' is not possible now. ? is for help." in out
+    assert "'quux' is not understood. ? is for help." in out
+
+
 def test_nothing_to_take_back(play):
     assert "There is nothing to take back." in play("undo q")[1]
 
@@ -117,8 +133,8 @@ def test_every_opponent_can_be_named(play):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--seat", 4], "your seat is one from 0 to 3"),
-        (["--opponents", "uniform,uniform"], "the table has room for 3"),
+        (["--seat", 4], "your seat is 4, expected one from 0 to 3"),
+        (["--opponents", "uniform,uniform"], "names 2 players for 3 seats"),
         (["--opponents", "nobody"], "there is no player 'nobody'"),
         (["--rules", "stake=3"], "even whole number"),
     ],

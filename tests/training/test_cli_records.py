@@ -65,7 +65,7 @@ def test_version(kille):
         (["record", "byteskille", "--out", "x", "--rules", "norsk"], "no preset 'norsk'"),
         (["record", "byteskille", "--out", "x", "--rules", "pots=two"], "whole number from 1"),
         (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
-        (["record", "byteskille", "--out", "x", "--agents", "uniform,uniform"], "2 players are"),
+        (["record", "byteskille", "--out", "x", "--agents", "uniform,uniform"], "names 2 players"),
         (["record", "byteskille", "--out", "x", "--agents", "unifor"], "'uniform'"),
         (["record", "byteskille", "--out", "no/such/folder/x"], "No such file"),
         (["record", "byteskille", "--out", "x", "--matches", "0"], "0 is not in the range"),
@@ -86,7 +86,7 @@ def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.cli.lineup.LineUp.actions", interrupt)
+    monkeypatch.setattr("kille_env.playing.Players.actions", interrupt)
     status, out, err = kille("record", "byteskille", "--out", tmp_path / "x")
     assert (status, out) == (130, "")
     assert "interrupted" in err
@@ -185,6 +185,15 @@ def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkey
     assert recorded.read_bytes() == alone.read_bytes()
 
 
+def test_the_deals_of_a_seed_do_not_depend_on_the_players(kille, recorded, tmp_path):
+    path = tmp_path / "others"
+    words = ["--agents", "byteskille/drunk,rule_of_thumb,uniform,byteskille/drunk"]
+    assert kille("record", "byteskille", "--matches", 3, *words, "--out", path)[0] == 0
+    for one, other in zip(read_records(recorded), read_records(path), strict=True):
+        assert one["seed"] == other["seed"]
+        assert one["deals"][0]["deck"] == other["deals"][0]["deck"]
+
+
 def test_recorded_rules_are_those_of_the_command(kille, tmp_path):
     path = tmp_path / "x"
     rules = ["--rules", "wikipedia", "--rules", "pots=2", "--rules", "episode=match"]
@@ -207,6 +216,17 @@ def test_recording_says_where_and_how_much(kille, tmp_path):
 
 
 # kille replay
+
+
+def test_names_from_a_file_are_escaped(kille, recorded):
+    lines = recorded.read_text(encoding="utf-8").splitlines()
+    record = json.loads(lines[0])
+    record["names"] = ["\x1b]0;title\x07", "\u202eright to left", "å", "four"]
+    recorded.write_text(json.dumps(record), encoding="utf-8")
+    status, out, _ = kille("replay", recorded)
+    assert status == 0
+    assert "\x1b" not in out and "\u202e" not in out
+    assert r"\x1b]0;title" in out and "å" in out
 
 
 def test_a_replay_in_words(kille, recorded):

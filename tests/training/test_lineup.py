@@ -1,31 +1,33 @@
-"""Players at the seats of many tables."""
+"""Players named on the command line, and who sits where."""
 
-import numpy as np
 import pytest
 
 from kille_env.errors import PolicyError
-from kille_env.registry import make_batch, spec
-from kille_training.cli.lineup import LineUp, line_up, table_for
-
-
-def test_what_is_no_distribution_is_refused_with_the_name_of_the_player():
-    class Broken:
-        name = "broken"
-
-        def probabilities(self, observation, mask):
-            return np.full(mask.shape, np.nan)
-
-    batch = make_batch("byteskille", 4, 3, episode="deal", seed=1)
-    batch.reset()
-    rngs = [np.random.default_rng(number) for number in range(4)]
-    with pytest.raises(PolicyError, match="policy 'broken' returned a value that is no"):
-        LineUp([Broken()] * 3).actions(batch, rngs)
+from kille_env.policy import name_of
+from kille_env.registry import spec
+from kille_training.cli.lineup import players_named, seating_of
+from kille_training.tables import table_for
 
 
 def test_bots_sit_in_lists_of_players_and_know_their_game():
     game, seats, rules = table_for("knack/tight", None, None, None, {})
     assert (game, seats, rules["episode"]) == ("knack", 4, "deal")
-    line = line_up("knack/tight, knack/drunk, uniform, knack/tight", game, seats, rules)
-    assert line.names == ["knack/tight", "knack/drunk", "uniform", "knack/tight"]
+    names = "knack/tight, knack/drunk, uniform, knack/tight"
+    players = players_named(names, 4, game, seats, rules)
+    assert [name_of(player) for player in players] == names.split(", ")
     with pytest.raises(PolicyError, match="knack/tight plays knack, not byteskille"):
-        line_up("knack/tight", "byteskille", 3, spec("byteskille").resolve())
+        players_named("knack/tight", 3, "byteskille", 3, spec("byteskille").resolve())
+
+
+def test_a_player_with_several_seats_is_asked_once():
+    rules = spec("knack").resolve(episode="deal")
+    players = players_named("uniform,knack/tight,uniform", 3, "knack", 4, rules)
+    once, seating = seating_of([players[0], None, *players[1:]])
+    assert [name_of(player) for player in once] == ["uniform", "knack/tight"]
+    assert seating.tolist() == [0, -1, 1, 0]
+
+
+def test_a_wrong_number_of_players_is_refused():
+    rules = spec("knack").resolve(episode="deal")
+    with pytest.raises(PolicyError, match="names 2 players for 3 seats; name one for all"):
+        players_named("uniform,uniform", 3, "knack", 3, rules)

@@ -1,57 +1,56 @@
-"""Which worlds are likely, by what the other seats have done in the deal so far.
+"""Which determinizations are likely, by what the other seats have done in the deal so far.
 
-A world is weighed with the chance that the others would have acted as they have, if the cards lay
-as in it: the product over their decisions of what a policy says about them. Worlds are then drawn
-again by their weights, so that no time is lost on unlikely ones.
+A determinization is weighed with the probability that the others would have acted as they have, if
+the cards lay as in it: the product over their decisions of what a policy says about them.
+Determinizations are then drawn again by their weights, so no time is lost on unlikely ones.
 """
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, Past
-from kille_env.core.keys import mix as scramble
+from kille_env.core.keys import uniforms
 from kille_env.policy import Policy, check_probabilities
 
-BELIEFS = ("uniform", "policy")
-"""All worlds are as likely, or as likely as the others' actions make them."""
-
-_LOTS = np.uint64(0xBE11EF)
+_WEIGHING = np.uint64(0xBE11EF)
+"""Keeps this drawing's random numbers apart from others of the same decision."""
 
 
-def likely_worlds(
-    worlds: Determinizer, number: int, candidates: int, policy: Policy, doubt: float
+def likely_determinizations(
+    determinizer: Determinizer, number: int, candidates: int, policy: Policy, doubt: float
 ) -> Batch:
-    """Draws worlds as likely as the others' actions make them.
+    """Draws determinizations as likely as the others' actions make them.
 
     Args:
-        worlds: M decisions.
-        number: K, worlds a decision.
-        candidates: Worlds that are drawn for each that is kept.
-        policy: Who the others are thought to be.
-        doubt: How often they are thought to act at random.
+        determinizer: M decisions.
+        number: K, determinizations per decision.
+        candidates: Determinizations that are drawn for each that is kept.
+        policy: Who the others are assumed to be.
+        doubt: The probability with which they are assumed to act at random.
 
     Returns:
-        [M * K] tables, the K worlds of a decision beside each other; a likely one can be there
-        more than once.
+        [M * K] tables, those of a decision beside each other; a likely one can occur more than
+        once.
     """
-    drawn, past = worlds.draw_with_past(number * candidates)
-    chances = _log_chances(past, drawn.num_tables, policy, doubt).reshape(len(worlds), -1)
+    drawn, past = determinizer.draw_with_past(number * candidates)
+    chances = _log_chances(past, drawn.num_tables, policy, doubt).reshape(len(determinizer), -1)
     weights = np.exp(chances - chances.max(axis=1, keepdims=True))
-    kept = _systematic(weights, number, worlds.keys)
-    first = np.arange(len(worlds)) * number * candidates
+    kept = _systematic(weights, number, determinizer.keys)
+    first = np.arange(len(determinizer)) * number * candidates
     return drawn.take((first[:, None] + kept).ravel())
 
 
 def _log_chances(past: Past, number: int, policy: Policy, doubt: float) -> np.ndarray:
-    """Returns the logarithm of how likely the others' actions were in each world, [number]."""
+    """Returns the log probability of the others' actions in each determinization, [number]."""
     chances = np.zeros(number)
     legal = past.mask.sum(axis=1)
     possible = np.flatnonzero(legal > 0)
     if len(possible):
-        says = np.asarray(policy.probabilities(past.observation[possible], past.mask[possible]))
-        check_probabilities(policy.name, says, past.mask[possible])
-        said = says[np.arange(len(possible)), past.action[possible]]
-        mixed = (1.0 - doubt) * said + doubt / legal[possible]
+        mask = past.mask[possible]
+        answers = np.asarray(policy.probabilities(past.observation[possible], mask))
+        check_probabilities(policy.name, answers, mask)
+        taken = answers[np.arange(len(possible)), past.action[possible]]
+        mixed = (1.0 - doubt) * taken + doubt / legal[possible]
         np.add.at(chances, past.world[possible], np.log(mixed))
     return chances
 
@@ -68,7 +67,7 @@ def _systematic(weights: np.ndarray, number: int, keys: np.ndarray) -> np.ndarra
         [M, K] int64.
     """
     cumulative = np.cumsum(weights, axis=1)
-    start = (scramble(keys ^ _LOTS) >> np.uint64(32)) / 2.0**32
+    start = uniforms(keys ^ _WEIGHING)
     points = (start[:, None] + np.arange(number)) / number * cumulative[:, -1:]
     found = [
         np.searchsorted(row, at, side="right") for row, at in zip(cumulative, points, strict=True)

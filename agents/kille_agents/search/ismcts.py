@@ -1,152 +1,96 @@
-"""A player who looks ahead with a tree: Monte Carlo tree search over information sets.
+"""Monte Carlo tree search over information sets.
 
 After Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (IEEE Transactions
-on Computational Intelligence and AI in Games 4, 2012). Each iteration draws a world that agrees
-with what the player knows, goes down a tree that all worlds share, adds a node to it, lets a player
-who does not search play on from there, and writes what everybody earned into the nodes that it came
-through. What is not possible in a world is not chosen in it: a node counts how often each action
-was available.
+on Computational Intelligence and AI in Games 4, 2012). Each iteration draws a determinization that
+agrees with what the seat knows, descends a tree that all determinizations share, adds a node to it,
+lets a policy that does not search play on from there, and adds what every seat earned to the nodes
+on the path. An action that is not legal in a determinization is not chosen there: a node counts how
+often each action was available.
 
 In a node its seat plays what has earned *it* most so far (max^n, for any number of seats), by upper
-confidence bounds; actions that were never tried come first, those that the base likes best before
-the others.
+confidence bounds; actions that were never tried come first, and among those the ones that the base
+prefers.
 
-What a node stands for is what `observer` sees there: the searcher ("searcher", the others play
-without their own cards), or the seat to act ("actor", every seat with what it would know, which
+What a node stands for is what `observer` sees there: the searcher ("searcher": the others play
+without their own cards), or the seat to act ("actor": every seat with what it would know, which
 takes far more iterations). With `others="policy"` the others have no nodes and play as they are
-thought to: the search is then for a best response to them.
+assumed to: the search is then for a best response to them.
 
-Many decisions are thought about side by side: one iteration of all of them is one native batch.
+Many decisions are searched side by side: one iteration of all of them is one native batch.
 """
-
-from typing import Any
 
 import numpy as np
 
-from kille_agents.search.flat import DUST, Looker
-from kille_agents.search.rollouts import drawn_actions, earnings, luck_of
+from kille_agents.search.rollouts import earnings, seated
+from kille_agents.search.search import DUST, Search
+from kille_agents.search.settings import TreeSettings
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
-from kille_env.errors import PolicyError
-from kille_env.policy import Policy
-
-OBSERVERS = ("searcher", "actor")
-OTHERS = ("policy", "tree")
 
 
-class TreeSearchPlayer(Looker):
+class TreeSearch(Search[TreeSettings]):
     """Monte Carlo tree search over information sets; see the module's text."""
 
     about = (
-        "looks ahead with a tree of his own decisions, which grows with every world that he plays"
+        "looks ahead with a tree of its own decisions, which grows with every determinization that "
+        "it plays"
     )
 
     def __init__(
         self,
-        game: str,
         num_players: int,
         rules: Rules,
-        *,
-        base: Policy | None = None,
-        opponents: Policy | None = None,
-        worlds: int = 256,
-        exploration: float = 0.5,
-        observer: str = "searcher",
-        others: str = "policy",
-        margin: float = 2.0,
-        deals: int | None = None,
-        beliefs: str = "policy",
-        doubt: float = 0.01,
-        candidates: int = 8,
-        tables: int = 1 << 16,
+        settings: TreeSettings | None = None,
         name: str = "ismcts",
     ) -> None:
-        """Sets him up for a table.
-
-        Args:
-            game: The game.
-            num_players: Seats of the table.
-            rules: Its rules.
-            base: Who plays on from the tree's edge; None is the game's rule of thumb.
-            opponents: Who the others are thought to be; None is the base.
-            worlds: Iterations, each in a world of its own.
-            exploration: How much what was seldom tried is tried again, in parts of the range of
-                what has been earned.
-            observer: "searcher" or "actor": whose knowledge tells nodes apart.
-            others: "policy" or "tree": what the other seats do inside the tree.
-            margin: Standard errors by which what was tried most has to be better than the base to
-                be played instead.
-            deals: As for `SearchPlayer`.
-            beliefs: As for `SearchPlayer`.
-            doubt: As for `SearchPlayer`.
-            candidates: As for `SearchPlayer`.
-            tables: Worlds that are kept at once; bounds the memory, changes nothing else.
-            name: What tables and reports call him.
-
-        Raises:
-            PolicyError: An impossible argument, or a game without a rule of thumb and no `base`.
-        """
-        if not (exploration >= 0.0 and margin >= 0.0):
-            raise PolicyError(
-                f"exploration is {exploration!r} and margin {margin!r}; expected numbers from 0"
-            )
-        for what, word, known in (("observer", observer, OBSERVERS), ("others", others, OTHERS)):
-            if word not in known:
-                raise PolicyError(f"{what} is {word!r}, expected {' or '.join(known)}")
-        self.exploration, self.margin = exploration, margin
-        self.observer, self.others = observer, others
-        given: dict[str, Any] = {"base": base, "opponents": opponents, "worlds": worlds}
-        given |= {"deals": deals, "beliefs": beliefs, "doubt": doubt, "candidates": candidates}
-        super().__init__(game, num_players, rules, **given, tables=tables, name=name)
+        """Sets it up for a table; see `Search`."""
+        super().__init__(num_players, rules, settings or TreeSettings(), name)
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
-        return np.full(len(mask), self.worlds * (self.candidates if self.remembers else 1))
+        settings = self.settings
+        drawn = settings.candidates if self.remembers else 1
+        return np.full(len(mask), settings.determinizations * drawn)
 
-    def _think(self, worlds: Determinizer, chances: np.ndarray) -> np.ndarray:
-        drawn = self._draw(worlds)
-        forest = _Forest(len(worlds), self.num_players, chances.shape[1])
-        first = np.arange(len(worlds)) * self.worlds
-        for iteration in range(self.worlds):
-            self._iterate(forest, drawn.take(first + iteration), worlds.seats)
-        return self._choose(forest, worlds.mask != 0, chances)
+    def _think(self, determinizer: Determinizer, chances: np.ndarray) -> np.ndarray:
+        drawn, number = self._draw(determinizer), self.settings.determinizations
+        forest = _Forest(len(determinizer), self.num_players, chances.shape[1])
+        first = np.arange(len(determinizer)) * number
+        for iteration in range(number):
+            self._iterate(forest, drawn.take(first + iteration), determinizer.seats)
+        return self._choose(forest, determinizer.mask != 0, chances)
 
     def _iterate(self, forest: "_Forest", batch: Batch, searchers: np.ndarray) -> None:
-        """Plays one world of each decision through the tree, and on."""
-        luck = luck_of(batch)
+        """Plays one determinization of each decision through the tree, and on."""
+        players = seated(batch, searchers, self.base, self.opponents)
+        settings = self.settings
         path = []
         inside = np.ones(len(searchers), dtype=bool)
-        actions = np.zeros(len(searchers), dtype=np.int64)
-        number = 0
         while inside.any():
-            number += 1
-            rows = np.flatnonzero(inside)
-            if self.others == "policy":
-                own = batch.seat[rows] == searchers[rows]
-                away, rows = rows[~own], rows[own]
-                if len(away):
-                    actions[away] = drawn_actions(self.opponents, batch, away, luck[away], number)
-            leaves = np.zeros(0, dtype=np.int64)
+            nodes_at = inside.copy()  # where the seat to act has a node
+            if settings.others == "policy":
+                nodes_at &= batch.seat == searchers
+            actions = players.actions(inside & ~nodes_at)
+            leaves = rows = np.flatnonzero(nodes_at)
             if len(rows):
                 seats = batch.seat[rows].astype(np.int64)
                 nodes = forest.find(rows, seats, self._states(batch, searchers)[rows])
                 wishes = self.base.probabilities(batch.observation[rows], batch.mask[rows])
                 chosen, untried = forest.select(
-                    rows, nodes, batch.mask[rows] != 0, wishes, self.exploration
+                    rows, nodes, batch.mask[rows] != 0, wishes, settings.exploration
                 )
                 actions[rows] = chosen
                 path.append((rows, seats, nodes, chosen))
                 leaves = rows[untried]
-            batch.apply(actions, inside)
+            players.step(actions, inside)
             inside[leaves] = False
             inside &= batch.tables["phase"] > OVER  # a new hand is beyond the tree
-        players = (self.base, self.opponents)
-        forest.learn(path, earnings(batch, searchers, players, self.deals, number))
+        forest.learn(path, earnings(players, settings.deals))
 
     def _states(self, batch: Batch, searchers: np.ndarray) -> np.ndarray:
         """Returns what tells nodes apart at each table, [m, F]."""
-        if self.observer == "searcher":
+        if self.settings.observer == "searcher":
             return batch.information_state(searchers)
         return batch.information_state(np.maximum(batch.seat, 0))
 
@@ -165,7 +109,7 @@ class TreeSearchPlayer(Looker):
         base = (share * np.where(known, means, 0.0)).sum(axis=1)
         spread = np.sqrt((share**2 * np.where(known, errors, 0.0) ** 2).sum(axis=1))
         error = np.sqrt(spread**2 + errors[rows, best] ** 2)
-        better = means[rows, best] - base > np.maximum(self.margin * error, DUST)
+        better = means[rows, best] - base > np.maximum(self.settings.margin * error, DUST)
         leaves = better & known.any(axis=1)
         chosen[leaves] = np.arange(chances.shape[1]) == best[leaves, None]
         return chosen
@@ -188,7 +132,7 @@ class _Forest:
         self._high = np.full((decisions, num_players), -np.inf)
 
     def find(self, rows: np.ndarray, seats: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Returns the nodes of some decisions, [n], new ones where nobody has been.
+        """Returns the nodes of some decisions, [n], new ones where there was none.
 
         Args:
             rows: [n] decisions.
@@ -224,9 +168,9 @@ class _Forest:
         Args:
             rows: [n] decisions.
             nodes: [n] nodes.
-            legal: [n, A] bool, what is legal in the world at hand.
+            legal: [n, A] bool, what is legal in the determinization at hand.
             wishes: [n, A] what is tried first.
-            exploration: See `TreeSearchPlayer`.
+            exploration: See `TreeSettings`.
 
         Returns:
             [n] actions, and [n] bool whether they have never been tried before.
@@ -249,7 +193,7 @@ class _Forest:
         path: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
         earned: np.ndarray,
     ) -> None:
-        """Writes what was earned into the nodes that were met on the way.
+        """Adds what was earned to the nodes on the path.
 
         Args:
             path: Rows, seats, nodes and actions of each step.

@@ -1,6 +1,5 @@
 """`kille play`: a person at the table."""
 
-import copy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,9 @@ from kille_agents.human import UNDO, HasQuit, Human
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.core.text import counted, labels, second_person, signed
-from kille_env.errors import PolicyError, RulesError
+from kille_env.errors import RulesError
+from kille_env.playing import Players
+from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
 from kille_training.cli.console import (
@@ -23,7 +24,7 @@ from kille_training.cli.console import (
     rules_option,
     trust_option,
 )
-from kille_training.cli.lineup import LineUp, line_up
+from kille_training.cli.lineup import players_named, seating_of
 
 YOU = "You"
 AGAIN, ENOUGH = "again", "enough"
@@ -39,7 +40,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
     "--opponents",
     default="rule_of_thumb",
     show_default=True,
-    help="Names, run folders or policy files: one for all, or one for each with commas.",
+    help="Names, run folders or policy files: one for all, or one for each with commas between.",
 )
 @click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
@@ -58,21 +59,24 @@ def play(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Sits you down at a table of GAME, against agents.
+    """Plays GAME with you at the table.
 
-    You see what your seat may know and nothing else. A decision that you did not mean can be taken
-    back with u, ? is for help, q leaves.
+    You see what your seat may know and nothing else. Type u to take back a decision, ? for help and
+    q to leave.
     """
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
     if not 0 <= seat < seats:
-        raise RulesError(f"your seat is one from 0 to {seats - 1}, got {seat}")
-    lineup = _opponents(opponents, game, seats, seat, resolved, trust)
+        raise RulesError(f"your seat is {seat}, expected one from 0 to {seats - 1}")
+    by_seat: list[Player | None] = [
+        *players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
+    ]
+    by_seat.insert(seat, None)
     # With --json the conversation moves to standard error.
     human = Human(out=sys.stderr if as_json else None)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    session = _Session(game, seats, seat, resolved, lineup, human, seed)
+    session = _Session(game, resolved, by_seat, human, seed)
     interrupted = False
     try:
         session.run()
@@ -91,38 +95,35 @@ def play(
         raise KeyboardInterrupt
 
 
-def _opponents(agents: str, game: str, seats: int, seat: int, rules: Rules, trust: bool) -> LineUp:
-    words = agents.split(",")
-    if len(words) not in (1, seats - 1):
-        raise PolicyError(f"{len(words)} opponents are named, the table has room for {seats - 1}")
-    words = (words * seats)[: seats - 1]
-    # The person's own seat needs somebody in the line-up, who is never asked.
-    return line_up(",".join([*words[:seat], words[0], *words[seat:]]), game, seats, rules, trust)
-
-
 class _Session:
-    """Matches of a person against agents, at one table."""
+    """Matches of a person against players, at one table."""
 
     def __init__(
         self,
         game: str,
-        num_players: int,
-        seat: int,
         rules: Rules,
-        lineup: LineUp,
+        by_seat: list[Player | None],
         human: Human,
         seed: int,
     ) -> None:
-        self.seat, self.rules, self.lineup, self.human, self.seed = seat, rules, lineup, human, seed
+        """Sits down.
+
+        Args:
+            game: The game.
+            rules: Its rules.
+            by_seat: [P] the players; None is the person.
+            human: The person.
+            seed: Seed of the first match; the next match has the next seed.
+        """
+        num_players = len(by_seat)
+        self.seat, self.rules, self.human, self.seed = by_seat.index(None), rules, human, seed
         self.batch = make_batch(game, 1, num_players, rules=rules, seed=0, restart=False)
-        names = [human.name if s == seat else name for s, name in enumerate(lineup.names)]
-        self.names = labels(names, num_players)
-        self.shown = [YOU if s == seat else name for s, name in enumerate(self.names)]
+        self.names = labels([name_of(player or human) for player in by_seat], num_players)
+        self.shown = [YOU if s == self.seat else name for s, name in enumerate(self.names)]
         self.recorder = Recorder(self.batch, self.names, watch=self._tell)
-        self.rng = np.random.default_rng((seed, 1))
-        self.history = lineup.history(self.batch)
+        self.players = Players(self.batch, *seating_of(by_seat), self._play)
         self.done: list[Record] = []
-        self.moments: list[tuple[Any, Any, np.random.Generator, int]] = []
+        self.moments: list[tuple[Any, Any, int]] = []
 
     def run(self) -> None:
         """Plays until the person has had enough.
@@ -147,7 +148,7 @@ class _Session:
             elif self.batch.seat[0] == self.seat:
                 self._decide()
             else:
-                self._step(int(self.lineup.actions(self.batch, [self.rng], self.history)[0]))
+                self.players.play()
 
     def records(self) -> list[Record]:
         """Returns the matches that were played, and the one that was left in the middle."""
@@ -155,25 +156,24 @@ class _Session:
         return [*self.done, self.recorder.record()] if left else self.done
 
     def say_goodbye(self) -> None:
-        """Says what the person has won or lost."""
+        """Tells the person what they have won or lost."""
         total = sum(record["returns"][self.seat] for record in self.done)
         matches = counted(len(self.done), "match", "matches")
-        told = f"You played {matches} to the end; balance {signed(total)}. " if self.done else ""
-        self.human.say(f"{told}Goodbye!")
+        text = f"You played {matches} to the end; balance {signed(total)}. " if self.done else ""
+        self.human.say(f"{text}Goodbye!")
 
     def _begin(self) -> None:
         self.moments.clear()
         self.recorder.reset(seed=self.seed + len(self.done))
 
-    def _step(self, action: int) -> None:
-        if self.history is not None:
-            self.history.note(np.array([action]))
-        self.recorder.step(np.array([action]))
+    def _play(self, actions: np.ndarray) -> None:
+        """Plays an action, whoever's it is."""
+        self.recorder.step(actions)
         if self.batch.tables["phase"][0] == OVER:
             self.done.append(self.recorder.record())
             money = zip(self.shown, self.done[-1]["returns"], strict=True)
-            told = ", ".join(f"{name} {signed(units)}" for name, units in money)
-            self.human.say(f"\nEnd of the match: {told}.")
+            result = ", ".join(f"{name} {signed(units)}" for name, units in money)
+            self.human.say(f"\nEnd of the match: {result}.")
 
     def _decide(self) -> None:
         game, table = self.batch.game, self.batch.tables[0]
@@ -184,23 +184,21 @@ class _Session:
         balance = signed(float(self.batch.tables["reward"][0, self.seat]))
         word = self._ask(f"Your balance {balance}.", self.batch.legal_texts(0))
         if word != UNDO:
-            known = None if self.history is None else self.history.mark()
-            moment = (self.recorder.mark(), known, copy.deepcopy(self.rng), len(self.done))
-            self.moments.append(moment)
+            self.moments.append((self.recorder.mark(), self.players.mark(), len(self.done)))
             self.human.say()
-            self._step(self.batch.find_action(word))
+            self.players.step(np.array([self.batch.find_action(word)]))
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
         spec = self.batch.spec
-        word = self.human.choose(question, choices, {**spec.meanings, **AFTER_MATCH}, spec.notes)
+        meanings = {**spec.meanings, **AFTER_MATCH}
+        word = self.human.choose(question, choices, meanings, spec.notes, spec.actions)
         if word == UNDO and not self.moments:
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
-            mark, known, self.rng, number = self.moments.pop()
-            self.recorder.return_to(mark)
-            if self.history is not None:
-                self.history.return_to(known)
+            recorded, decided, number = self.moments.pop()
+            self.recorder.return_to(recorded)
+            self.players.return_to(decided)
             del self.done[number:]
             self.human.say("Taken back.")
         return word

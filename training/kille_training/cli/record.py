@@ -1,4 +1,4 @@
-"""`kille record`: lets agents play and writes the matches down."""
+"""`kille record`: players play matches, which are written to a file."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +9,8 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.core.text import counted, listed
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
 from kille_training.cli.console import (
@@ -19,11 +21,10 @@ from kille_training.cli.console import (
     rules_option,
     trust_option,
 )
-from kille_training.cli.lineup import LineUp, line_up
+from kille_training.cli.lineup import players_named, seating_of
 
 TABLES_AT_ONCE = 500
-AGENTS_STREAM = 0x6B696C6C65
-"""Keeps the agents' random numbers apart from the cards', which come from the same seed."""
+"""Bounds the memory; changes no match."""
 
 
 @click.command(
@@ -38,7 +39,7 @@ AGENTS_STREAM = 0x6B696C6C65
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Seed of the first match; the next has the next.",
+    help="Seed of the first match; the next match has the next seed.",
 )
 @click.option(
     "--agents",
@@ -61,21 +62,20 @@ def record(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Lets agents play matches of GAME and writes them to a file, one a line.
+    """Plays matches of GAME and writes them to a file, one per line.
 
-    Match i has the seed SEED + i: its cards, and how the agents play it, do not depend on the
-    others.
+    Match i has the seed SEED + i, so its cards and its play do not depend on the other matches.
     """
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
-    lineup = line_up(agents, game, seats, resolved, trust)
+    players_by_seat = players_named(agents, seats, game, seats, resolved, trust=trust)
     summary = _Summary(seats)
-    played = _play(game, seats, resolved, lineup, range(seed, seed + matches))
-    write_records(summary.watch(progress(played, "playing", matches)), out)
+    played = _play(game, resolved, players_by_seat, range(seed, seed + matches))
+    write_records(summary.count(progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
         "game": game,
-        "names": lineup.names,
+        "names": [name_of(player) for player in players_by_seat],
         "matches": matches,
         "deals": summary.deals,
         "decisions": summary.decisions,
@@ -91,13 +91,13 @@ def record(
 
 
 class _Summary:
-    """Counts what passes by."""
+    """Adds up what is recorded."""
 
     def __init__(self, num_players: int) -> None:
         self.deals = self.decisions = self.truncated = 0
         self.returns = np.zeros(num_players)
 
-    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+    def count(self, records: Iterable[Record]) -> Iterator[Record]:
         for one in records:
             self.deals += len(one["deals"])
             self.decisions += sum(len(deal["actions"]) for deal in one["deals"])
@@ -106,21 +106,14 @@ class _Summary:
             yield one
 
 
-def _play(
-    game: str, num_players: int, rules: Rules, lineup: LineUp, seeds: range
-) -> Iterator[Record]:
+def _play(game: str, rules: Rules, by_seat: list[Player], seeds: range) -> Iterator[Record]:
     """Plays a match for each seed, many at once, and returns their records in order."""
+    players, seating = seating_of(by_seat)
+    names = [name_of(player) for player in by_seat]
     for start in range(0, len(seeds), TABLES_AT_ONCE):
-        part = seeds[start : start + TABLES_AT_ONCE]
-        batch = make_batch(game, len(part), num_players, rules=rules, seed=0, restart=False)
-        recorder = Recorder(batch, lineup.names)
-        rngs = [np.random.default_rng((AGENTS_STREAM, seed)) for seed in part]
-        recorder.reset(seed=list(part))
-        history = lineup.history(batch)
-        while (batch.seat >= 0).any():
-            actions = lineup.actions(batch, rngs, history)
-            if history is not None:
-                history.note(actions)
-            recorder.step(actions)
-        for table in range(len(part)):
-            yield recorder.record(table)
+        part = list(seeds[start : start + TABLES_AT_ONCE])
+        batch = make_batch(game, len(part), len(by_seat), rules=rules, seed=0, restart=False)
+        recorder = Recorder(batch, names)
+        recorder.reset(seed=part)
+        play_out(Players(batch, players, seating, recorder.step))
+        yield from (recorder.record(table) for table in range(len(part)))

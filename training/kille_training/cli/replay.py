@@ -1,4 +1,4 @@
-"""`kille replay`: tells recorded matches in words, or checks them."""
+"""`kille replay`: describes recorded matches in words, or checks them."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kille_env.core.text import counted, labels, listed, signed
+from kille_env.core.text import counted, labels, listed, printable, signed
 from kille_env.errors import RecordError
 from kille_env.records import Record, Replay, describe, read_records
 from kille_env.records import replay as play_again
@@ -19,10 +19,9 @@ from kille_training.cli.console import json_option, progress, report
 @click.option("--match", "number", type=click.IntRange(min=1), help="Only this line of the file.")
 @json_option
 def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
-    """Plays the matches of FILE again and tells them in words.
+    """Replays the matches of FILE and describes them in words.
 
-    The file is refused as a whole if a line is no record or breaks the rules; then nothing is
-    printed.
+    If a line is no record or breaks the rules, the whole file is refused and nothing is printed.
     """
     records = read_records(file)
     if not records:
@@ -40,7 +39,7 @@ def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
         else:
             game, told = describe(record)
             games.append(game)
-            lines += _told(line, record, game, told)
+            lines += _text(line, record, game, told)
     differences = [
         f"line {line}, {difference}"
         for line, game in enumerate(games, start=first)
@@ -69,8 +68,8 @@ def _for_programs(line: int, game: Replay) -> dict[str, Any]:
     }
 
 
-def _told(line: int, record: Record, game: Replay, told: list[str]) -> list[str]:
-    """One match in words: who played, what happened, how it ended."""
+def _text(line: int, record: Record, game: Replay, told: list[str]) -> list[str]:
+    """Describes a match: who played, what happened, how it ended."""
     num_players = record["num_players"]
     who = labels(record.get("names"), num_players)
     rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
@@ -88,11 +87,11 @@ def _told(line: int, record: Record, game: Replay, told: list[str]) -> list[str]
         money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
         lines.append(f"End of the match: {', '.join(money)}.")
     lines += [f"The record differs: {difference}" for difference in game.differences]
-    return [*lines, ""]
+    return [printable(line) for line in (*lines, "")]
 
 
 def _stop(game: Replay, who: list[str]) -> str:
-    """Where a record stops that does not go to the end of its match."""
+    """Says where a record stops that does not go to the end of its match."""
     if game.steps and game.steps[-1].action is None:
         step = game.steps[-1]
         return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."

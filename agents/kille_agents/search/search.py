@@ -1,0 +1,118 @@
+"""What players share that look ahead by playing determinizations on."""
+
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_agents.search.beliefs import likely_determinizations
+from kille_agents.search.settings import SearchSettings
+from kille_env.core.batch import Batch
+from kille_env.core.determinization import Determinizer
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+from kille_env.policy import check_probabilities
+
+DUST = 1e-9
+"""Money below which two actions are equal: shares of a stake are no binary fractions."""
+
+Settings = TypeVar("Settings", bound=SearchSettings)
+
+
+class Search(Generic[Settings]):
+    """A player that looks ahead; `kille_env.policy.decide` asks it.
+
+    Attributes:
+        name: What tables and reports call it.
+        settings: Its settings.
+        base: Plays its own seat in the determinizations, and is what it falls back on.
+        opponents: Plays all other seats there.
+        remembers: Whether it is to be given the history of the tables.
+    """
+
+    def __init__(self, num_players: int, rules: Rules, settings: Settings, name: str) -> None:
+        """Sets it up for a table.
+
+        Args:
+            num_players: Seats of the table.
+            rules: Its rules.
+            settings: How to search.
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: The game has no rule of thumb, and there is no `base` either.
+        """
+        self.name, self.settings = name, settings
+        self.num_players, self.rules = num_players, rules
+        self.base = rule_of_thumb(num_players, rules) if settings.base is None else settings.base
+        self.opponents = self.base if settings.opponents is None else settings.opponents
+        self.remembers = settings.beliefs == "policy"
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Refuses: an observation says too little to search.
+
+        Raises:
+            PolicyError: Always.
+        """
+        raise PolicyError(
+            f"{self.name} looks ahead: ask it with kille_env.policy.decide, which gives it "
+            "determinizations; it cannot play where only observations are given"
+        )
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        """Returns how likely each action is, [M, A]; see `Searcher`.
+
+        Raises:
+            PolicyError: It was made for another table.
+        """
+        made = (self.num_players, self.rules)
+        if made != (determinizer.num_players, determinizer.rules):
+            raise PolicyError(
+                f"{self.name} was made for {self.rules.game} with {self.num_players} seats, and "
+                f"asked at a table of {determinizer.game} with {determinizer.num_players}, or "
+                "with other rules"
+            )
+        mask = determinizer.mask
+        chances = np.array(self.base.probabilities(determinizer.observation, mask), np.float64)
+        check_probabilities(self.base.name, chances, mask)
+        free = np.flatnonzero(mask.sum(axis=1) > 1)
+        for part in self._parts(mask[free]):
+            rows = free[part]
+            chances[rows] = self._think(determinizer.take(rows), chances[rows])
+        return chances
+
+    def _parts(self, mask: np.ndarray) -> list[np.ndarray]:
+        """Splits decisions so that no more than `tables` tables are played at once."""
+        parts, begin, size = [], 0, 0
+        for number, cost in enumerate(self._costs(mask).tolist()):
+            if number > begin and size + cost > self.settings.tables:
+                parts.append(np.arange(begin, number))
+                begin, size = number, 0
+            size += cost
+        return [*parts, np.arange(begin, len(mask))] if len(mask) else []
+
+    def _costs(self, mask: np.ndarray) -> np.ndarray:
+        """Returns how many tables each decision takes, [M]."""
+        raise NotImplementedError
+
+    def _think(self, determinizer: Determinizer, chances: np.ndarray) -> np.ndarray:
+        """Returns how likely each action is where there is a choice, [m, A].
+
+        Args:
+            determinizer: m decisions.
+            chances: [m, A] what the base does.
+        """
+        raise NotImplementedError
+
+    def _draw(self, determinizer: Determinizer) -> Batch:
+        """Draws the determinizations of each decision, as the settings say how likely they are."""
+        settings = self.settings
+        if settings.beliefs == "uniform":
+            return determinizer.draw(settings.determinizations)
+        return likely_determinizations(
+            determinizer,
+            settings.determinizations,
+            settings.candidates,
+            self.opponents,
+            settings.doubt,
+        )
