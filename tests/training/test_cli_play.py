@@ -126,8 +126,8 @@ def test_the_conversation_moves_to_standard_error_with_json(play):
 
 def test_every_opponent_can_be_named(play):
     out = play("q", "--players", 3, "--opponents", "uniform,rule_of_thumb", "--seat", 1)[1]
-    assert re.search(r"  uniform\s+(\?|lilja)", out)
-    assert re.search(r"  rule_of_thumb\s+(\?|lilja)", out)
+    assert re.search(r"^  uniform\s", out, re.MULTILINE)
+    assert re.search(r"^  rule_of_thumb\s", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

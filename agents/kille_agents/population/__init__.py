@@ -1,9 +1,9 @@
-"""Players of flesh and blood, as far as a sentence can describe them: for every game about a dozen.
+"""The population: bots that play like people, as far as a sentence can describe them.
 
-Each is a bot by name, "byteskille/maniac" for one, plays at every table of his game, and does what
-his sentence says. They are split into those that a learner may train against and those that are
-held out to judge it; in both halves there are wild and timid ones, folk rules, good ones and noisy
-ones.
+Every game has about a dozen. A bot has a name such as "byteskille/maniac", plays at every table of
+its game, and does what its sentence says. The bots are split into those that a learner may train
+against and those that are held out to judge it; both halves have wild and timid ones, folk rules,
+good ones and noisy ones.
 """
 
 from kille_agents.population.bot import Bot

@@ -1,4 +1,4 @@
-"""A member of the population: a player by name, for every table of his game."""
+"""A member of the population: a policy by name, for every table of its game."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,19 @@ from kille_env.policy import Policy
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
-BY_HAND = "by hand, from his sentence; nothing in it was tuned"
+BY_HAND = "hand-written from its description; untuned"
 
 
 @dataclass(frozen=True)
 class Bot:
-    """A player of the population.
+    """A member of the population.
 
     Attributes:
         name: "game/habit".
         split: "train" or "held_out".
-        what: What he does.
-        make: Makes him for a table.
-        made: How he was made.
+        what: What it does.
+        make: Makes it for a table, under a name.
+        made: How it was made.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Bot:
 
     @property
     def game(self) -> str:
-        """The game that he plays."""
+        """The game that it plays."""
         return self.name.partition("/")[0]
 
     def player(self, num_players: int, rules: Rules) -> Policy:
-        """Returns him for a table.
+        """Returns its policy for a table.
 
         Raises:
             PolicyError: The rules are another game's.
@@ -44,6 +44,6 @@ class Bot:
         if rules.game != self.game:
             raise PolicyError(
                 f"{self.name} plays {self.game}, not {rules.game}; "
-                f"`kille players {rules.game}` lists who does"
+                f"`kille players {rules.game}` lists the players that do"
             )
         return self.make(self.name, num_players, rules)

@@ -1,8 +1,8 @@
-"""Who sits at a table of Byteskille.
+"""Bots for Byteskille.
 
 The Swedish text gives one piece of advice, on the early call of the gok: "Det brukar dock sällan
 vara klokt att utnyttja denna möjlighet". The other habits are those that people have with a card
-that they may get rid of once: what they find good enough, whom they look at, and what they hope.
+that they may get rid of once: what they find good enough, what they look at, and what they hope.
 """
 
 from collections.abc import Callable
@@ -39,17 +39,17 @@ KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15
 SHIFT = 2  # types by which the restless and the contented differ from the rule of thumb
 
 Content = Callable[[Seen], np.ndarray]
-"""Whether he is content with his card, [n] bool."""
+"""Whether it is content with its card, [n] bool."""
 
 _USUAL = threshold_array(DEALT, TAKEN)
 
 
 def turn(content: Content, asks: str = "bad", calls: bool = False) -> Habit:
-    """Returns the habit of swapping what does not content.
+    """Returns the habit of swapping what it is not content with.
 
     Args:
-        content: What does.
-        asks: Whether he asks for better cards where he may: "never", with a "bad" card, "always".
+        content: What it is content with.
+        asks: Whether it asks for better cards where it may: "never", with a "bad" card, "always".
         calls: Whether a gok ends the round at once.
     """
 
@@ -62,22 +62,22 @@ def turn(content: Content, asks: str = "bad", calls: bool = False) -> Habit:
 
 
 def usual(seen: Seen) -> np.ndarray:
-    """Whether the rule of thumb is content."""
+    """Returns whether the rule of thumb is content, [n] bool."""
     return _thumb(seen.num_players, seen.rules).keeps(seen)
 
 
 def nothing(seen: Seen) -> np.ndarray:
-    """Nothing contents."""
+    """Is content with nothing."""
     return np.zeros(len(seen), dtype=np.bool_)
 
 
 def anything(seen: Seen) -> np.ndarray:
-    """Everything contents."""
+    """Is content with everything."""
     return np.ones(len(seen), dtype=np.bool_)
 
 
 def low_kille(seen: Seen) -> np.ndarray:
-    """Whether he holds a kille that is out at the showdown, [n] bool."""
+    """Returns whether it holds a kille that is out at the showdown, [n] bool."""
     return (seen["card"][:, KI] != 0) & (seen["card_high"][:, 0] == 0)
 
 
@@ -87,7 +87,7 @@ def at_least(kind: int) -> Content:
 
 
 def ladder(seen: Seen) -> np.ndarray:
-    """The dealer from lilja 7 up, each one before him one card lower; who knows a lower one."""
+    """The dealer from lilja 7 up, each seat before it one card lower; or with a known lower one."""
     to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
     good = seen["card"].argmax(axis=1) >= np.maximum(LILJA_7 - to_come, KRANSEN + 1)
     knows = knows_a_lower(seen)
@@ -102,7 +102,7 @@ def dealt_or_not(seen: Seen) -> np.ndarray:
 
 
 def as_before(follows: bool) -> Content:
-    """Returns contentment when the player before stood (follows), or when he did not."""
+    """Returns contentment when the seat before stood (`follows`), or when it did not."""
 
     def content(seen: Seen) -> np.ndarray:
         steps = seen.before("in_hand")
@@ -114,18 +114,18 @@ def as_before(follows: bool) -> Content:
 
 
 def keeps_killes(seen: Seen) -> np.ndarray:
-    """As the rule of thumb, and a kille is a kille."""
+    """As the rule of thumb, and with any kille."""
     return usual(seen) | (seen["card"][:, KI] != 0)
 
 
 @cache
 def _thumb(num_players: int, rules: Rules) -> ByteskilleRuleOfThumb:
-    """The rule of thumb of a table; making him takes longer than asking him for a few decisions."""
+    """Returns the rule of thumb of a table; making it takes longer than a few decisions."""
     return ByteskilleRuleOfThumb(num_players, rules)
 
 
 def shifted(by: int) -> Maker:
-    """Returns what makes a rule of thumb with other thresholds."""
+    """Returns a maker of the rule of thumb with other thresholds."""
     thresholds = np.where(_USUAL > 0, (_USUAL + by).clip(0, VARDSHUS), 0)
 
     def make(name: str, num_players: int, rules: Rules) -> Policy:
@@ -135,7 +135,7 @@ def shifted(by: int) -> Maker:
 
 
 def solved(name: str, num_players: int, rules: Rules) -> Policy:
-    """Returns the solved player of a table, or else the rule of thumb under his name."""
+    """Returns the solved policy of a table, or else the rule of thumb under its name."""
     folder = files("kille_agents.population") / "solved"
     for preset in spec("byteskille").presets:
         file = folder / f"{preset}-{num_players}{SUFFIX}"
@@ -146,7 +146,7 @@ def solved(name: str, num_players: int, rules: Rules) -> Policy:
 
 
 def agreeable(seen: Seen) -> np.ndarray:
-    """Agrees to deal again when he is not content himself."""
+    """Agrees to deal again when it is not content itself."""
     bad = ~usual(seen)
     return seen.wishes(yes=2.0 * bad, defer=2.0 * bad, no=1.0)
 
@@ -157,7 +157,7 @@ _BUYS, _DECLINES = always(buy=1.0), always(decline=1.0)
 
 
 def plain(content: Content, asks: str = "bad", calls: bool = False, **habits: Habit) -> Maker:
-    """Returns what makes a player who swaps what does not content him; see `turn`."""
+    """Returns a maker of a policy that swaps what it is not content with; see `turn`."""
     return by_habit(ByteskilleRuleOfThumb, turn=turn(content, asks, calls), **habits)
 
 
@@ -165,7 +165,7 @@ BOTS = (
     Bot(
         "byteskille/maniac",
         TRAIN,
-        "swaps whatever he holds, a gok too; asks for better cards, agrees when asked, buys in",
+        "swaps whatever it holds, a gok too; asks for better cards, agrees when asked, buys in",
         plain(nothing, "always", answer_dealer=_AGREES, answer_third=_AGREES, buyin=_BUYS),
     ),
     Bot(
@@ -177,13 +177,13 @@ BOTS = (
     Bot(
         "byteskille/skitkort",
         TRAIN,
-        "is rid of a skitkort (blaren, blompottan, kransen) or a low kille; keeps every lilja",
+        "swaps a skitkort (blaren, blompottan, kransen) or a low kille; keeps every lilja",
         plain(at_least(KRANSEN + 1)),
     ),
     Bot(
         "byteskille/lilja_seven",
         HELD_OUT,
-        "keeps lilja 7 and what is higher, wherever he sits and whoever else plays",
+        "keeps lilja 7 and what is higher, wherever it sits and whatever the table",
         plain(at_least(LILJA_7)),
     ),
     Bot(
@@ -207,21 +207,21 @@ BOTS = (
     Bot(
         "byteskille/ladder",
         HELD_OUT,
-        "the dealer keeps lilja 7 and up, each one before him one card lower; remembers who got "
-        "a lower card from him",
+        "as the dealer keeps lilja 7 and up, each seat before it one card lower; remembers which "
+        "seat got a lower card from it",
         plain(ladder),
-        "by hand, after what the solved strategies of three and four seats have in common",
+        "hand-written, after what the solved strategies of three and four seats have in common",
     ),
     Bot(
         "byteskille/forgetful",
         TRAIN,
-        "the rule of thumb for a card that was dealt, whatever he has given away or got",
+        "the rule of thumb for a card that was dealt, whatever it has given away or got",
         plain(dealt_or_not),
     ),
     Bot(
         "byteskille/caller",
         TRAIN,
-        "the rule of thumb, but a gok is called at once, which the Swedish text calls seldom wise",
+        "the rule of thumb, but a gok is called at once, which the Swedish text advises against",
         plain(usual, calls=True, gok=always(call=1.0)),
     ),
     Bot(
@@ -233,20 +233,20 @@ BOTS = (
     Bot(
         "byteskille/copycat",
         TRAIN,
-        "stands when the player before him stood and swaps when he swapped; else the rule of thumb",
+        "stands when the seat before it stood, swaps when that swapped; else the rule of thumb",
         plain(as_before(True)),
     ),
     Bot(
         "byteskille/contrary",
         HELD_OUT,
-        "swaps when the player before him stood and stands when he swapped; else the rule of thumb",
+        "swaps when the seat before it stood, stands when that swapped; else the rule of thumb",
         plain(as_before(False)),
     ),
     Bot(
         "byteskille/agreeable",
         HELD_OUT,
-        "the rule of thumb, but as the last two or three he agrees to deal again when his own card "
-        "is bad, and he always buys in",
+        "the rule of thumb, but as one of the last two or three it agrees to deal again when its "
+        "own card is bad, and it always buys in",
         by_habit(
             ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS
         ),
@@ -269,7 +269,7 @@ BOTS = (
         "an equilibrium of single deals with 2 to 4 seats under the presets; else the rule of "
         "thumb",
         solved,
-        "solved exactly, `make solutions`; NashConv below 1e-6, see docs/solutions.md",
+        "solved exactly with `make solutions`; NashConv below 1e-6, see docs/solutions.md",
     ),
 )
-"""Everybody, in the order of the docs."""
+"""All bots, in the order of the docs."""

@@ -1,13 +1,15 @@
-"""Who sits at a table of Femkortskille.
+"""Bots for Femkortskille.
 
-The fifth trick takes all, and every knocker who does not win it pays the pot. People knock with a
-hand, with a card, against somebody or nobody; and they play high cards too early or too late.
+The fifth trick takes all, and every knocker that does not win it pays the pot. People knock with a
+hand, with a card, against one opponent or none; and they play high cards too early or too late.
 """
+
+from functools import partial
 
 import numpy as np
 
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
 from kille_agents.population.trick_habits import play_cards
 from kille_agents.rules_of_thumb.femkortskille import (
     EACH_KNOCKER,
@@ -40,7 +42,7 @@ def knock_by_mean(seen: Seen) -> np.ndarray:
 
 
 def knock_first(seen: Seen) -> np.ndarray:
-    """Knocks with a fair hand when nobody has, and folds when somebody has."""
+    """Knocks with a fair hand when no seat has, and folds when one has."""
     return _knocks(seen, _enough(seen, LOOSE) & ~_knocked(seen))
 
 
@@ -50,12 +52,12 @@ def knock_second(seen: Seen) -> np.ndarray:
 
 
 def knock_as_others(seen: Seen) -> np.ndarray:
-    """Knocks when somebody has, with whatever he holds; else he checks."""
+    """Knocks when another has, with whatever it holds; else it checks."""
     return _knocks(seen, _knocked(seen))
 
 
 def knock_against_few(seen: Seen) -> np.ndarray:
-    """Knocks against at most one other who may still play, with whatever he holds."""
+    """Knocks against at most one other that may still play, with whatever it holds."""
     return _knocks(seen, seen["in_play"][:, 1:].sum(axis=1, dtype=np.int64) <= 1)
 
 
@@ -68,26 +70,24 @@ def _knocked(seen: Seen) -> np.ndarray:
 
 
 def _knocks(seen: Seen, yes: np.ndarray) -> np.ndarray:
-    """Knocks where he wants to; else he checks if he may, or folds."""
+    """Knocks where it wants to; else it checks if it may, or folds."""
     return seen.wishes(knock=np.where(yes, 2.0, -1.0), check=1.0)
 
 
-def made(**habits: Habit) -> Maker:
-    """Returns what makes a player of these habits, who plays like the rule of thumb otherwise."""
-    return by_habit(FemkortskilleRuleOfThumb, **habits)
-
+made = partial(by_habit, FemkortskilleRuleOfThumb)
+"""Makes a bot that plays by habits, and otherwise like the rule of thumb."""
 
 BOTS = (
     Bot(
         "femkortskille/maniac",
         TRAIN,
-        "knocks with whatever he holds",
+        "knocks with whatever it holds",
         made(speak=always(knock=1.0)),
     ),
     Bot(
         "femkortskille/coward",
         HELD_OUT,
-        "checks, and folds when somebody knocks",
+        "checks, and folds when another knocks",
         made(speak=always(check=2.0, fold=1.0)),
     ),
     Bot(
@@ -117,7 +117,7 @@ BOTS = (
     Bot(
         "femkortskille/first",
         TRAIN,
-        "knocks with a fair hand when nobody has knocked, and never against a knocker",
+        "knocks with a fair hand when no seat has knocked, and never against a knocker",
         made(speak=knock_first),
     ),
     Bot(
@@ -129,26 +129,26 @@ BOTS = (
     Bot(
         "femkortskille/copycat",
         TRAIN,
-        "knocks when another has knocked, with whatever he holds; else he checks",
+        "knocks when another has knocked, with whatever it holds; else it checks",
         made(speak=knock_as_others),
     ),
     Bot(
         "femkortskille/few",
         HELD_OUT,
-        "knocks when at most one other may still play, with whatever he holds; else he checks or "
+        "knocks when at most one other may still play, with whatever it holds; else it checks or "
         "folds",
         made(speak=knock_against_few),
     ),
     Bot(
         "femkortskille/high_leader",
         HELD_OUT,
-        "the rule of thumb to knock; leads his highest card and heads with the highest that does",
+        "the rule of thumb to knock; leads its highest card and heads with the highest that does",
         made(play=play_cards(lead=1, follow=1)),
     ),
     Bot(
         "femkortskille/puller",
         TRAIN,
-        "the rule of thumb to knock; leads his highest card to pull the others', heads with the "
+        "the rule of thumb to knock; leads its highest card to pull the others', heads with the "
         "lowest that does",
         made(play=play_cards(lead=1, follow=-1)),
     ),
@@ -165,4 +165,4 @@ BOTS = (
         noisy(FemkortskilleRuleOfThumb, 0.5),
     ),
 )
-"""Everybody, in the order of the docs."""
+"""All bots, in the order of the docs."""

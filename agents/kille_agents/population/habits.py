@@ -1,7 +1,7 @@
-"""Players put together of habits: what somebody does in a phase of a game, whatever else he knows.
+"""Policies made of habits: what a bot does in a phase of a game, and the rule of thumb otherwise.
 
-A habit says how much he would like each action; he takes the dearest legal one, the first of
-equals. In a phase for which he has no habit he plays as his game's rule of thumb does.
+A habit says how much a bot wants each action; the bot plays the legal action that it wants most,
+the first of equals.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,14 +63,14 @@ class Seen:
 
 
 Habit = Callable[[Seen], np.ndarray]
-"""What he would like to do: [n, A] of a phase's decisions."""
+"""How much a bot wants each action: [n, A], for the decisions of a phase."""
 
 
-class HabitPlayer:
-    """Plays by his habits, and for the rest like another player.
+class HabitPolicy:
+    """Plays by its habits, and otherwise like another policy.
 
     Attributes:
-        name: What tables and reports call him.
+        name: What tables and reports call it.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class HabitPlayer:
         """Reads where the observation's parts lie.
 
         Args:
-            name: His name.
+            name: Its name.
             num_players: Seats of the table.
             rules: Its rules.
-            otherwise: Whom he follows in the other phases.
-            habits: What he does, by phase, named as in the game's `phases`.
+            otherwise: What plays in the other phases.
+            habits: Its habits by phase, named as in the game's `phases`.
         """
         game: GameSpec = spec(rules.game)
         self.name, self.rules, self.num_players = name, rules, game.check_players(num_players)
@@ -101,7 +101,7 @@ class HabitPlayer:
         self._habits = {game.phases.index(phase) - first: habits[phase] for phase in habits}
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for what he does by habit, else what the other one would do; see `Policy`."""
+        """Returns 1 for what it does by habit, else what the other policy does; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
         phase = observation[:, self._parts["phase"]]
         chances = np.zeros(mask.shape, dtype=np.float64)
@@ -124,65 +124,65 @@ class HabitPlayer:
 
 
 class Mixed:
-    """Is of two minds at every decision, and draws lots between them.
+    """Plays one of two policies at every decision, at random.
 
     Attributes:
-        name: What tables and reports call him.
+        name: What tables and reports call it.
     """
 
     def __init__(self, name: str, often: Policy, now_and_then: Policy, share: float) -> None:
-        """Mixes two players.
+        """Mixes two policies.
 
         Args:
-            name: His name.
-            often: Whom he mostly follows.
-            now_and_then: Whom he follows in `share` of his decisions.
+            name: Its name.
+            often: What it mostly plays.
+            now_and_then: What it plays in `share` of its decisions.
             share: From 0 to 1.
         """
         self.name, self.often, self.now_and_then, self.share = name, often, now_and_then, share
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the weighted mean of what the two would do; see `Policy`."""
+        """Returns the weighted mean of the two; see `Policy`."""
         mostly = self.often.probabilities(observation, mask)
         sometimes = self.now_and_then.probabilities(observation, mask)
         return (1.0 - self.share) * mostly + self.share * sometimes
 
 
 class Renamed:
-    """Plays as another player does, under a name of his own.
+    """Another policy under a name of its own.
 
     Attributes:
-        name: What tables and reports call him.
+        name: What tables and reports call it.
     """
 
     def __init__(self, name: str, policy: Policy) -> None:
         self.name, self.policy = name, policy
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns what the other one does; see `Policy`."""
+        """Returns what the other policy does; see `Policy`."""
         return self.policy.probabilities(observation, mask)
 
 
 Maker = Callable[[str, int, Rules], Policy]
-"""Makes a player of a name for a number of seats and rules."""
+"""Makes a policy of a name for a number of seats and rules."""
 Usual = Callable[[int, Rules], Policy]
 """Makes the rule of thumb of a game."""
 
 
 def by_habit(otherwise: Usual, **habits: Habit) -> Maker:
-    """Returns what makes a player of these habits, by phase."""
-    return lambda name, num_players, rules: HabitPlayer(
+    """Returns a maker of a policy with these habits, by phase."""
+    return lambda name, num_players, rules: HabitPolicy(
         name, num_players, rules, otherwise(num_players, rules), habits
     )
 
 
 def noisy(otherwise: Usual, share: float) -> Maker:
-    """Returns what makes a player who does anything legal in a share of his decisions."""
+    """Returns a maker of a policy that does anything legal in a share of its decisions."""
     return lambda name, num_players, rules: Mixed(
         name, otherwise(num_players, rules), UniformPolicy(), share
     )
 
 
 def always(**by_action: float) -> Habit:
-    """Returns the habit of liking the same actions whatever is seen."""
+    """Returns the habit of wanting the same actions whatever is seen."""
     return lambda seen: seen.wishes(**by_action)

@@ -1,13 +1,16 @@
-"""Who sits at a table of Knack.
+"""Bots for Knack.
 
-Joining is the game: who takes no trick sets a bet. People join with a hand that is good enough,
-with the right card, or because the others do; and some play high cards whatever they have won.
+Joining is the game: a seat that takes no trick sets a bet. People join with a hand that is good
+enough, with the right card, or because the others do; and some play high cards whatever they have
+won.
 """
+
+from functools import partial
 
 import numpy as np
 
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
 from kille_agents.rules_of_thumb.knack import (
     ABOVE_SIDE,
     KnackRuleOfThumb,
@@ -49,7 +52,7 @@ def join_ace(seen: Seen) -> np.ndarray:
 
 
 def join_as_before(seen: Seen) -> np.ndarray:
-    """Does as his right neighbour did; as the first to speak he joins like the rule of thumb."""
+    """Does as its right neighbour did; as the first to speak it joins like the rule of thumb."""
     first = seen["to_speak"][:, -1] != 0
     joined = np.where(seen["joined"][:, -1] != 0, 1.0, -1.0)
     usual = join_with(0.0)(seen)[:, seen.action["knock"]]
@@ -57,7 +60,7 @@ def join_as_before(seen: Seen) -> np.ndarray:
 
 
 def join_first(seen: Seen) -> np.ndarray:
-    """Joins when nobody has, and not when somebody has."""
+    """Joins when no seat has, and not when one has."""
     return _joins(seen, ~seen["joined"].any(axis=1))
 
 
@@ -76,7 +79,7 @@ def play_by_worth(lead: int, follow: int) -> Habit:
 
 
 def one_is_enough(seen: Seen) -> np.ndarray:
-    """Plays his highest cards until he has a trick, then his lowest."""
+    """Plays its highest cards until it has a trick, then its lowest."""
     return _by_worth(seen, np.where(seen["tricks"][:, 0] != 0, -1, 1))
 
 
@@ -91,13 +94,11 @@ def _by_worth(seen: Seen, sign: np.ndarray) -> np.ndarray:
     return wishes
 
 
-def made(**habits: Habit) -> Maker:
-    """Returns what makes a player of these habits, who plays like the rule of thumb otherwise."""
-    return by_habit(KnackRuleOfThumb, **habits)
-
+made = partial(by_habit, KnackRuleOfThumb)
+"""Makes a bot that plays by habits, and otherwise like the rule of thumb."""
 
 BOTS = (
-    Bot("knack/maniac", HELD_OUT, "joins with whatever he holds", made(join=always(knock=1.0))),
+    Bot("knack/maniac", HELD_OUT, "joins with whatever it holds", made(join=always(knock=1.0))),
     Bot(
         "knack/coward",
         TRAIN,
@@ -121,38 +122,38 @@ BOTS = (
     Bot(
         "knack/enough",
         HELD_OUT,
-        "the rule of thumb to join; plays his highest cards until he has a trick, then his lowest",
+        "the rule of thumb to join; plays its highest cards until it has a trick, then its lowest",
         made(play=one_is_enough),
     ),
     Bot(
         "knack/low_leader",
         TRAIN,
-        "the rule of thumb to join; leads his lowest card and follows with his highest",
+        "the rule of thumb to join; leads its lowest card and follows with its highest",
         made(play=play_by_worth(-1, 1)),
     ),
     Bot(
         "knack/hurry",
         HELD_OUT,
-        "the rule of thumb to join; plays his highest card, trumps first, even when he is the last",
+        "the rule of thumb to join; plays its highest card, trumps first, even when it is the last",
         made(play=play_by_worth(1, 1)),
     ),
     Bot(
         "knack/saver",
         TRAIN,
-        "the rule of thumb to join; leads his highest card and follows with his lowest",
+        "the rule of thumb to join; leads its highest card and follows with its lowest",
         made(play=play_by_worth(1, -1)),
     ),
     Bot(
         "knack/copycat",
         HELD_OUT,
-        "joins when his right neighbour has joined; the first to speak joins like "
+        "joins when its right neighbour has joined; the first to speak joins like "
         "the rule of thumb",
         made(join=join_as_before),
     ),
     Bot(
         "knack/lone_wolf",
         TRAIN,
-        "joins when nobody has joined before him, with whatever he holds, and else never",
+        "joins when no seat has joined before it, with whatever it holds, and else never",
         made(join=join_first),
     ),
     Bot(
@@ -168,4 +169,4 @@ BOTS = (
         noisy(KnackRuleOfThumb, 0.5),
     ),
 )
-"""Everybody, in the order of the docs."""
+"""All bots, in the order of the docs."""

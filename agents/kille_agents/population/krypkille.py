@@ -1,14 +1,16 @@
-"""Who sits at a table of Krypkille.
+"""Bots for Krypkille.
 
-A hand is decided by what is thrown away, what is led and who declares; the rest is forced. The
-habits are those of people who fear the kille (50 points under the preset `reconstructed`), who
-trust a low card whatever the tricks have shown, or who never say a word.
+A hand is decided by what is discarded, what is led and who declares; the rest is forced. The habits
+are those of people who fear the kille (50 points under the preset `reconstructed`), who trust a low
+card whatever the tricks have shown, or who never say a word.
 """
+
+from functools import partial
 
 import numpy as np
 
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
 from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_as_many,
@@ -50,13 +52,13 @@ def declare_unless_passed(seen: Seen) -> np.ndarray:
 
 
 def declare_after_pass(seen: Seen) -> np.ndarray:
-    """Declares whatever he holds once another has passed; before that a skitkort only."""
+    """Declares whatever it holds once another has passed; before that a skitkort only."""
     passed = seen["passed"][:, 1:].any(axis=1)
     return seen.wishes(declare=np.where(passed | (lowest(seen) <= SKITKORT), 1.0, -1.0))
 
 
 def lead_second(seen: Seen) -> np.ndarray:
-    """Leads his second highest card and keeps the highest for the next trick."""
+    """Leads its second highest card and keeps the highest for the next trick."""
     held = np.sort(ranks(seen["hand"]), axis=1)[:, ::-1]
     second = np.where(held[:, 1] >= 0, held[:, 1], held[:, 0])
     wishes = np.zeros(seen.legal.shape)
@@ -65,16 +67,14 @@ def lead_second(seen: Seen) -> np.ndarray:
     return wishes
 
 
-def made(**habits: Habit) -> Maker:
-    """Returns what makes a player of these habits, who plays like the rule of thumb otherwise."""
-    return by_habit(KrypkilleRuleOfThumb, **habits)
-
+made = partial(by_habit, KrypkilleRuleOfThumb)
+"""Makes a bot that plays by habits, and otherwise like the rule of thumb."""
 
 BOTS = (
     Bot(
         "krypkille/maniac",
         TRAIN,
-        "declares whatever he holds",
+        "declares whatever it holds",
         made(guess=always(declare=1.0)),
     ),
     Bot(
@@ -116,7 +116,7 @@ BOTS = (
     Bot(
         "krypkille/low_leader",
         HELD_OUT,
-        "the rule of thumb, but leads his lowest card",
+        "the rule of thumb, but leads its lowest card",
         made(lead=lead_cards(-1)),
     ),
     Bot(
@@ -128,20 +128,20 @@ BOTS = (
     Bot(
         "krypkille/new_cards",
         HELD_OUT,
-        "discards as many cards as he may, all but the lowest, the lower ones first",
+        "discards as many cards as it may, all but the lowest, the lower ones first",
         made(discard=exchange_below(TYPES)),
     ),
     Bot(
         "krypkille/copycat",
         TRAIN,
-        "discards as many cards as the player before him, and does not declare when another has "
+        "discards as many cards as the seat before it, and does not declare when another has "
         "passed; else the rule of thumb",
         made(discard=exchange_as_many(EXCHANGED), guess=declare_unless_passed),
     ),
     Bot(
         "krypkille/vulture",
         HELD_OUT,
-        "declares whatever he holds once another has passed, before that a skitkort only",
+        "declares whatever it holds once another has passed, before that a skitkort only",
         made(guess=declare_after_pass),
     ),
     Bot(
@@ -164,4 +164,4 @@ BOTS = (
         noisy(KrypkilleRuleOfThumb, 0.5),
     ),
 )
-"""Everybody, in the order of the docs."""
+"""All bots, in the order of the docs."""

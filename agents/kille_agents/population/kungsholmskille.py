@@ -1,15 +1,16 @@
-"""Who sits at a table of Kungsholmskille.
+"""Bots for Kungsholmskille.
 
 A pot is knocked for, stayed for and shown for; so people differ in what they dare with which hand.
-Nobody has written advice down: these are habits that can be said in a sentence.
+There is no written advice: these are habits that a sentence can describe.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Maker, Seen, always, by_habit, noisy
+from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
 from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_from,
@@ -53,12 +54,12 @@ def with_skitkort(action: str) -> Habit:
 
 
 def stay_as_before(seen: Seen) -> np.ndarray:
-    """Folds when his right neighbour has folded, else stays."""
+    """Folds when its right neighbour has folded, else stays."""
     return seen.wishes(stay=np.where(seen["in_play"][:, -1] != 0, 1.0, -1.0))
 
 
 def unless_heard(heard: str, action: str, habit: Habit) -> Habit:
-    """Returns a habit that gives way once somebody else has said bud."""
+    """Returns a habit that gives way once another seat has said bud."""
 
     def quiet(seen: Seen) -> np.ndarray:
         wishes = habit(seen)
@@ -81,22 +82,20 @@ def with_company(most: int) -> Callable[[Seen], np.ndarray]:
 _KNOCKS, _BUDS = always(knock=1.0), always(bud=1.0)
 
 
-def made(**habits: Habit) -> Maker:
-    """Returns what makes a player of these habits, who plays like the rule of thumb otherwise."""
-    return by_habit(KungsholmskilleRuleOfThumb, **habits)
-
+made = partial(by_habit, KungsholmskilleRuleOfThumb)
+"""Makes a bot that plays by habits, and otherwise like the rule of thumb."""
 
 BOTS = (
     Bot(
         "kungsholmskille/maniac",
         HELD_OUT,
-        "knocks, stays and shows with whatever he holds",
+        "knocks, stays and shows with whatever it holds",
         made(bud1=_KNOCKS, fold=always(stay=1.0), bud2=_KNOCKS, show=always(show=1.0)),
     ),
     Bot(
         "kungsholmskille/coward",
         TRAIN,
-        "says bud to everything and folds when somebody knocks",
+        "says bud to everything and folds when another knocks",
         made(bud1=_BUDS, fold=always(fold=1.0), bud2=_BUDS, show=_BUDS),
     ),
     Bot(
@@ -147,19 +146,19 @@ BOTS = (
     Bot(
         "kungsholmskille/low_leader",
         TRAIN,
-        "the rule of thumb, but leads his lowest card and heads with his highest",
+        "the rule of thumb, but leads its lowest card and heads with its highest",
         made(play=play_cards(lead=-1, follow=1)),
     ),
     Bot(
         "kungsholmskille/waiter",
         HELD_OUT,
-        "the rule of thumb, but never knocks himself: he stays, and shows",
+        "the rule of thumb, but never knocks itself: it stays, and shows",
         made(bud1=_BUDS, bud2=_BUDS),
     ),
     Bot(
         "kungsholmskille/copycat",
         TRAIN,
-        "says bud when another has said bud and folds when his right neighbour has folded; else "
+        "says bud when another has said bud and folds when its right neighbour has folded; else "
         "the rule of thumb, and stays",
         made(
             bud1=unless_heard("said_bud", "knock", knock_with(KNOCK)),
@@ -171,13 +170,13 @@ BOTS = (
     Bot(
         "kungsholmskille/few",
         HELD_OUT,
-        "the rule of thumb, but stays only where at most one other is in, with whatever he holds",
+        "the rule of thumb, but stays only where at most one other is in, with whatever it holds",
         made(fold=with_company(1)),
     ),
     Bot(
         "kungsholmskille/bluffer",
         TRAIN,
-        "knocks with whatever he holds before the exchange; the rule of thumb from then on",
+        "knocks with whatever it holds before the exchange; the rule of thumb from then on",
         made(bud1=_KNOCKS),
     ),
     Bot(
@@ -193,4 +192,4 @@ BOTS = (
         noisy(KungsholmskilleRuleOfThumb, 0.5),
     ),
 )
-"""Everybody, in the order of the docs."""
+"""All bots, in the order of the docs."""

@@ -1,4 +1,4 @@
-"""Everybody who is in the population, by game and by split."""
+"""All bots, by game and by split."""
 
 from kille_agents.population import byteskille, femkortskille, knack, krypkille, kungsholmskille
 from kille_agents.population.bot import SPLITS, Bot
@@ -16,8 +16,8 @@ def population(game: str, split: str = "all") -> list[str]:
     """Returns the names of the bots of a game.
 
     Args:
-        game: The game; one that nobody has written bots for has none.
-        split: "train" for those that a learner may meet, "held_out" for those that are kept to
+        game: The game; a game without bots has none.
+        split: "train" for those that a learner may train against, "held_out" for those that
             judge it, or "all".
 
     Raises:

@@ -1,4 +1,4 @@
-"""Habits with Kille cards that several trick games share: what is thrown away, led and played."""
+"""Habits with Kille cards that several trick games share: what is discarded, led and played."""
 
 from collections.abc import Callable
 
@@ -58,7 +58,7 @@ def exchange_nothing(seen: Seen) -> np.ndarray:
 
 
 def exchange_from(lowest_thrown: int) -> Habit:
-    """Returns the habit of throwing away whatever ranks so high or higher, the highest first."""
+    """Returns the habit of discarding whatever ranks so high or higher, the highest first."""
 
     def habit(seen: Seen) -> np.ndarray:
         worth = ranks(seen["hand"]) - lowest_thrown + 1
@@ -70,11 +70,11 @@ def exchange_from(lowest_thrown: int) -> Habit:
 
 
 def exchange_as_many(kept_from: int) -> Habit:
-    """Returns the habit of exchanging as many cards as the player before him.
+    """Returns the habit of exchanging as many cards as the seat before it.
 
     Args:
-        kept_from: What he exchanges when nobody has before him, as for `exchange_below`; and which
-            cards he picks.
+        kept_from: What it exchanges when no seat has before it, as for `exchange_below`; and which
+            cards it picks.
     """
 
     def habit(seen: Seen) -> np.ndarray:

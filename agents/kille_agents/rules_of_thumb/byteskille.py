@@ -1,30 +1,30 @@
-"""The rule-of-thumb player of Byteskille: keep what is good enough, be rid of the rest.
+"""The rule of thumb of Byteskille: keep what is good enough, get rid of the rest.
 
-What a player of flesh and blood would say, in the order in which it is looked at:
+The reasons, in the order in which they are looked at:
 
-1. *Somebody is worse off.* Whoever was made to swap knows what he gave away. If it was lower than
-   what he got, and its new holder has had his turn, he cannot be the lowest any more: stand.
-2. *A gok, a high kille and the matadors stand*, the gok without calling: he cannot lose, the others
-   may still be chopped, and everyone who goes out pays him. Between turns he waits for the same
+1. *Another seat is worse off.* A seat that was made to swap knows what it gave away. If that was
+   lower than what it got, and its new holder has had its turn, the seat cannot be the lowest any
+   more: stand.
+2. *A gok, a high kille and the matadors stand*, the gok without calling: it cannot lose, the others
+   may still be chopped, and every seat that goes out pays it. Between turns it waits for the same
    reason.
-3. *A low kille goes*, for it is out at the showdown whatever the others hold. Two players keep it:
-   with them it makes the deal a draw.
+3. *A low kille goes*, because it is out at the showdown whatever the others hold. Two players keep
+   it: with them it makes the deal a draw.
 4. *Otherwise the card is compared with a threshold*, by how many were dealt in, how many of them
-   still come after the player, and whether he holds the card that he was dealt. With many players
-   somebody holds a really low card, so little is needed to stand; the dealer needs most, because
-   everybody before him has had his chance to be rid of one.
+   still come after the seat, and whether it holds the card that it was dealt. With many players
+   some seat holds a really low card, so little is needed to stand; the dealer needs most, because
+   all before it have had their chance to get rid of one.
 
 The thresholds are measured, not guessed: `benchmarks/thresholds.py` plays every seat's every card
 both ways, over the same deals and against players with the thresholds so far, and repeats that
-until they stay. They are measured for single deals of the preset `svensk` and used everywhere.
+until they settle. They are measured for single deals of the preset `svensk` and used everywhere.
 
-Questions (fragekille): who would swap asks for better cards, for a refusal costs him nothing. The
-answer is no: who asks has said that his card is bad. (Agreeing with a card below half the
-threshold, or below the whole of it, lost 0.09 and 0.13 units a deal with two players, 0.005 and
-0.007 with three, over 20,000 duplicate deals.)
+Questions (fragekille): a seat that would swap asks for better cards, because a refusal costs it
+nothing. The answer is no: a seat that asks has said that its card is bad. (Agreeing with a card
+below half the threshold, or below the whole of it, lost 0.09 and 0.13 units per deal with two
+players, 0.005 and 0.007 with three, over 20,000 duplicate deals.)
 
-Buying in is a matter of the pot: it is done where an equal share of it would be worth more than
-the price.
+Buying in depends on the pot: it buys where an equal share of it would be worth more than the price.
 """
 
 import numpy as np
@@ -58,7 +58,7 @@ DEALT: tuple[tuple[int, ...], ...] = (
     (3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 3, 2, 2, 2, 3, 3),
     (3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 3, 3, 2, 2, 2, 2),
 )
-"""For a player who holds the card that he was dealt."""
+"""For a seat that holds the card that it was dealt."""
 TAKEN: tuple[tuple[int, ...], ...] = (
     (7, 0),
     (10, 7, 0),
@@ -80,7 +80,7 @@ TAKEN: tuple[tuple[int, ...], ...] = (
     (3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0),
     (3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0),
 )
-"""For a player who holds a card that somebody swapped for his, and who knows of no lower one."""
+"""For a seat that holds a card from a swap, and that knows of no lower one."""
 
 
 def threshold_array(
@@ -156,7 +156,7 @@ def knows_a_lower(parts: Parts) -> np.ndarray:
 def _is_worth_it(parts: Parts) -> np.ndarray:
     """Returns whether an equal share of the pot is worth more than buying in costs, [N] bool.
 
-    How many stay in is a guess: all but one of those who were dealt a card, and the buyer.
+    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
     """
     powers = 1 << np.arange(16)
     pot, price = parts["pot"] @ powers, parts["price"] @ powers

@@ -1,13 +1,13 @@
-"""The rule-of-thumb player of Femkortskille: keep the highest card for the fifth trick.
+"""The rule of thumb of Femkortskille: keep the highest card for the fifth trick.
 
-What a player of flesh and blood would say:
+The reasons:
 
 1. *The highest card left wins the fifth trick*, so a hand is as good as its highest card; the
    second and third only keep it from being forced out early.
 2. *Knock with a high card, with a higher one the more have knocked before*: each of them has one
-   too. Without it check while that is free, and fold when it is not.
-3. *Lead the lowest card, and head with the lowest that does.* Whoever leads high pulls the high
-   cards, his own among them. What can not head goes from the bottom as well.
+   too. Without it, check while that is free, and fold when it is not.
+3. *Lead the lowest card, and head with the lowest that does.* Leading high pulls the high cards,
+   one's own among them. What cannot head goes from the bottom as well.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.tricktaking.tricks import TYPES
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
-KNOCK = 20.0  # worth to knock with: a kavall with a lilja 10 and a lilja 5, for one
-EACH_KNOCKER = 1.0  # and so much more for everyone who has knocked
+KNOCK = 20.0  # worth to knock with: for example a kavall with a lilja 10 and a lilja 5
+EACH_KNOCKER = 1.0  # and so much more for each seat that has knocked
 
 
 class FemkortskilleRuleOfThumb(RuleOfThumb):
@@ -28,7 +28,7 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
     what = "knocks with a high hand, keeps the highest card for the fifth trick"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much he would like each action, [N, A]."""
+        """Returns how much it wants each action, [N, A]."""
         act = self.action
         wishes = np.zeros(legal.shape)
         if legal[:, act["knock"]].any():

@@ -20,13 +20,13 @@ def chance_of_higher(
 ) -> np.ndarray:
     """Returns how likely a card of each other player is strictly higher than a rank.
 
-    Every unseen card that fits what is known of him is taken to be as likely as every other.
+    Every unseen card that fits what is known of a player is taken to be equally likely.
 
     Args:
         rank: [N] the rank.
         seen: [N, 21] how many cards of each type have been seen.
-        at_least: [N, P] no card of his is lower than this type.
-        below: [N, P] all of his cards are lower than this type.
+        at_least: [N, P] no card of theirs is lower than this type.
+        below: [N, P] all of their cards are lower than this type.
 
     Returns:
         [N, P]; 1 where nothing fits.
@@ -43,7 +43,7 @@ def worth_of_discards(held: np.ndarray, kept_from: int, number: int) -> np.ndarr
     """Returns how much each of the first discards is worth, [N, D]: more for each low card in it.
 
     The lowest card and whatever ranks `kept_from` or higher stays. Of two lowest ones both do: one
-    can be given up to a trick, and nobody else can have an equal card.
+    can be given up to a trick, and no other seat can have an equal card.
 
     Args:
         held: [N, 5] ranks from the lowest up, as `ranks` returns them.
@@ -58,7 +58,7 @@ def worth_of_sets(worth: np.ndarray, number: int) -> np.ndarray:
     """Returns how much each of the first discards is worth, [N, D]: the sum of its cards.
 
     Args:
-        worth: [N, 5] how gladly each card goes, from the lowest card up.
+        worth: [N, 5] how much each card is to go, from the lowest card up.
         number: D.
     """
     return worth @ ((SLOTS[:number, None] >> np.arange(HAND)) & 1).T

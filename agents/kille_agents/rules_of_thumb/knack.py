@@ -1,16 +1,16 @@
-"""The rule-of-thumb player of Knack: join with a trick in hand, and take it.
+"""The rule of thumb of Knack: join with a trick in hand, and take it.
 
-What a player of flesh and blood would say:
+The reasons:
 
-1. *Join with about a trick in hand.* The dealer pays a unit for each trick, but who takes none pays
-   three and the running bet. The highest trump that is out counts as a trick and each higher one
-   that is missing takes something off; the highest card of another suit counts half, for it may be
-   trumped. The more seats there are and the more have joined, the more is needed; of two almost
-   any hand will do.
+1. *Join with about a trick in hand.* The dealer pays a unit for each trick, but a seat that takes
+   none pays three and the running bet. The highest trump that is out counts as a trick and each
+   higher one that is missing takes something off; the highest card of another suit counts half,
+   because it may be trumped. The more seats there are and the more have joined, the more is needed;
+   of two, almost any hand will do.
 2. *Lead trumps, and the highest card first*: it can be taken only while others hold a higher one.
    A card that is led face down is the one that is worth least.
-3. *Take a trick when it can be taken*: with the lowest card that does if nobody comes after, with
-   the highest otherwise. What can not take goes from the bottom, trumps last.
+3. *Take a trick when it can be taken*: with the lowest card that does if no seat comes after, with
+   the highest otherwise. What cannot take goes from the bottom, trumps last.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
 from kille_env.games.knack.table import RANKS
 
 JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
-EACH_JOINED = 0.1  # and so much more for everyone who has joined
+EACH_JOINED = 0.1  # and so much more for each seat that has joined
 TRUMP, MISSING_TRUMP = 1.0, 0.12  # tricks that the highest trump counts, and less for each higher
 SIDE, MISSING_SIDE = 0.5, 0.15  # the same in another suit
 ABOVE_SIDE = 20.0  # a trump is worth more than any card of another suit
@@ -32,7 +32,7 @@ class KnackRuleOfThumb(RuleOfThumb):
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much he would like each action, [N, A]."""
+        """Returns how much it wants each action, [N, A]."""
         act = self.action
         openly, down = act["play 6C"], act["play *6C"]
         cards = np.arange(down - openly)
@@ -71,6 +71,6 @@ def tricks_in_hand(parts: Parts, missing: np.ndarray, trumps: np.ndarray) -> np.
 
 
 def bar_to_join(parts: Parts, num_players: int) -> np.ndarray:
-    """Returns with how many tricks in hand he joins, [N]."""
+    """Returns with how many tricks in hand it joins, [N]."""
     bar = min(JOIN + EACH_SEAT * (num_players - 2), MOST)
     return bar + EACH_JOINED * parts["joined"].sum(axis=1)

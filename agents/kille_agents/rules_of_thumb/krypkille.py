@@ -1,16 +1,16 @@
-"""The rule-of-thumb player of Krypkille: creep with a low card, be rid of the high ones.
+"""The rule of thumb of Krypkille: creep with a low card, get rid of the high ones.
 
-What a player of flesh and blood would say:
+The reasons:
 
-1. *A good hand is one low card and high ones beside it.* Whoever can not head a trick gives up his
-   lowest card; so the middle cards are discarded, the lowest of them first, and the high ones keep
-   the low one safe. Of two lowest cards both stay: one can be given up, and nobody else can have an
-   equal one.
-2. *Lead the highest card.* Everybody else must head it or give up his lowest, the kille is gone
-   before it can be charged, and whoever wins leads again.
+1. *A good hand is one low card and high ones beside it.* A seat that cannot head a trick gives up
+   its lowest card; so the middle cards are discarded, the lowest of them first, and the high ones
+   keep the low one safe. Of two lowest cards both stay: one can be given up, and no other seat can
+   have an equal one.
+2. *Lead the highest card.* The others must head it or give up their lowest, the kille is gone
+   before it can be charged, and the winner leads again.
 3. *Declare when all the others most likely hold a higher card* (or an equal one, where that does
    not beat a declarer). The tricks tell in which range a card of theirs must lie. Passing with the
-   lowest card costs something too if nobody declares; where it does not, he wants to be nearly
+   lowest card costs something too if no seat declares; where it does not, it wants to be nearly
    sure.
 """
 
@@ -34,7 +34,7 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
     )
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much he would like each action, [N, A]."""
+        """Returns how much it wants each action, [N, A]."""
         act, held = self.action, ranks(parts["hand"])
         discard, play = act["discard"], act["play BL"]
         wishes = np.zeros(legal.shape)
@@ -49,7 +49,7 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
 
 
 def chance_of_lowest(parts: Parts, lowest: np.ndarray, ties: bool) -> np.ndarray:
-    """How likely none of the others holds a card that beats his lowest, [N]; `ties`: equal ones do.
+    """Returns how likely no other seat holds a card that beats its lowest, [N]; `ties`: equal do.
 
     Equal cards are counted wherever the range of a player's cards lets them be.
     """

@@ -1,22 +1,22 @@
-"""The rule-of-thumb player of Kungsholmskille: high cards to play, one low card to show.
+"""The rule of thumb of Kungsholmskille: high cards to play, one low card to show.
 
-What a player of flesh and blood would say:
+The reasons:
 
-1. *A good hand is one low card and high ones beside it.* Whoever can not head a trick has to give
-   up his lowest card, so it is kept only as long as the others head. A hand is as strong as the
-   mean of its other cards stands above its lowest.
+1. *A good hand is one low card and high ones beside it.* A seat that cannot head a trick has to
+   give up its lowest card, so that is kept only as long as the others head. A hand is as strong as
+   the mean of its other cards stands above its lowest.
 2. *Knock with a fair hand, stay with less*: the antes are in the pot already, and with new cards
-   they are to be won by anybody.
-3. *Exchange what is neither*: whatever is not the lowest and ranks below a kavall, the
-   lowest of it first. Of two lowest cards both stay: one can be given up to a trick, and nobody
-   else can have an equal one.
-4. *Lead the highest card.* It makes everybody else give up a card that heads it or his lowest one,
-   and whoever wins leads again. Following, head with the lowest card that does: the high ones will
-   be needed.
-5. *Show when all the others most likely hold a higher card.* What a player can still hold is known
-   from the tricks: where he could not head, his cards lie between the one that he gave up and the
-   one that he could not head. With two at the table more certainty is wanted than with more, for
-   whoever passes is passed on the word by one other only.
+   any seat can win them.
+3. *Exchange what is neither*: whatever is not the lowest and ranks below a kavall, the lowest of it
+   first. Of two lowest cards both stay: one can be given up to a trick, and no other seat can have
+   an equal one.
+4. *Lead the highest card.* It makes the others give up a card that heads it or their lowest one,
+   and the winner leads again. Following, head with the lowest card that does: the high ones will be
+   needed.
+5. *Show when all the others most likely hold a higher card.* What a seat can still hold is known
+   from the tricks: where it could not head, its cards lie between the one that it gave up and the
+   one that it could not head. With two at the table more certainty is wanted than with more,
+   because a pass hands the word to one other seat only.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
     what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much he would like each action, [N, A]."""
+        """Returns how much it wants each action, [N, A]."""
         act, held = self.action, ranks(parts["hand"])
         discard, play = act["discard"], act["play BL"]
         strength = strength_of(held)
@@ -56,13 +56,13 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
 
 
 def strength_of(held: np.ndarray) -> np.ndarray:
-    """How far the other cards stand above the lowest one on average, [N]; ranks `held` [N, 5]."""
+    """Returns how far the other cards stand above the lowest on average, [N]; `held` [N, 5]."""
     others = held[:, 1:] >= 0
     total = np.where(others, held[:, 1:], 0).sum(axis=1)
     return total / np.maximum(others.sum(axis=1), 1) - held[:, 0]
 
 
 def chance_of_lowest(parts: Parts, held: np.ndarray) -> np.ndarray:
-    """How likely all the others hold a higher card than his lowest, [N]."""
+    """Returns how likely all the others hold a higher card than its lowest, [N]."""
     higher = chance_of_higher(held[:, 0], parts["seen"], parts["at_least"], parts["below"])
     return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)

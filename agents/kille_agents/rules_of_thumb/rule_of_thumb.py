@@ -1,7 +1,7 @@
-"""What the rule-of-thumb players have in common: they read an observation by its parts.
+"""What the rules of thumb have in common: they read an observation by its parts.
 
-A rule of thumb is what a sensible person does without calculating; each player's own file says why
-he thinks so. He is the mark that a trained agent has to beat.
+A rule of thumb plays what a sensible person plays without calculating; each file gives the reasons.
+It is the mark that a trained policy has to beat.
 """
 
 from typing import Protocol
@@ -23,13 +23,13 @@ class Parts(Protocol):
 
 
 class RuleOfThumb:
-    """A player who always does what his rules say; see `choose`.
+    """A policy that always plays the action that it wants most; see `choose`.
 
     Attributes:
-        name: What tables and reports call him.
-        game: The game that he plays.
-        what: What he does, in a sentence for his card.
-        num_players: Seats of his table.
+        name: What tables and reports call it.
+        game: The game that it plays.
+        what: What it does, in a sentence for its description.
+        num_players: Seats of its table.
         rules: Its rules.
     """
 
@@ -60,7 +60,7 @@ class RuleOfThumb:
         self._parts = {part.name: part.slice for part in layout}
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for what he does and 0 for everything else, [N, A]; see `Policy`."""
+        """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self.action))
         parts = {name: observation[:, where] for name, where in self._parts.items()}
         legal = mask != 0
@@ -70,7 +70,7 @@ class RuleOfThumb:
         return chosen
 
     def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much he would like each action, [N, A]; he takes the dearest legal one.
+        """Returns how much it wants each action, [N, A]; it takes the most wanted legal one.
 
         Args:
             parts: The parts of the observation by name, [N, size] each.
