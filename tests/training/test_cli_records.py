@@ -115,6 +115,9 @@ def test_a_reader_who_has_enough_is_no_error(recorded):
 def test_games_for_people(kille):
     status, out, _ = kille("games")
     assert status == 0
+    assert all(out.count(f"\n{game} ") == 1 for game in kille_env.list_games())
+    status, out, _ = kille("games", "byteskille")
+    assert status == 0
     spec = kille_env.spec("byteskille")
     assert "2 to 20, 4 by default" in out
     assert ", ".join(spec.actions) in out
