@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS
@@ -201,6 +202,8 @@ def logarithmic(axes: Any, which: str) -> None:
     for letter in which:
         axes.set(**{f"{letter}scale": "log"})
         axis = getattr(axes, f"{letter}axis")
+        low, high = axis.get_view_interval()
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
         axis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_minor_formatter("")
 
