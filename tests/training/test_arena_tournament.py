@@ -11,11 +11,13 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records
 from kille_training.arena.entrants import fingerprint
 from kille_training.arena.executors.processes import HereExecutor
+from kille_training.arena.export import jsonl_size
 from kille_training.arena.replay import export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreConflictError
 from kille_training.arena.tournament import Folder, Tournament, gaps
 from kille_training.arena.work import Failure, Outcome, WorkUnit
+from kille_training.cli import export
 from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
 from kille_training.cli.tournament import cells_table
@@ -360,6 +362,42 @@ def test_records_tell_what_is_kept(tmp_path, capsys):
     assert same.keys() == earned.keys() and len(same) == 12
     for key, returns in same.items():
         assert earned[key] == pytest.approx(returns, abs=1e-8)
+
+
+def test_a_large_export_asks_first(tmp_path, capsys, monkeypatch):
+    play(tmp_path / "a", table={"num_players": [2, 3]}, matchmaking={"deals": 50})
+    file = tmp_path / "rows.jsonl"
+    words = ["export", str(tmp_path / "a"), "--jsonl", str(file)]
+    with Store(tmp_path / "a", readonly=True) as store:
+        expected = jsonl_size(store)
+        assert store.tables() == {2: 3 * 50 * 2, 3: 50 * 3}
+    monkeypatch.setattr(export, "MOST_BYTES", expected - 1)
+    assert main(words) == 1
+    assert "will have about" in (told := capsys.readouterr().err) and "Add --yes" in told
+    assert not file.exists()
+    assert main([*words, "--yes"]) == 0
+    assert file.stat().st_size == pytest.approx(expected, rel=0.05)
+    monkeypatch.setattr(export, "MOST_BYTES", expected)
+    assert main(words) == 0
+
+
+def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "t.yaml"
+    file.write_text(yaml.safe_dump({"name": "t", "entrants": TRIO, "workers": 0}))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Tournament, "play", interrupt)
+    monkeypatch.setattr("kille_training.arena.api.TournamentResult.of", interrupt)
+    for words in (
+        ["tournament", str(file), "--out", str(tmp_path)],
+        ["compare", "rule_of_thumb", "uniform", "--workers", "0", "--out", str(tmp_path)],
+    ):
+        assert main(words) == 130
+        told = capsys.readouterr().err
+        assert told.lower().count("interrupted") == 1
+        assert f"resume with: kille {words[0]}" in told
 
 
 def test_a_player_who_plays_otherwise_is_not_written_down(tmp_path):

@@ -28,7 +28,7 @@ def stored(folder):
 
 
 @pytest.mark.parametrize(("game", "seats"), GAMES)
-def test_tournaments_comparisons_records_and_tables_from_python(tmp_path, game, seats):
+def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_path, game, seats):
     one, other = names(game)
     found = kt.tournament(
         [one, other], game, num_players=seats, deals=DEALS, seed=SEED, out=tmp_path / "a",
@@ -54,6 +54,12 @@ def test_tournaments_comparisons_records_and_tables_from_python(tmp_path, game, 
     assert compared.mean == pytest.approx(
         next(row.mean for row in found.standings[seats] if row.name == one), abs=1e-12
     )
+
+    if spec(game).zero_sum:  # elsewhere an evaluation subtracts what the other player earns
+        evaluated = kt.evaluate(
+            one, game, seats, against=other, deals=DEALS, seed=SEED, play="sampled", exact=False
+        )
+        assert evaluated.rows[0].estimate.mean == pytest.approx(compared.mean, abs=1e-8)
 
     with Store(tmp_path / "a", readonly=True) as store:  # it refuses what is not as stored
         settings = Folder(tmp_path / "a").settings()
