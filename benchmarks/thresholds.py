@@ -15,7 +15,7 @@ import numpy as np
 from kille_agents import ByteskilleRuleOfThumb, best_actions
 from kille_agents.rules_of_thumb.byteskille import knows_a_lower
 from kille_env import make_batch
-from kille_env.cards.pack import GO, KI
+from kille_env.cards.pack import Kind
 from kille_env.core.batch import Batch
 
 STAND, SWAP = 0, 1
@@ -63,12 +63,12 @@ def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> Non
             gain, card, taken, to_come = play_both_ways(batch, policy, seat, seeds)
             asked = card >= 0
             np.add.at(gains, (taken[asked], to_come[asked], card[asked]), gain[asked])
-        from_the_top = np.cumsum(gains[:, :, GO::-1], axis=2)[:, :, ::-1]
+        from_the_top = np.cumsum(gains[:, :, Kind.GO :: -1], axis=2)[:, :, ::-1]
         table[:, num_players, :num_players] = from_the_top.argmax(axis=2)
         print(
             num_players,
             "kille",
-            np.round(gains[0, :, KI] / deals, 4).tolist(),
+            np.round(gains[0, :, Kind.KI] / deals, 4).tolist(),
             file=sys.stderr,
             flush=True,
         )

@@ -27,16 +27,27 @@ def digits(number, size, out, at):
 
 
 @kernel
-def seat_set(seats, viewer, num_players, out, at):
-    """Writes a set of seats as one feature a seat; returns where the next part begins."""
-    for seat in range(num_players):
-        out[at + relative(seat, viewer, num_players)] = has(seats, seat)
-    return at + num_players
+def start(part, num_players):
+    """Where a part of a layout begins (`kille_env.core.spec.offsets`) at a table of some seats."""
+    return part[0] + part[1] * np.int64(num_players)
 
 
 @kernel
-def one_seat(seat, viewer, num_players, out, at):
-    """Writes a seat, or none (-1), as one feature a seat; returns where the next part begins."""
+def put(value, out, part, num_players, place):
+    """Writes one feature of a part: the one at a place in it."""
+    out[index(start(part, num_players) + place)] = value
+
+
+@kernel
+def seat_set(seats, viewer, num_players, out, part):
+    """Writes a set of seats as a part with one feature per seat."""
+    for seat in range(num_players):
+        put(has(seats, seat), out, part, num_players, relative(seat, viewer, num_players))
+
+
+@kernel
+def one_seat(seat, viewer, num_players, out, part):
+    """Writes a seat, or none (-1), as a part with one feature per seat."""
     if seat >= 0:
-        out[at + relative(np.int64(seat), viewer, num_players)] = 1
-    return at + num_players
+        place = relative(np.int64(seat), viewer, num_players)
+        put(1, out, part, num_players, place)

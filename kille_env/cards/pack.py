@@ -4,24 +4,24 @@ A card of the Kille pack is `2 * type + copy`: 21 types twice, from blaren (0) t
 two copies look alike; only the pig's undo and `deck` positions tell them apart.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.core.jit import index, kernel
 from kille_env.core.pack import Pack
 from kille_env.core.rng import below
 
-KILLE_CODES = (
-    "BL",
-    "BP",
-    "KR",
-    *(f"L{i}" for i in range(1, 13)),
-    "VH",
-    "KA",
-    "SV",
-    "HU",
-    "GO",
-    "KI",
-)
+
+class Kind(IntEnum):
+    """The types of cards of the Kille pack, the lowest first, by their codes."""
+
+    BL, BP, KR = range(3)
+    L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11, L12 = range(3, 15)
+    VH, KA, SV, HU, GO, KI = range(15, 21)
+
+
+KILLE_CODES = tuple(kind.name for kind in Kind)
 KILLE_NAMES = (
     "blaren",
     "blompottan",
@@ -34,8 +34,6 @@ KILLE_NAMES = (
     "gök",
     "kille",
 )
-VH, KA, SV, HU, GO, KI = 15, 16, 17, 18, 19, 20
-
 
 KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES)
 

@@ -4,8 +4,10 @@ Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` a
 features.
 """
 
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -110,6 +112,22 @@ def lay_out(*parts: Part) -> tuple[Part, ...]:
         placed.append(Part(part.name, part.size, part.meaning, part.high, offset))
         offset += part.size
     return tuple(placed)
+
+
+def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
+    """Returns where the parts of a layout begin, by name, as a constant for kernels.
+
+    Two numbers for each part: it begins at the first, plus the second for each seat of the table.
+    `kille_env.cards.features` has what reads them.
+    """
+    one, two = layout(1), layout(2)
+    begins = [(2 * a.offset - b.offset, b.offset - a.offset) for a, b in zip(one, two, strict=True)]
+    return namedtuple("Offsets", [part.name for part in one])(*begins)
+
+
+def member_names(members: type[IntEnum]) -> tuple[str, ...]:
+    """Returns the names of an enum's members: values of a switch, phases or actions of a game."""
+    return tuple(member.name.lower() for member in members)
 
 
 def width(parts: tuple[Part, ...]) -> int:

@@ -4,15 +4,12 @@ A match ends when a pot is won, or after a number of deals (switch `deals`; a si
 of one); then everybody takes an equal share of what is left. So it does at the cap (`max_deals`).
 """
 
-from typing import Any
-
 import numpy as np
 
 from kille_env.cards.seats import next_seat
 from kille_env.core.jit import kernel
 from kille_env.core.spec import SINGLE_DEAL
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.text import counted, signed, units
 
 
 def pot_fields(max_players: int) -> list[tuple]:
@@ -97,25 +94,3 @@ def deals_left(table, rules):
     """Deals until the match ends or is cut off."""
     last, deals = rules["max_deals"], _deals_in_match(rules)
     return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])
-
-
-def tell_last(table: Any, who: list[str]) -> list[str]:
-    """Tells how a match has ended.
-
-    Args:
-        table: A table whose match is over.
-        who: What to call the seats.
-
-    Returns:
-        Lines.
-    """
-    lines = []
-    if table["truncated"]:
-        lines.append(f"The match is cut off after {counted(int(table['deals']), 'deal', 'deals')}.")
-    if table["winner"] < 0 and table["shown_pot"]:
-        share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
-        rest = int(table["left_on_table"])
-        over = f"; {units(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
-        lines.append(f"Everybody takes {units(share)} of the pot{over}.")
-    told = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
-    return [*lines, f"This deal, before any sharing: {told}."]

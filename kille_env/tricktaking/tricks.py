@@ -10,13 +10,13 @@ played are found with a shift, and the lowest card is the lowest bit.
 """
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
+from kille_env.cards.features import put, start
 from kille_env.cards.pack import KILLE_PACK, draw, take_pack
 from kille_env.cards.seats import count, relative, seat_left_of
-from kille_env.cards.sets import card_bit, members
+from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
 
 TYPES = len(KILLE_PACK.codes)
@@ -324,21 +324,21 @@ def write_played(table, tricks, viewer, out, played, won):
         tricks: How many tricks.
         viewer: Who looks.
         out: Features.
-        played: Where the part begins that has a card a trick and seat, 1 blaren to 21 kille.
-        won: Where the part begins that marks the winner of each trick.
+        played: The part that has a card per trick and seat, 1 blaren to 21 kille.
+        won: The part that marks the winner of each trick.
     """
     num_players = np.int64(table["num_players"])
     for number in range(tricks):
         winner = np.int64(table["won"][index(number)])
         for other in range(num_players):
             code = (table["played"][index(number), index(other)] >> 1) + 1
-            at = index(number * num_players + relative(other, viewer, num_players))
-            out[index(played) + at] = code
-            out[index(won) + at] = other == winner
+            place = number * num_players + relative(other, viewer, num_players)
+            put(code, out, played, num_players, place)
+            put(other == winner, out, won, num_players, place)
 
 
 @kernel
-def write_recalled(table, tricks, viewer, out, at):
+def write_recalled(table, tricks, viewer, out, led, played):
     """Writes who led to each trick and what was played to it, for an information state.
 
     Args:
@@ -346,91 +346,25 @@ def write_recalled(table, tricks, viewer, out, at):
         tricks: Tricks in a deal.
         viewer: Who looks.
         out: Features.
-        at: Where the part begins that marks the leaders; that of the cards stands behind it.
-
-    Returns:
-        Where the next part begins.
+        led: The part that marks who led to each trick.
+        played: The part that has a card per trick and seat.
     """
     num_players = np.int64(table["num_players"])
     for number in range(tricks):
         leader = np.int64(table["lead"][number])
+        first = number * num_players
         if leader >= 0:
-            out[at + relative(leader, viewer, num_players)] = 1
+            place = first + relative(leader, viewer, num_players)
+            put(1, out, led, num_players, place)
         for other in range(num_players):
-            card = np.int64(table["played"][number, other])
-            here = at + tricks * num_players + relative(other, viewer, num_players)
-            out[here] = (card >> 1) + 1
-        at += num_players
-    return at + tricks * num_players
+            code = (np.int64(table["played"][number, other]) >> 1) + 1
+            place = first + relative(other, viewer, num_players)
+            put(code, out, played, num_players, place)
 
 
-# Words
-
-
-_SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.names, strict=True)]
-CARD_NOTES = (
-    "Whoever can must head the highest card of the trick; of two equal highest cards the later "
-    "one wins, and the winner leads.",
-    f"There are two of each card, from the lowest up: {', '.join(_SHORT)}.",
-)
-"""What a person who plays has to know of tricks and cards."""
-
-
-def codes_of(cards: int) -> list[str]:
-    """Returns the codes of a set of cards, the lowest first."""
-    return [KILLE_PACK.code(card) for card in members(cards)]
-
-
-def names_of(cards: int) -> str:
-    """Returns the names of a set of cards, the lowest first: "lilja 3, lilja 5, kille"."""
-    return ", ".join(KILLE_PACK.name(card) for card in members(cards))
-
-
-def tell_trick(table: Any, who: list[str], number: int) -> str:
-    """Returns a trick in words, in the order in which it was played."""
-    leader, size = int(table["lead"][number]), int(table["num_players"])
-    order = [(leader + step) % size for step in range(size)]
-    cards = [
-        f"{who[seat]} {KILLE_PACK.name(table['played'][number, seat])}"
-        for seat in order
-        if table["played"][number, seat] >= 0
-    ]
-    winner = f"; {who[int(table['won'][number])]} wins" if table["won"][number] >= 0 else ""
-    return f"Trick {number + 1}: {', '.join(cards)}{winner}."
-
-
-def tell_hand(table: Any, seat: int, viewer: int | None, history: bool = True) -> str:
-    """Returns a hand as a seat sees it, or (None) as it is: "L1 KI (discarded L9, got KI)".
-
-    Args:
-        table: The table.
-        seat: Whose hand it is.
-        viewer: Who looks; None sees everything.
-        history: Whether to tell what the viewer knows of its discards as well.
-    """
-    hand = codes_of(table["hand"][seat])
-    if viewer not in (None, seat):
-        shown = codes_of(int(table["hand"][seat]) & int(table["face_up"]))
-        return " ".join([*shown, *"?" * (len(hand) - len(shown))])
-    if not (history and table["discarded"][seat]):
-        return " ".join(hand)
-    thrown, got = (" ".join(codes_of(table[f][seat])) for f in ("discarded", "drawn_cards"))
-    return f"{' '.join(hand)} (discarded {thrown}, got {got})"
-
-
-def discard_text(hand: int, number: int) -> str:
-    """Returns the text of a discard from a hand: "discard L3 L5"."""
-    codes = codes_of(hand)
-    chosen = [code for slot, code in enumerate(codes) if int(SLOTS[number]) >> slot & 1]
-    return " ".join(["discard", *chosen])
-
-
-def is_discard(text: object, most: int) -> bool:
-    """Returns whether a text names a discard of up to `most` cards, the lowest first."""
-    if not isinstance(text, str):
-        return False
-    verb, *codes = text.split(" ")
-    if verb != "discard" or len(codes) > most or not set(codes) <= set(KILLE_PACK.codes):
-        return False
-    ranks = [KILLE_PACK.codes.index(code) for code in codes]
-    return ranks == sorted(ranks) and all(ranks.count(rank) <= 2 for rank in ranks)
+@kernel
+def write_hands(cards, viewer, num_players, out, part):
+    """Writes a set of cards of each seat as a part with 21 counts per seat."""
+    for other in range(num_players):
+        place = TYPES * relative(other, viewer, num_players)
+        write_counts(cards[index(other)], out, start(part, num_players) + place)

@@ -15,14 +15,10 @@ import numpy as np
 
 import kille_env
 from kille_env.games.byteskille import SPEC
-from kille_env.games.byteskille import table as kernels
+from kille_env.games.byteskille.table import Event
 from reference.byteskille import Match
 
-EVENTS = {
-    value: name.removeprefix("EV_").lower()
-    for name, value in vars(kernels).items()
-    if name.startswith("EV_")
-}
+EVENTS = {event.value: event.name.lower() for event in Event}
 
 
 class NoMoreCards(Exception):

@@ -6,7 +6,6 @@ import pytest
 import kille_env
 from env.krypkille_tables import FOUR, FOUR_DISCARD, KEEP, end, play, six
 from env.trick_tables import check_bounds, differ, types
-from kille_env.games import krypkille
 from kille_env.games.krypkille import SPEC
 
 TWO = "L1 L5 L9 GO HU | L2 L6 L10 VH KA"
@@ -286,7 +285,7 @@ def test_describe_names_own_cards_and_what_was_done():
         "seat 2 may discard up to 3 cards.",
     ]
     # A person has been told of his discards when he made them.
-    short = krypkille.describe(table.record, table.rules, 0, history=False)
+    short = table.batch.game.describe(table.record, table.rules, 0, history=False)
     assert "  seat 0 (you)  12 points  L1 L5 L9 SV HU  discarded 1" in short.splitlines()
     text = end("L1 - L3 L4", "3 pass", start={"scores": [0, 70, 0, 0]}).batch.describe(0, 0)
     assert "  seat 1        70 points      is out" in text

@@ -10,7 +10,6 @@ import kille_env
 from env.trick_tables import Table, check_bounds, differ, number, types
 from env.trick_tables import play as play_game
 from kille_env.errors import RulesError
-from kille_env.games import kungsholmskille
 from kille_env.games.kungsholmskille import SPEC
 
 TWO = "BL L1 L5 L9 KA | BP L2 L6 L10 SV"
@@ -726,5 +725,5 @@ def test_describe_names_own_cards_and_what_was_said():
         "seat 1 may exchange up to 2 cards.",
     ]
     # A person has been told of his discards when he made them.
-    short = kungsholmskille.describe(table.record, table.rules, 0, history=False)
+    short = table.batch.game.describe(table.record, table.rules, 0, history=False)
     assert "  seat 0 (you)  L1 L5 L9 L12 KA  bud, stayed, exchanged 1" in short.splitlines()

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy
-from kille_env.cards.pack import GO, KI
+from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
@@ -26,15 +26,15 @@ def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
     policy = ByteskilleRuleOfThumb(3, RULES)
     found = swap_map(policy, 3, RULES, decisions=60_000)
     for place in range(3):
-        swapped = found.dealt[place, :GO]
+        swapped = found.dealt[place, : Kind.GO]
         known = ~np.isnan(swapped)
-        expected = np.arange(GO) < policy.thresholds[0, 3, 2 - place]
+        expected = np.arange(Kind.GO) < policy.thresholds[0, 3, 2 - place]
         assert np.array_equal(swapped[known] == 1.0, expected[known])
-        assert found.dealt[place, GO] == 0.0
-        assert found.dealt[place, KI] == 1.0
+        assert found.dealt[place, Kind.GO] == 0.0
+        assert found.dealt[place, Kind.KI] == 1.0
     assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before its turn
-    asked = np.arange(GO) < policy.thresholds[0, 3, 2]
-    assert np.array_equal(found.asks[:GO] == 1.0, asked)
+    asked = np.arange(Kind.GO) < policy.thresholds[0, 3, 2]
+    assert np.array_equal(found.asks[: Kind.GO] == 1.0, asked)
 
 
 def test_in_a_match_a_place_is_one_among_all_the_players():
@@ -62,7 +62,7 @@ def test_in_a_match_a_place_is_one_among_all_the_players():
 
 def test_uniform_play_swaps_half_of_the_time_everywhere():
     found = swap_map(UniformPolicy(), 4, RULES, decisions=40_000)
-    ordinary = found.dealt[:, :GO]
+    ordinary = found.dealt[:, : Kind.GO]
     assert np.allclose(ordinary[~np.isnan(ordinary)], 0.5)
     assert np.isnan(found.asks).all()  # with four nobody may ask
 

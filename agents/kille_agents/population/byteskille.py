@@ -30,7 +30,7 @@ from kille_agents.rules_of_thumb.byteskille import (
     threshold_array,
 )
 from kille_agents.tabular import SUFFIX, load_tabular
-from kille_env.cards.pack import KI
+from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
 from kille_env.policy import Policy
 from kille_env.registry import spec
@@ -78,7 +78,7 @@ def anything(seen: Seen) -> np.ndarray:
 
 def low_kille(seen: Seen) -> np.ndarray:
     """Returns whether it holds a kille that is out at the showdown, [n] bool."""
-    return (seen["card"][:, KI] != 0) & (seen["card_high"][:, 0] == 0)
+    return (seen["card"][:, Kind.KI] != 0) & (seen["card_high"][:, 0] == 0)
 
 
 def at_least(kind: int) -> Content:
@@ -115,7 +115,7 @@ def as_before(follows: bool) -> Content:
 
 def keeps_killes(seen: Seen) -> np.ndarray:
     """As the rule of thumb, and with any kille."""
-    return usual(seen) | (seen["card"][:, KI] != 0)
+    return usual(seen) | (seen["card"][:, Kind.KI] != 0)
 
 
 @cache

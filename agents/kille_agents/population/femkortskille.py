@@ -18,7 +18,7 @@ from kille_agents.rules_of_thumb.femkortskille import (
     worth_of,
 )
 from kille_agents.rules_of_thumb.kille_hands import ranks
-from kille_env.cards.pack import GO
+from kille_env.cards.pack import Kind
 
 TIGHT, LOOSE = 2.5, -4.0  # ranks that they want more than the rule of thumb, or less
 FAIR_MEAN = 12.0  # mean rank of three cards: lilja 10
@@ -31,7 +31,7 @@ def knock_with(more: float) -> Habit:
 
 def knock_with_gok(seen: Seen) -> np.ndarray:
     """Knocks with a gok or a kille."""
-    return _knocks(seen, ranks(seen["hand"]).max(axis=1) >= GO)
+    return _knocks(seen, ranks(seen["hand"]).max(axis=1) >= Kind.GO)
 
 
 def knock_by_mean(seen: Seen) -> np.ndarray:

@@ -22,7 +22,7 @@ from kille_agents.population.trick_habits import (
 )
 from kille_agents.rules_of_thumb.kille_hands import ranks
 from kille_agents.rules_of_thumb.krypkille import EXCHANGED, KrypkilleRuleOfThumb, chance_of_lowest
-from kille_env.cards.pack import KI, KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.tricktaking.tricks import TYPES
 
 LILJA_6 = KILLE_PACK.codes.index("L6")
@@ -123,7 +123,7 @@ BOTS = (
         "krypkille/burnt",
         TRAIN,
         "fears the kille: discards it, and nothing else",
-        made(discard=exchange_from(KI)),
+        made(discard=exchange_from(Kind.KI)),
     ),
     Bot(
         "krypkille/new_cards",

@@ -30,7 +30,7 @@ Buying in depends on the pot: it buys where an equal share of it would be worth 
 import numpy as np
 
 from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
-from kille_env.cards.pack import KI
+from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
 
 MOST_TO_COME = 19
@@ -141,7 +141,7 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         dealt_in = parts["in_hand"].sum(axis=1, dtype=np.int64)
         to_come = np.minimum(parts["to_come"].sum(axis=1, dtype=np.int64), MOST_TO_COME)
         good = (card >= self.thresholds[taken, dealt_in, to_come]) | knows_a_lower(parts)
-        low_kille = (card == KI) & (parts["card_high"][:, 0] == 0)
+        low_kille = (card == Kind.KI) & (parts["card_high"][:, 0] == 0)
         return np.where(low_kille, dealt_in == 2, good)
 
 

@@ -21,7 +21,7 @@ from kille_agents.tabular.files import (
 )
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
-from kille_env.games.byteskille.table import BUY, BUYIN, DECLINE, TURN
+from kille_env.games.byteskille.table import Action, Phase
 from kille_env.policy import check_probabilities, check_shapes
 from kille_env.registry import spec
 
@@ -94,7 +94,9 @@ class TabularMatchPolicy:
         a = self.arrays
         layout = spec(metadata.game).observation(metadata.num_players)
         self.width, self.actions = width(layout), len(spec(metadata.game).actions)
-        self._phase_buying = next(p.offset for p in layout if p.name == "phase") + BUYIN - TURN
+        self._phase_buying = (
+            next(p.offset for p in layout if p.name == "phase") + Phase.BUYIN - Phase.TURN
+        )
         self._hand_columns = hand_columns(metadata)
         self._standing_columns = standing_columns(metadata, capped)
         wide = (len(self._hand_columns), len(self._standing_columns), len(self._standing_columns))
@@ -137,7 +139,7 @@ class TabularMatchPolicy:
         buying = observation[:, self._phase_buying] != 0
         stands = observation[:, self._standing_columns]
         bought = a["buys"][self._buy_index.find(stands[buying])]
-        chances[buying, BUY], chances[buying, DECLINE] = bought, 1.0 - bought
+        chances[buying, Action.BUY], chances[buying, Action.DECLINE] = bought, 1.0 - bought
 
         playing = np.flatnonzero(~buying)
         states = a["states"][self._standing_index.find(stands[playing])]

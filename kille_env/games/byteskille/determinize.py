@@ -16,23 +16,23 @@ arrangement is equally likely: how many cards the later places find does not dep
 import numpy as np
 
 from kille_env.cards.arrange import deal_places, relabel_cards, relabel_places, relabel_set
-from kille_env.cards.pack import GO, KI, VH
+from kille_env.cards.pack import Kind
 from kille_env.cards.seats import has
 from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.games.byteskille.table import (
-    EV_EXCHANGE,
-    EV_TALON_TAKEN,
-    GOK,
-    HIGH,
-    TURN,
     UNDONE,
-    WIKI,
+    Event,
+    KilleRank,
+    Phase,
+    TwoPlayer,
     card_type,
     is_shown,
 )
 
-NO_MATADORS, NO_GOKS, NO_KILLES = (np.uint64((1 << 2 * kind) - 1) for kind in (VH, GO, KI))
+NO_MATADORS, NO_GOKS, NO_KILLES = (
+    np.uint64((1 << 2 * kind) - 1) for kind in (Kind.VH, Kind.GO, Kind.KI)
+)
 
 
 @kernel
@@ -42,10 +42,10 @@ def resample(table, rules, seat, cards):
     Whether somebody else is or was asked on this turn if he calls with his gok is hidden as well:
     in the world drawn such questions are over.
     """
-    if table["phase"] == GOK and table["seat"] != seat:
-        table["phase"] = TURN
+    if table["phase"] == Phase.GOK and table["seat"] != seat:
+        table["phase"] = Phase.TURN
         table["seat"] = table["order"][index(table["turn"])]
-    if table["phase"] != GOK:
+    if table["phase"] != Phase.GOK:
         table["gok_offset"] = 0
     hidden = np.uint64(0)
     for position in range(cards.shape[0]):
@@ -56,11 +56,11 @@ def resample(table, rules, seat, cards):
     given, offered = np.uint64(0), np.uint64(0)
     for number in range(table["num_events"]):
         event = table["events"][index(number)]
-        if event[0] == EV_EXCHANGE or event[0] == EV_TALON_TAKEN:
+        if event[0] == Event.EXCHANGE or event[0] == Event.TALON_TAKEN:
             offered |= card_bit(event[3])
             given |= card_bit(event[4])
     dealt = np.uint64(0)
-    if table["num_players_dealt"] == 2 and rules["two_player"] == WIKI:
+    if table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI:
         for position in range(2):
             dealt |= card_bit(table["dealt"][index(table["order"][position])])
     places = hidden & given
@@ -90,22 +90,22 @@ def relabel(table, rules, cards):
     for number in range(table["num_events"]):
         event = table["events"][index(number)]
         relabel_cards(event[3:5], cards)
-        if event[0] == EV_EXCHANGE or event[0] == EV_TALON_TAKEN:
+        if event[0] == Event.EXCHANGE or event[0] == Event.TALON_TAKEN:
             ranks = _relabel_ranks(event[5], shown, rules, cards)
             event[5] = (event[5] & UNDONE) | ranks
     table["shown"] = relabel_set(shown, cards)
     goks = 0
     for position in range(table["num_players_dealt"]):
-        goks += card_type(table["hand"][index(table["order"][index(position)])]) == GO
+        goks += card_type(table["hand"][index(table["order"][index(position)])]) == Kind.GO
     table["goks"] = goks
 
 
 @kernel
 def _relabel_ranks(ranks, shown, rules, cards):
     """Returns the ranks of the killes: an open one keeps its own, a dark one ranks as dealt."""
-    relabelled = np.int64(3 if rules["dealt_kille"] == HIGH else 0)
+    relabelled = np.int64(3 if rules["dealt_kille"] == KilleRank.HIGH else 0)
     for copy in range(2):
-        kille = 2 * KI + copy
+        kille = 2 * Kind.KI + copy
         if in_cards(shown, kille):
             flag = np.int64(1) << (np.int64(cards[index(kille)]) & 1)
             high = (np.int64(ranks) >> copy) & 1 != 0

@@ -4,29 +4,23 @@ Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is h
 meaning stands in its layout below, from which the page of the game is made.
 """
 
-from kille_env.cards.features import binary, capped, digits, seat_set
-from kille_env.cards.pack import KI
-from kille_env.cards.seats import bit, has, relative
+import numpy as np
+
+from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
+from kille_env.cards.pack import Kind
+from kille_env.cards.seats import has, relative
 from kille_env.cards.sets import in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import Part, lay_out
+from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
 from kille_env.games.byteskille.settle import (
     price,
 )
 from kille_env.games.byteskille.table import (
-    BUYIN,
-    DREW,
-    EV_ANSWER,
-    EV_CALL,
-    EV_SVIN,
-    EV_TALON_SVIN,
-    GAVE,
-    GOK,
     MAX_EVENTS,
-    STOOD,
-    SWAPPED,
-    TURN,
     UNDONE,
+    Deed,
+    Event,
+    Phase,
     card_type,
     is_high,
     is_shown,
@@ -132,65 +126,10 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     )
 
 
-# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
-# place among those parts behind the first of them.
-_BEGINS = {part.name: part.offset for part in observation_parts(1)}
-PHASE, CARD, CARD_HIGH, CARD_OPEN, CARD_DEALT, ASKED, SEEN, REDEALS_LEFT, BUYING, POT, PRICE = (
-    _BEGINS[name]
-    for name in (
-        "phase",
-        "card",
-        "card_high",
-        "card_open",
-        "card_dealt",
-        "asked",
-        "seen",
-        "redeals_left",
-        "buying",
-        "pot",
-        "price",
-    )
-)
-SEATS = _BEGINS["in_hand"]
-SEAT_PARTS = len(_BEGINS) - list(_BEGINS).index("in_hand")
-(
-    IN_HAND,
-    IS_DEALER,
-    ON_TURN,
-    TO_COME,
-    HAS_STOOD,
-    HAS_SWAPPED,
-    HAS_GIVEN,
-    HAS_DRAWN,
-    UNTOUCHED,
-    IS_OPEN,
-    IS_CHOPPED,
-    KNOWN,
-    KNOWN_HIGH,
-    ENTRIES,
-    HAS_DECLINED,
-    STILL_IN,
-) = (
-    index(_BEGINS[name] - SEATS)
-    for name in (
-        "in_hand",
-        "dealer",
-        "on_turn",
-        "to_come",
-        "stood",
-        "swapped",
-        "gave",
-        "drew",
-        "untouched",
-        "open",
-        "chopped",
-        "known",
-        "known_high",
-        "entries",
-        "declined",
-        "still_in",
-    )
-)
+OBS = offsets(observation_parts)
+INFO = offsets(information_state_parts)
+FULL = offsets(full_state_parts)
+
 NOBODYS_TURN = 99  # past every position
 
 
@@ -201,14 +140,10 @@ def known(table, seat, card):
 
 
 @kernel
-def _phase(table, seat, out):
-    """Writes the phase as a seat may know it: a gok question shows to the one who is asked only."""
-    phase = table["phase"]
-    if phase < TURN:
-        return
-    if phase == GOK and table["seat"] != seat:
-        phase = TURN
-    out[PHASE + phase - TURN] = 1
+def _phase(table, seat):
+    """The phase as a seat may know it: only the seat that is asked knows of a gok question."""
+    hidden = (table["phase"] == Phase.GOK) & (table["seat"] != seat)
+    return np.int64(Phase.TURN) if hidden else np.int64(table["phase"])
 
 
 # observe
@@ -218,54 +153,56 @@ def _phase(table, seat, out):
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
-    num_players = int(table["num_players"])
-    _phase(table, seat, out)
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.TURN:
+        put(1, out, OBS.phase, p, _phase(table, seat) - Phase.TURN)
     card = int(table["hand"][seat])
     if card >= 0:
         kind = card_type(card)
-        out[index(CARD + kind)] = 1
-        out[CARD_HIGH] = kind == KI and is_high(table, card)
-        out[CARD_OPEN] = is_shown(table, card)
-        out[CARD_DEALT] = card == table["dealt"][seat]
-    out[ASKED] = table["asked"]
-    out[BUYING] = table["first_done"]
-    out[BUYING + 1] = table["second_done"]
+        put(1, out, OBS.card, p, kind)
+        put(kind == Kind.KI and is_high(table, card), out, OBS.card_high, p, 0)
+        put(is_shown(table, card), out, OBS.card_open, p, 0)
+        put(card == table["dealt"][seat], out, OBS.card_dealt, p, 0)
+    put(table["asked"], out, OBS.asked, p, 0)
+    put(table["first_done"], out, OBS.buying, p, 0)
+    put(table["second_done"], out, OBS.buying, p, 1)
     # The three counters lie side by side and are written as one number.
     counters = capped(rules["max_redeals"] - table["redeals"], 5)
     counters |= capped(rules["max_deals"] - table["deals"], 8) << 5
     counters |= capped(rules["pots"] - table["pots_won"], 4) << 13
-    binary(counters, 17, out, REDEALS_LEFT)
+    binary(counters, 17, out, start(OBS.redeals_left, p))
     if table["pot"] > 0:
         # A whole division would cost a tenth of a step. This one is exact: below 2**16 a quotient
         # by a stake of at most 10**9 that is not whole lies farther from the next whole number
         # than it errs.
-        binary(capped(2.0 * table["pot"] / rules["stake"], 16), 16, out, POT)
+        pot = capped(2.0 * table["pot"] / rules["stake"], 16)
+        binary(pot, 16, out, start(OBS.pot, p))
     if has(table["to_buy"], seat):
-        binary(capped(2 * price(table, rules, seat) // rules["stake"], 16), 16, out, PRICE)
+        cost = capped(2 * price(table, rules, seat) // rules["stake"], 16)
+        binary(cost, 16, out, start(OBS.price, p))
     for number in range(table["num_laid_aside"]):
         aside = int(table["laid_aside"][number])
-        out[SEEN + card_type(aside)] += known(table, seat, aside)
-    _observe_players(table, seat, num_players, out)
-    if rules["episode"] == 0:
-        buying = table["phase"] == BUYIN
-        for other in range(num_players):
-            at = index(SEATS + relative(other, seat, num_players))
-            out[at + ENTRIES * index(num_players)] = table["entries"][index(other)]
-            out[at + HAS_DECLINED * index(num_players)] = has(table["declined"], other)
-            out[at + STILL_IN * index(num_players)] = buying & has(table["in_pot"], other)
+        out[start(OBS.seen, p) + card_type(aside)] += known(table, seat, aside)
+    _observe_players(table, seat, p, out)
+    if rules["episode"] != SINGLE_DEAL:
+        buying = table["phase"] == Phase.BUYIN
+        for other in range(p):
+            at = relative(other, seat, p)
+            put(table["entries"][index(other)], out, OBS.entries, p, at)
+            put(has(table["declined"], other), out, OBS.declined, p, at)
+            put(buying & has(table["in_pot"], other), out, OBS.still_in, p, at)
 
 
 @kernel
-def _observe_players(table, viewer, num_players, out):
-    """Writes the parts that have an entry a seat, for those who were dealt a card.
+def _observe_players(table, viewer, p, out):
+    """Writes the parts that have an entry per seat, for those who were dealt a card.
 
     Everything is read before anything is written: to the compiler `out` could be the table itself,
     and each write would make it read the record again.
     """
-    turn = int(table["turn"]) if TURN <= table["phase"] < BUYIN else NOBODYS_TURN
+    turn = int(table["turn"]) if Phase.TURN <= table["phase"] < Phase.BUYIN else NOBODYS_TURN
     chopped, shown, last = table["chopped"], table["shown"], int(table["num_players_dealt"])
-    dealer = index(SEATS + relative(int(table["dealer"]), viewer, num_players))
-    size = index(num_players)
+    dealer = relative(int(table["dealer"]), viewer, p)
     for position in range(last):
         seat = index(table["order"][index(position)])
         card = index(table["hand"][seat])
@@ -273,23 +210,23 @@ def _observe_players(table, viewer, num_players, out):
         untouched = card == index(table["dealt"][seat])
         lies_open = in_cards(shown, card)
         knows = lies_open | has(table["known_by"][card], viewer)
-        kind = index(card_type(card))
-        high = knows & (kind == KI) & is_high(table, card)
-        at = index(SEATS + relative(int(seat), viewer, num_players))
-        out[at + IN_HAND * size] = 1
-        out[at + ON_TURN * size] = position == turn
-        out[at + TO_COME * size] = position > turn
-        out[at + HAS_STOOD * size] = deeds & STOOD != 0
-        out[at + HAS_SWAPPED * size] = deeds & SWAPPED != 0
-        out[at + HAS_GIVEN * size] = deeds & GAVE != 0
-        out[at + HAS_DRAWN * size] = deeds & DREW != 0
-        out[at + UNTOUCHED * size] = untouched
-        out[at + IS_OPEN * size] = lies_open
-        out[at + IS_CHOPPED * size] = has(chopped, seat)
-        out[at + KNOWN * size] = (kind + index(1)) * knows
-        out[at + KNOWN_HIGH * size] = high
-        out[index(SEEN) + kind] += knows
-    out[dealer + IS_DEALER * size] = 1
+        kind = card_type(card)
+        high = knows & (kind == Kind.KI) & is_high(table, card)
+        at = relative(int(seat), viewer, p)
+        put(1, out, OBS.in_hand, p, at)
+        put(position == turn, out, OBS.on_turn, p, at)
+        put(position > turn, out, OBS.to_come, p, at)
+        put(deeds & Deed.STOOD != 0, out, OBS.stood, p, at)
+        put(deeds & Deed.SWAPPED != 0, out, OBS.swapped, p, at)
+        put(deeds & Deed.GAVE != 0, out, OBS.gave, p, at)
+        put(deeds & Deed.DREW != 0, out, OBS.drew, p, at)
+        put(untouched, out, OBS.untouched, p, at)
+        put(lies_open, out, OBS.open, p, at)
+        put(has(chopped, seat), out, OBS.chopped, p, at)
+        put((kind + 1) * knows, out, OBS.known, p, at)
+        put(high, out, OBS.known_high, p, at)
+        out[index(start(OBS.seen, p) + kind)] += knows
+    put(1, out, OBS.dealer, p, dealer)
 
 
 # information_state
@@ -299,54 +236,50 @@ def _observe_players(table, viewer, num_players, out):
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the hand and the match's public summary."""
     out[:] = 0
-    num_players = int(table["num_players"])
-    _phase(table, seat, out)
-    at = 5
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.TURN:
+        put(1, out, INFO.phase, p, _phase(table, seat) - Phase.TURN)
     public_seat = int(table["seat"])
-    if table["phase"] == GOK or table["phase"] == TURN:
+    if table["phase"] == Phase.GOK or table["phase"] == Phase.TURN:
         public_seat = int(table["order"][table["turn"]])
-    if public_seat >= 0:
-        out[at + relative(public_seat, seat, num_players)] = 1
-    at += num_players
-    at = seat_set(table["players"], seat, num_players, out, at)
-    at = seat_set(bit(table["dealer"]), seat, num_players, out, at)
-    out[at] = card_type(table["dealt"][seat]) + 1 if table["dealt"][seat] >= 0 else 0
-    at += 1
+    one_seat(public_seat, seat, p, out, INFO.on_turn)
+    seat_set(table["players"], seat, p, out, INFO.in_hand)
+    one_seat(table["dealer"], seat, p, out, INFO.dealer)
+    if table["dealt"][seat] >= 0:
+        put(card_type(table["dealt"][seat]) + 1, out, INFO.dealt, p, 0)
     for number in range(table["num_events"]):
-        _event(table, table["events"][number], seat, num_players, out, at + 6 * number)
-    at += MAX_EVENTS * 6
+        at = start(INFO.events, p) + 6 * number
+        _event(table, table["events"][number], seat, p, out, at)
     if table["showdown"]:
         for position in range(table["num_players_dealt"]):
             other = int(table["order"][position])
-            card = table["hand"][other]
-            out[at + relative(other, seat, num_players)] = card_type(card) + 1
-    at += num_players
-    at = seat_set(table["in_pot"], seat, num_players, out, at)
-    at = seat_set(table["to_buy"], seat, num_players, out, at)
-    for other in range(num_players):
-        out[at + relative(other, seat, num_players)] = table["entries"][other]
-    at += num_players
-    at = seat_set(table["declined"], seat, num_players, out, at)
-    at = seat_set(table["first_buyers"], seat, num_players, out, at)
-    at = seat_set(table["prepaid"], seat, num_players, out, at)
-    out[at] = table["first_done"]
-    out[at + 1] = table["second_done"]
-    digits(int(table["pot"]), 6, out, at + 2)
+            kind = card_type(table["hand"][other])
+            put(kind + 1, out, INFO.open_cards, p, relative(other, seat, p))
+    seat_set(table["in_pot"], seat, p, out, INFO.in_pot)
+    seat_set(table["to_buy"], seat, p, out, INFO.to_buy)
+    for other in range(p):
+        put(table["entries"][other], out, INFO.entries, p, relative(other, seat, p))
+    seat_set(table["declined"], seat, p, out, INFO.declined)
+    seat_set(table["first_buyers"], seat, p, out, INFO.first_buyers)
+    seat_set(table["prepaid"], seat, p, out, INFO.prepaid)
+    put(table["first_done"], out, INFO.buying, p, 0)
+    put(table["second_done"], out, INFO.buying, p, 1)
+    digits(int(table["pot"]), 6, out, start(INFO.pot, p))
     if has(table["to_buy"], seat):
-        digits(int(price(table, rules, seat)), 6, out, at + 8)
-    digits(int(table["redeals"]), 4, out, at + 14)
-    digits(int(table["deals"]), 4, out, at + 18)
-    digits(int(table["pots_won"]), 4, out, at + 22)
+        digits(int(price(table, rules, seat)), 6, out, start(INFO.price, p))
+    digits(int(table["redeals"]), 4, out, start(INFO.redeals, p))
+    digits(int(table["deals"]), 4, out, start(INFO.deals, p))
+    digits(int(table["pots_won"]), 4, out, start(INFO.pots_won, p))
 
 
 @kernel
 def _event(table, event, viewer, num_players, out, at):
-    """Writes an event as a seat has seen it; a card that he cannot know is 0."""
+    """Writes an event as a seat has seen it; a card that it cannot know is 0."""
     kind = int(event[0])
     out[at] = kind
     out[at + 1] = relative(int(event[1]), viewer, num_players) + 1
     whom = int(event[2])
-    if kind == EV_CALL or kind == EV_ANSWER:
+    if kind == Event.CALL or kind == Event.ANSWER:
         out[at + 2] = whom
     elif whom >= 0:
         out[at + 2] = relative(whom, viewer, num_players) + 1
@@ -355,7 +288,7 @@ def _event(table, event, viewer, num_players, out, at):
         if card >= 0 and known(table, viewer, card):
             out[at + column] = card_type(card) + 1
     extra = int(event[5])
-    if kind == EV_SVIN or kind == EV_TALON_SVIN:
+    if kind == Event.SVIN or kind == Event.TALON_SVIN:
         out[at + 5] = relative(extra, viewer, num_players) + 1
     elif extra >= 0:
         out[at + 5] = extra & UNDONE != 0
@@ -370,19 +303,18 @@ def full_state(table, rules, seat, out):
 
     The talon has no order before it is drawn from, so there is none to show.
     """
-    num_players = int(table["num_players"])
-    size = SEATS + SEAT_PARTS * num_players
-    observe(table, rules, seat, out[:size])
-    out[size:] = 0
-    highs = size + 21 * num_players
+    p = np.int64(table["num_players"])
+    end = start(FULL.hands, p)
+    observe(table, rules, seat, out[:end])
+    out[end:] = 0
     for position in range(table["num_players_dealt"]):
         other = int(table["order"][position])
         card = int(table["hand"][other])
-        distance = relative(other, seat, num_players)
-        out[size + 21 * distance + card_type(card)] = 1
-        out[highs + distance] = card_type(card) == KI and is_high(table, card)
-    if table["seat"] >= 0:
-        out[highs + num_players + relative(int(table["seat"]), seat, num_players)] = 1
-    out[highs + 2 * num_players] = table["phase"] == GOK
+        at = relative(other, seat, p)
+        put(1, out, FULL.hands, p, 21 * at + card_type(card))
+        put(card_type(card) == Kind.KI and is_high(table, card), out, FULL.high, p, at)
+    one_seat(table["seat"], seat, p, out, FULL.to_act)
+    put(table["phase"] == Phase.GOK, out, FULL.gok_asked, p, 0)
     for number in range(table["num_laid_aside"]):
-        out[highs + 2 * num_players + 1 + card_type(table["laid_aside"][number])] += 1
+        kind = card_type(table["laid_aside"][number])
+        out[start(FULL.laid_aside, p) + kind] += 1

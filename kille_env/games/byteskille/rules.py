@@ -2,16 +2,7 @@
 
 import numpy as np
 
-from kille_env.cards.pack import (
-    GO,
-    HU,
-    KA,
-    KI,
-    SV,
-    VH,
-    draw,
-    take_pack,
-)
+from kille_env.cards.pack import Kind, draw, take_pack
 from kille_env.cards.seats import bit, everybody, has, next_seat
 from kille_env.cards.sets import card_bit
 from kille_env.core.jit import (
@@ -27,51 +18,19 @@ from kille_env.games.byteskille.settle import (
     showdown,
 )
 from kille_env.games.byteskille.table import (
-    ANSWER_DEALER,
-    ANSWER_THIRD,
-    ANTE_DEAL,
-    ANY_TIME,
-    ASK,
-    BUY,
-    BUYIN,
-    BY_KILLE,
-    BY_QUESTION,
-    CALL,
-    DECLINE,
-    DEFER,
-    DREW,
-    EV_ANSWER,
-    EV_ASK,
-    EV_CALL,
-    EV_EXCHANGE,
-    EV_GOK_STOOD,
-    EV_HUSAR,
-    EV_PASSED,
-    EV_STAND,
-    EV_SVIN,
-    EV_TALON_GOK,
-    EV_TALON_HUSAR,
-    EV_TALON_PASSED,
-    EV_TALON_SVIN,
-    EV_TALON_TAKEN,
-    FORCED,
-    GAVE,
-    GOK,
-    HIGH,
-    NEVER,
-    NO,
-    NO_OCCASION,
-    NOT_REDEALT,
-    SCOPE_ALL,
-    STAND,
-    STOOD,
-    SWAP,
-    SWAPPED,
-    TURN,
     UNDONE,
-    WAIT,
-    WIKI,
-    YES,
+    Action,
+    Ante,
+    Deed,
+    Event,
+    Fraga,
+    GokCall,
+    KilleRank,
+    Occasion,
+    Phase,
+    PigScope,
+    Redeal,
+    TwoPlayer,
     card_type,
     is_shown,
 )
@@ -86,7 +45,7 @@ def begin(table, rules, dealer):
     table["next_dealer"] = table["dealer"]
     table["pots_won"] = 0
     table["new_pot"] = 1
-    table["redeal"] = NOT_REDEALT
+    table["redeal"] = Redeal.NONE
     table["left_on_table"] = 0
     _open_pot(table, rules)
     _clear_hand(table)
@@ -120,7 +79,7 @@ def _clear_hand(table):
     table["goks"] = 0
     table["asked"] = 0
     table["showdown"] = 0
-    table["occasion"] = NO_OCCASION
+    table["occasion"] = Occasion.NONE
     table["winner"] = -1
     table["num_laid_aside"] = 0
     table["num_events"] = 0
@@ -132,25 +91,25 @@ def _clear_hand(table):
 @kernel
 def deal(table, rules):
     """Pays antes, deals one card each and gives forehand the word."""
-    if table["redeal"] == NOT_REDEALT:
+    if table["redeal"] == Redeal.NONE:
         new_pot = table["new_pot"] != 0
         if new_pot:
             _open_pot(table, rules)
             table["new_pot"] = 0
         table["dealer"] = table["next_dealer"]
         table["redeals"] = 0
-        if rules["episode"] != SINGLE_DEAL and (new_pot or rules["ante"] == ANTE_DEAL):
+        if rules["episode"] != SINGLE_DEAL and (new_pot or rules["ante"] == Ante.DEAL):
             _pay_antes(table, rules)
-    table["redeal"] = NOT_REDEALT
+    table["redeal"] = Redeal.NONE
     new_deal(table)
     _clear_hand(table)
     _deal_cards(table, rules)
-    if table["num_players_dealt"] == 2 and rules["two_player"] == WIKI:
+    if table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI:
         # "the cards are re-dealt if one of them has received the Harlequin, and there is an
         # immediate showdown if one of them has received the Cuckoo" (English article; D-E15)
         first, second = table["hand"][table["order"][0]], table["hand"][table["order"][1]]
-        if card_type(first) == KI or card_type(second) == KI:
-            deal_again(table, rules, BY_KILLE)
+        if card_type(first) == Kind.KI or card_type(second) == Kind.KI:
+            deal_again(table, rules, Redeal.KILLE)
             return
         if table["goks"] > 0:
             showdown(table, rules)
@@ -170,7 +129,7 @@ def _pay_antes(table, rules):
 def _deal_cards(table, rules):
     """One card each, forehand first, dealer last."""
     take_pack(table)
-    table["high"] = 3 if rules["dealt_kille"] == HIGH else 0
+    table["high"] = 3 if rules["dealt_kille"] == KilleRank.HIGH else 0
     table["players"] = table["in_pot"]
     seat = np.int64(table["dealer"])
     position = 0
@@ -182,7 +141,7 @@ def _deal_cards(table, rules):
             table["hand"][index(seat)] = card
             table["dealt"][index(seat)] = card
             table["known_by"][card] = bit(seat)
-            table["goks"] += card_type(card) == GO
+            table["goks"] += card_type(card) == Kind.GO
             position += 1
     table["num_players_dealt"] = position
 
@@ -199,29 +158,30 @@ def legal_actions(table, rules, seat, out):
     """
     phase, turn, two = table["phase"], table["turn"], table["num_players_dealt"] == 2
     acts = seat == table["seat"]
-    on_turn = ((phase == TURN) | (phase == GOK)) & (seat == table["order"][index(turn)])
-    gok_asked = acts & (phase == GOK)
-    dealer_answers = acts & (phase == ANSWER_DEALER)
-    third_answers = acts & (phase == ANSWER_THIRD)
-    buys = acts & (phase == BUYIN)
-    holds_gok = card_type(table["hand"][index(seat)]) == GO
+    on_turn = ((phase == Phase.TURN) | (phase == Phase.GOK)) & (seat == table["order"][index(turn)])
+    gok_asked = acts & (phase == Phase.GOK)
+    dealer_answers = acts & (phase == Phase.ANSWER_DEALER)
+    may_accept = two | (rules["fraga3_dealer_accept"] != 0)
+    third_answers = acts & (phase == Phase.ANSWER_THIRD)
+    buys = acts & (phase == Phase.BUYIN)
+    holds_gok = card_type(table["hand"][index(seat)]) == Kind.GO
     may_ask = (
-        (rules["fraga"] == FORCED)
+        (rules["fraga"] == Fraga.FORCED)
         & (table["num_players_dealt"] <= 3)
         & (turn == 0)
         & (table["asked"] == 0)
         & (table["redeals"] < rules["max_redeals"])
     )
-    out[STAND] = on_turn
-    out[SWAP] = on_turn
-    out[CALL] = gok_asked | (on_turn & holds_gok & (rules["gok_call"] != NEVER))
-    out[WAIT] = gok_asked
-    out[ASK] = on_turn & may_ask
-    out[YES] = third_answers | (dealer_answers & (two | (rules["fraga3_dealer_accept"] != 0)))
-    out[NO] = third_answers | dealer_answers
-    out[DEFER] = dealer_answers & (not two)
-    out[BUY] = buys
-    out[DECLINE] = buys
+    out[Action.STAND] = on_turn
+    out[Action.SWAP] = on_turn
+    out[Action.CALL] = gok_asked | (on_turn & holds_gok & (rules["gok_call"] != GokCall.OFF))
+    out[Action.WAIT] = gok_asked
+    out[Action.ASK] = on_turn & may_ask
+    out[Action.YES] = third_answers | (dealer_answers & may_accept)
+    out[Action.NO] = third_answers | dealer_answers
+    out[Action.DEFER] = dealer_answers & (not two)
+    out[Action.BUY] = buys
+    out[Action.DECLINE] = buys
 
 
 # apply
@@ -231,25 +191,25 @@ def legal_actions(table, rules, seat, out):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat = np.int64(table["seat"])
-    if action == STAND:
-        _log(table, EV_STAND, seat, -1, -1, -1, -1)
-        table["deeds"][seat] |= STOOD
+    if action == Action.STAND:
+        _log(table, Event.STAND, seat, -1, -1, -1, -1)
+        table["deeds"][seat] |= Deed.STOOD
         _give_turn(table, rules, np.int64(table["turn"]) + 1)
-    elif action == SWAP:
+    elif action == Action.SWAP:
         _swap(table, rules)
-    elif action == CALL:
-        own_turn = table["phase"] == TURN
+    elif action == Action.CALL:
+        own_turn = table["phase"] == Phase.TURN
         _show_card(table, table["hand"][seat])
-        _log(table, EV_CALL, seat, own_turn, table["hand"][seat], -1, -1)
+        _log(table, Event.CALL, seat, own_turn, table["hand"][seat], -1, -1)
         showdown(table, rules)
-    elif action == WAIT:
+    elif action == Action.WAIT:
         _ask_gok_holders(table, rules)
-    elif action == ASK:
+    elif action == Action.ASK:
         table["asked"] = 1
-        _log(table, EV_ASK, seat, -1, -1, -1, -1)
-        table["phase"] = ANSWER_DEALER
+        _log(table, Event.ASK, seat, -1, -1, -1, -1)
+        table["phase"] = Phase.ANSWER_DEALER
         table["seat"] = table["dealer"]
-    elif action <= DEFER:
+    elif action <= Action.DEFER:
         _answer(table, rules, seat, action)
     else:
         buy_or_decline(table, rules, seat, action)
@@ -292,31 +252,31 @@ def _ask_gok_holders(table, rules):
     D-E10).
     """
     turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
-    if rules["gok_call"] == ANY_TIME and table["goks"] > 0:
+    if rules["gok_call"] == GokCall.ANY_TIME and table["goks"] > 0:
         for offset in range(np.int64(table["gok_offset"]) + 1, size):
             position = turn + offset
             seat = table["order"][index(position - size if position >= size else position)]
             card = table["hand"][seat]
-            if card_type(card) == GO and not is_shown(table, card):
+            if card_type(card) == Kind.GO and not is_shown(table, card):
                 table["gok_offset"] = offset
-                table["phase"] = GOK
+                table["phase"] = Phase.GOK
                 table["seat"] = seat
                 return
-    table["phase"] = TURN
+    table["phase"] = Phase.TURN
     table["seat"] = table["order"][turn]
 
 
 @kernel
 def _answer(table, rules, seat, action):
-    _log(table, EV_ANSWER, seat, action, -1, -1, -1)
-    if action == YES:
+    _log(table, Event.ANSWER, seat, action, -1, -1, -1)
+    if action == Action.YES:
         table["redeals"] += 1
-        deal_again(table, rules, BY_QUESTION)
-    elif action == DEFER:
-        table["phase"] = ANSWER_THIRD
+        deal_again(table, rules, Redeal.QUESTION)
+    elif action == Action.DEFER:
+        table["phase"] = Phase.ANSWER_THIRD
         table["seat"] = table["order"][1]
     else:  # forehand goes on; gok holders were asked before his turn already
-        table["phase"] = TURN
+        table["phase"] = Phase.TURN
         table["seat"] = table["order"][0]
 
 
@@ -330,21 +290,21 @@ def _swap(table, rules):
         other = np.int64(table["order"][index(position)])
         card = table["hand"][index(other)]
         kind = card_type(card)
-        if VH <= kind <= GO:
+        if Kind.VH <= kind <= Kind.GO:
             _show_card(table, card)
-        if kind == VH or kind == KA:
-            _log(table, EV_PASSED, seat, other, -1, card, -1)
+        if kind == Kind.VH or kind == Kind.KA:
+            _log(table, Event.PASSED, seat, other, -1, card, -1)
             position += 1
             continue
-        if kind == GO:
-            _log(table, EV_GOK_STOOD, seat, other, -1, card, -1)
+        if kind == Kind.GO:
+            _log(table, Event.GOK_STOOD, seat, other, -1, card, -1)
             showdown(table, rules)
-        elif kind == HU:
-            _log(table, EV_HUSAR, seat, other, -1, card, -1)
+        elif kind == Kind.HU:
+            _log(table, Event.HUSAR, seat, other, -1, card, -1)
             table["chopped"] |= bit(seat)
             _after_chop(table, rules, position + 1)
-        elif kind == SV:
-            _svin(table, rules, EV_SVIN, seat, other, card)
+        elif kind == Kind.SV:
+            _svin(table, rules, Event.SVIN, seat, other, card)
             _after_chop(table, rules, position + 1)
         else:
             _exchange(table, rules, seat, other)
@@ -355,7 +315,7 @@ def _swap(table, rules):
 
 @kernel
 def _after_chop(table, rules, position):
-    if table["num_players_dealt"] == 2 and rules["two_player"] == WIKI:
+    if table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI:
         showdown(table, rules)  # "has immediately lost"
     else:
         _give_turn(table, rules, position)
@@ -366,20 +326,20 @@ def _exchange(table, rules, a, b):
     """Two players swap cards; "killar som ingår i ett byte skall ha bildsidan upp"."""
     a, b = index(a), index(b)
     card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
-    _log(table, EV_EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
+    _log(table, Event.EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
     table["hand"][a] = card_b
     table["hand"][b] = card_a
-    table["deeds"][a] |= SWAPPED
-    table["deeds"][b] |= GAVE
+    table["deeds"][a] |= Deed.SWAPPED
+    table["deeds"][b] |= Deed.GAVE
     table["known_by"][card_a] |= bit(a) | bit(b)
     table["known_by"][card_b] |= bit(a) | bit(b)
-    kille_a, kille_b = card_type(card_a) == KI, card_type(card_b) == KI
+    kille_a, kille_b = card_type(card_a) == Kind.KI, card_type(card_b) == Kind.KI
     if kille_a:
         _show_card(table, card_a)
     if kille_b:
         _show_card(table, card_b)
     if kille_a and kille_b:  # killemote
-        table["high"] = 3 if rules["meeting"] == HIGH else 0
+        table["high"] = 3 if rules["meeting"] == KilleRank.HIGH else 0
     elif kille_a:
         _set_high(table, card_a, False)
     elif kille_b:
@@ -403,34 +363,34 @@ def _lay_aside(table, card):
 @kernel
 def _go_to_talon(table, rules, seat):
     """A player who has nobody to swap with draws; a matador drawn does what it does in a hand."""
-    table["deeds"][seat] |= DREW
+    table["deeds"][seat] |= Deed.DREW
     while True:
         card = draw(table)
         kind = card_type(card)
         table["known_by"][card] = bit(seat)
-        if kind < VH or kind == KI:
+        if kind < Kind.VH or kind == Kind.KI:
             _take_from_talon(table, seat, card)
             break
         _show_card(table, card)
         _lay_aside(table, card)
-        if kind == VH or kind == KA:
-            _log(table, EV_TALON_PASSED, seat, -1, -1, card, -1)
+        if kind == Kind.VH or kind == Kind.KA:
+            _log(table, Event.TALON_PASSED, seat, -1, -1, card, -1)
             if rules["stock_redraw"] == 0:
                 break
-        elif kind == GO:
-            _log(table, EV_TALON_GOK, seat, -1, -1, card, -1)
+        elif kind == Kind.GO:
+            _log(table, Event.TALON_GOK, seat, -1, -1, card, -1)
             showdown(table, rules)
             return
-        elif kind == HU:
-            _log(table, EV_TALON_HUSAR, seat, -1, -1, card, -1)
+        elif kind == Kind.HU:
+            _log(table, Event.TALON_HUSAR, seat, -1, -1, card, -1)
             table["chopped"] |= bit(seat)
             break
         else:
-            _svin(table, rules, EV_TALON_SVIN, seat, -1, card)
+            _svin(table, rules, Event.TALON_SVIN, seat, -1, card)
             break
     last = np.int64(table["num_players_dealt"]) - 1
     if rules["dealer_after_inn"] and table["order"][last] != seat:
-        if kind == HU or kind == SV:
+        if kind == Kind.HU or kind == Kind.SV:
             _after_chop(table, rules, last)
         else:
             _give_turn(table, rules, last)
@@ -441,14 +401,14 @@ def _go_to_talon(table, rules, seat):
 @kernel
 def _take_from_talon(table, seat, card):
     old = np.int64(table["hand"][seat])
-    _log(table, EV_TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
+    _log(table, Event.TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
     _lay_aside(table, old)
     table["hand"][seat] = card
-    table["goks"] -= card_type(old) == GO
-    if card_type(card) == KI:
+    table["goks"] -= card_type(old) == Kind.GO
+    if card_type(card) == Kind.KI:
         _show_card(table, card)
         _set_high(table, card, True)
-    if card_type(old) == KI:
+    if card_type(old) == Kind.KI:
         _show_card(table, old)
 
 
@@ -462,7 +422,7 @@ def _svin(table, rules, kind, seat, other, card):
     """
     chopped_card = np.int64(table["hand"][seat])
     loser = seat
-    if not (table["num_players_dealt"] == 2 and rules["two_player"] == WIKI):
+    if not (table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI):
         for number in range(np.int64(table["num_events"]) - 1, -1, -1):
             event = table["events"][number]
             if _concerns(event, chopped_card, rules["pig_scope"]):
@@ -478,11 +438,11 @@ def _svin(table, rules, kind, seat, other, card):
 def _concerns(event, card, scope):
     """Whether a svin that chops `card` undoes an event."""
     kind = event[0]
-    if (kind != EV_EXCHANGE and kind != EV_TALON_TAKEN) or event[5] & UNDONE != 0:
+    if (kind != Event.EXCHANGE and kind != Event.TALON_TAKEN) or event[5] & UNDONE != 0:
         return False
-    if scope == SCOPE_ALL:
+    if scope == PigScope.ALL:
         return True
-    return kind == EV_EXCHANGE and (event[3] == card or event[4] == card)
+    return kind == Event.EXCHANGE and (event[3] == card or event[4] == card)
 
 
 @kernel
@@ -490,17 +450,17 @@ def _undo(table, rules, event):
     a, b = np.int64(event[1]), np.int64(event[2])
     card_a, card_b = np.int64(event[3]), np.int64(event[4])
     table["hand"][a] = card_a
-    if event[0] == EV_EXCHANGE:
+    if event[0] == Event.EXCHANGE:
         table["hand"][b] = card_b
     else:  # an exchange with the talon: the drawn card lies aside instead of the old one
         for number in range(table["num_laid_aside"]):
             if table["laid_aside"][number] == card_a:
                 table["laid_aside"][number] = card_b
-        table["goks"] += card_type(card_a) == GO
+        table["goks"] += card_type(card_a) == Kind.GO
     if rules["undo_restores"]:
         before = np.int64(event[5])
-        if card_type(card_a) == KI:
+        if card_type(card_a) == Kind.KI:
             _set_high(table, card_a, (before >> (card_a & 1)) & 1 != 0)
-        if card_type(card_b) == KI:
+        if card_type(card_b) == Kind.KI:
             _set_high(table, card_b, (before >> (card_b & 1)) & 1 != 0)
     event[5] = event[5] | UNDONE

@@ -4,10 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.cards.pack import (
-    GO,
-    KI,
-)
+from kille_env.cards.pack import Kind
 from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit, members
 from kille_env.core.jit import (
@@ -15,26 +12,20 @@ from kille_env.core.jit import (
     kernel,
 )
 from kille_env.core.spec import SINGLE_DEAL, Rules
-from kille_env.core.table import DEAL, OVER
 from kille_env.games.byteskille.table import (
-    AFTER_EACH,
-    ANTE_DEAL,
-    BUY,
-    BUYIN,
-    DEALER_BEFORE,
-    EQUAL_GOK,
-    FIRST,
-    FULL,
-    NO_OCCASION,
-    NO_RANK,
-    NONE,
-    SECOND,
-    SVENSK,
-    WIKI2,
-    WIKI3,
+    Action,
+    Ante,
+    HighKille,
+    NextDealer,
+    Occasion,
+    Phase,
+    Reentry,
+    Wiki2Second,
     card_type,
     is_high,
 )
+
+ABOVE_ALL = 99  # past every rank
 
 
 @kernel
@@ -61,17 +52,17 @@ def eliminated(table, rules):
     """
     chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
     not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
-    high_kille = GO if rules["high_kille"] == EQUAL_GOK else KI
-    lowest = NO_RANK
+    high_kille = Kind.GO if rules["high_kille"] == HighKille.EQUAL_GOK else Kind.KI
+    lowest = ABOVE_ALL
     low, lowest_seats = np.uint32(0), np.uint32(0)
     for position in range(int(table["num_players_dealt"])):
         seat = index(table["order"][index(position)])
         card = index(table["hand"][seat])
         rank = card_type(card)
-        is_kille = rank == KI
+        is_kille = rank == Kind.KI
         is_low = is_kille & (not is_high(table, card))
         rank = high_kille if is_kille else rank
-        rank = NO_RANK if is_low | has(not_compared, seat) else rank
+        rank = ABOVE_ALL if is_low | has(not_compared, seat) else rank
         lowest_seats = np.uint32(0) if rank < lowest else lowest_seats
         lowest = min(rank, lowest)
         lowest_seats = np.uint32(lowest_seats | (bit(seat) if rank == lowest else np.uint32(0)))
@@ -79,7 +70,7 @@ def eliminated(table, rules):
         shown |= card_bit(card)
     table["shown"] = shown
     table["low_killes"] = low
-    out = np.uint32(chopped | low | (lowest_seats if lowest < NO_RANK else np.uint32(0)))
+    out = np.uint32(chopped | low | (lowest_seats if lowest < ABOVE_ALL else np.uint32(0)))
     if out == table["players"]:
         # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta
         # kort."
@@ -129,28 +120,28 @@ def _open_buying_in(table, rules):
     """Decides who may buy in again after this showdown (D-E13, D-E16, D-E22 and on)."""
     table["opening_pot"] = table["pot"]
     table["to_buy"] = 0
-    table["occasion"] = NO_OCCASION
+    table["occasion"] = Occasion.NONE
     left = count(table["left"])
     all_out = np.uint32(everybody(table) & ~table["in_pot"])
     way = rules["reentry"]
-    if table["out"] == 0 or way == NONE:
+    if table["out"] == 0 or way == Reentry.NONE:
         return
-    if way == WIKI3:
+    if way == Reentry.WIKI3:
         if left >= 2 or rules["reentry_one_left"]:
-            table["occasion"] = AFTER_EACH
+            table["occasion"] = Occasion.AFTER_EACH
             for seat in range(table["num_players"]):
                 if has(table["out"], seat) and table["entries"][seat] < 3:
                     table["to_buy"] |= bit(seat)
         return
-    opens_first = left == 3 or (left == 2 and way == SVENSK)
+    opens_first = left == 3 or (left == 2 and way == Reentry.SVENSK)
     if opens_first and table["first_done"] == 0:
         table["first_done"] = 1
-        table["occasion"] = FIRST
+        table["occasion"] = Occasion.FIRST
         table["to_buy"] = all_out
     elif left == 2 and table["second_done"] == 0 and table["first_buyers"] != 0:
         table["second_done"] = 1
-        table["occasion"] = SECOND
-        if way == WIKI2 or rules["second_includes_new"] == 0:
+        table["occasion"] = Occasion.SECOND
+        if way == Reentry.WIKI2 or rules["second_includes_new"] == 0:
             table["to_buy"] = all_out & table["first_buyers"]
         else:
             table["to_buy"] = all_out & ~table["declined"]
@@ -162,11 +153,12 @@ def price(table, rules, seat):
     pot, stake = np.int64(table["opening_pot"]), np.int64(rules["stake"])
     half = (pot + 1) // 2
     occasion = table["occasion"]
-    if occasion == FIRST:
+    if occasion == Occasion.FIRST:
         return 2 * stake
-    if occasion == SECOND:
-        return pot if rules["reentry"] == WIKI2 and rules["wiki2_second"] == FULL else half
-    if occasion == AFTER_EACH:
+    if occasion == Occasion.SECOND:
+        full = rules["reentry"] == Reentry.WIKI2 and rules["wiki2_second"] == Wiki2Second.FULL
+        return pot if full else half
+    if occasion == Occasion.AFTER_EACH:
         entries = table["entries"][seat]
         if entries == 0:
             return stake
@@ -178,10 +170,10 @@ def price(table, rules, seat):
 def _ask_next_buyer(table, rules):
     """Asks clockwise from the dealer's left (D-E20)."""
     if table["to_buy"] == 0:
-        table["occasion"] = NO_OCCASION
+        table["occasion"] = Occasion.NONE
         _finish_deal(table, rules)
         return
-    table["phase"] = BUYIN
+    table["phase"] = Phase.BUYIN
     table["seat"] = seat_left_of(table, table["dealer"], table["to_buy"])
 
 
@@ -189,13 +181,13 @@ def _ask_next_buyer(table, rules):
 def buy_or_decline(table, rules, seat, action):
     """A seat that is out pays to be in again, or stays out."""
     table["to_buy"] = table["to_buy"] & ~bit(seat)
-    if action == BUY:
+    if action == Action.BUY:
         pay(table, seat, price(table, rules, seat))
         table["in_pot"] |= bit(seat)
         table["entries"][seat] += 1
-        if table["occasion"] == FIRST:
+        if table["occasion"] == Occasion.FIRST:
             table["first_buyers"] |= bit(seat)
-        if rules["reentry_plus_ante"] == 0 and rules["ante"] == ANTE_DEAL:
+        if rules["reentry_plus_ante"] == 0 and rules["ante"] == Ante.DEAL:
             table["prepaid"] |= bit(seat)
     else:
         table["declined"] |= bit(seat)
@@ -218,7 +210,7 @@ def _finish_deal(table, rules):
             _end_match(table, False)
             return
     else:
-        candidates = table["left"] if rules["next_dealer"] == DEALER_BEFORE else table["in_pot"]
+        candidates = table["left"] if rules["next_dealer"] == NextDealer.BEFORE else table["in_pot"]
         table["next_dealer"] = seat_left_of(table, table["dealer"], candidates)
     _next_hand(table, rules)
 
@@ -227,7 +219,7 @@ def _finish_deal(table, rules):
 def _next_hand(table, rules):
     """Goes on to the next hand, or ends a match that has reached its cap (D-E26)."""
     if table["deals"] < rules["max_deals"]:
-        table["phase"] = DEAL
+        table["phase"] = Phase.DEAL
         table["seat"] = -1
         return
     if table["pot"] > 0:
@@ -242,7 +234,7 @@ def _next_hand(table, rules):
 
 @kernel
 def _end_match(table, truncated):
-    table["phase"] = OVER
+    table["phase"] = Phase.OVER
     table["seat"] = -1
     table["truncated"] = truncated
 
@@ -264,7 +256,7 @@ def retired(table: Any, rules: Rules) -> list[int]:
     another pot is to come. Where it is not certain yet, the seat is left out.
     """
     pots_to_come = int(rules["pots"]) - int(table["pots_won"])  # type: ignore[arg-type]
-    if rules["episode"] == "deal" or table["phase"] == OVER or pots_to_come > 1:
+    if rules["episode"] == "deal" or table["phase"] == Phase.OVER or pots_to_come > 1:
         return []
     seats = range(int(table["num_players"]))
     gone = set(seats) - set(members(table["in_pot"])) - set(members(table["to_buy"]))

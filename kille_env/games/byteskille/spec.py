@@ -1,13 +1,28 @@
 """The facts about Byteskille: its switches and presets, and its `SPEC`."""
 
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.byteskille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.byteskille.table import ACTIONS, GOK, MAX_PLAYERS, PHASES, TABLE, WAIT
+from kille_env.games.byteskille.table import (
+    MAX_PLAYERS,
+    TABLE,
+    Action,
+    Ante,
+    Fraga,
+    GokCall,
+    HighKille,
+    KilleRank,
+    NextDealer,
+    Phase,
+    PigScope,
+    Reentry,
+    TwoPlayer,
+    Wiki2Second,
+)
 from kille_env.games.byteskille.text import MEANINGS, NOTES, RESULT_KEYS
 
 
@@ -28,28 +43,28 @@ SWITCHES = (
         "ante",
         "the stake is paid once for the pot, or before each deal by those who are in",
         _by_preset("pot", "deal"),
-        ("pot", "deal"),
+        member_names(Ante),
         decision="D-E01",
     ),
     Switch(
         "dealt_kille",
         "rank of a kille that was dealt",
         _by_preset("low", "high"),
-        ("low", "high"),
+        member_names(KilleRank),
         decision="D-E02",
     ),
     Switch(
         "meeting",
         "rank of two killes that are exchanged for each other",
         _by_preset("high", "low"),
-        ("low", "high"),
+        member_names(KilleRank),
         decision="D-E02",
     ),
     Switch(
         "high_kille",
         "a high kille is as high as a gok, or higher",
         _by_preset("equal_gok", "above_gok"),
-        ("equal_gok", "above_gok"),
+        member_names(HighKille),
         decision="D-E03",
     ),
     Switch(
@@ -63,7 +78,7 @@ SWITCHES = (
         "pig_scope",
         "a svin undoes the exchanges of the chopped card, or all exchanges",
         "card",
-        ("card", "all"),
+        member_names(PigScope),
         decision="D-E06",
     ),
     Switch(
@@ -84,14 +99,14 @@ SWITCHES = (
         "gok_call",
         "when the holder of a gok may end the round",
         _by_preset("any_time", "off"),
-        ("any_time", "own_turn", "off"),
+        member_names(GokCall),
         decision="D-E10",
     ),
     Switch(
         "fraga",
         "forehand may ask for better cards when two or three are dealt in",
         _by_preset("forced", "off"),
-        ("forced", "off"),
+        member_names(Fraga),
         decision="D-E11",
     ),
     Switch(
@@ -120,28 +135,28 @@ SWITCHES = (
         "next_dealer",
         "the next dealer is the nearest player who is in after, or before, buying in",
         "after",
-        ("after", "before"),
+        member_names(NextDealer),
         decision="D-E14",
     ),
     Switch(
         "two_player",
         "rules for the last two: as for more, or those of the English article",
         _by_preset("ordinary", "wiki"),
-        ("ordinary", "wiki"),
+        member_names(TwoPlayer),
         decision="D-E15",
     ),
     Switch(
         "reentry",
         "who may buy in again, when and for how much",
         _by_preset("svensk", "wiki3"),
-        ("svensk", "wiki3", "wiki2", "none"),
+        member_names(Reentry),
         decision="D-E16 D-E22",
     ),
     Switch(
         "wiki2_second",
         "price of the second re-entry under wiki2: half the pot or all of it",
         "half",
-        ("half", "full"),
+        member_names(Wiki2Second),
         decision="D-E16",
     ),
     Switch(
@@ -195,8 +210,8 @@ SPEC = GameSpec(
     min_players=2,
     max_players=MAX_PLAYERS,
     default_players=4,
-    actions=ACTIONS,
-    phases=PHASES,
+    actions=member_names(Action),
+    phases=member_names(Phase),
     presets=("svensk", "wikipedia"),
     switches=SWITCHES,
     table=TABLE,
@@ -206,8 +221,8 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    secret_phases=(GOK,),
-    secret_actions=(WAIT,),
+    secret_phases=(Phase.GOK,),
+    secret_actions=(Action.WAIT,),
     meanings=MEANINGS,
     notes=NOTES,
     result_keys=RESULT_KEYS,

@@ -23,6 +23,8 @@ high), bit 2 says that a svin has undone it. A gok holder's waits are no events:
 follows from his card and the turns, and nobody else may know.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
@@ -33,46 +35,110 @@ from kille_env.core.table import table_dtype
 MAX_PLAYERS = 20
 MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28
 
-ACTIONS = ("stand", "swap", "call", "wait", "ask", "yes", "no", "defer", "buy", "decline")
-STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
 
-PHASES = ("deal", "over", "turn", "gok", "answer_dealer", "answer_third", "buyin")
-TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(2, 7)
+class Action(IntEnum):
+    """What can be done."""
 
-(
-    EV_STAND,
-    EV_EXCHANGE,
-    EV_PASSED,
-    EV_GOK_STOOD,
-    EV_HUSAR,
-    EV_SVIN,
-    EV_TALON_PASSED,
-    EV_TALON_GOK,
-    EV_TALON_HUSAR,
-    EV_TALON_SVIN,
-    EV_TALON_TAKEN,
-    EV_CALL,
-    EV_ASK,
-    EV_ANSWER,
-) = range(1, 15)
+    STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
+
+
+class Phase(IntEnum):
+    """What is to be decided; GOK: whether a hidden gok is called, between turns."""
+
+    DEAL, OVER, TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(7)
+
+
+class Event(IntEnum):
+    """What has happened in a hand; see the top of this file."""
+
+    STAND, EXCHANGE, PASSED, GOK_STOOD, HUSAR, SVIN = range(1, 7)
+    TALON_PASSED, TALON_GOK, TALON_HUSAR, TALON_SVIN, TALON_TAKEN = range(7, 12)
+    CALL, ASK, ANSWER = range(12, 15)
+
+
+class Deed(IntEnum):
+    """What a seat has done in a hand: a set of bits."""
+
+    STOOD, SWAPPED, GAVE, DREW = 1, 2, 4, 8
+
+
+class Redeal(IntEnum):
+    """Why the hand is dealt again."""
+
+    NONE, QUESTION, KILLE = range(3)
+
+
+class Occasion(IntEnum):
+    """Which buying in is open."""
+
+    NONE, FIRST, SECOND, AFTER_EACH = range(4)
+
+
 UNDONE = 4
-NO_RANK = 99
 
-STOOD, SWAPPED, GAVE, DREW = 1, 2, 4, 8  # deeds of a seat: a set of bits
-NOT_REDEALT, BY_QUESTION, BY_KILLE = range(3)
-NO_OCCASION, FIRST, SECOND, AFTER_EACH = range(4)
 
-# What the numbers in the rules record mean, in the order of the switches' values.
-ANTE_POT, ANTE_DEAL = 0, 1
-LOW, HIGH = 0, 1
-EQUAL_GOK, ABOVE_GOK = 0, 1
-SCOPE_CARD, SCOPE_ALL = 0, 1
-ANY_TIME, OWN_TURN, NEVER = 0, 1, 2
-FORCED = 0
-DEALER_AFTER, DEALER_BEFORE = 0, 1
-WIKI = 1
-SVENSK, WIKI3, WIKI2, NONE = range(4)
-HALF, FULL = 0, 1
+# The values of switches.
+
+
+class Ante(IntEnum):
+    """When the stake is paid."""
+
+    POT, DEAL = range(2)
+
+
+class KilleRank(IntEnum):
+    """How a kille ranks."""
+
+    LOW, HIGH = range(2)
+
+
+class HighKille(IntEnum):
+    """How high a high kille is."""
+
+    EQUAL_GOK, ABOVE_GOK = range(2)
+
+
+class PigScope(IntEnum):
+    """Which exchanges a svin undoes."""
+
+    CARD, ALL = range(2)
+
+
+class GokCall(IntEnum):
+    """When the holder of a gok may end the round."""
+
+    ANY_TIME, OWN_TURN, OFF = range(3)
+
+
+class Fraga(IntEnum):
+    """Whether forehand may ask for better cards."""
+
+    FORCED, OFF = range(2)
+
+
+class NextDealer(IntEnum):
+    """Whether the next dealer is chosen after or before buying in."""
+
+    AFTER, BEFORE = range(2)
+
+
+class TwoPlayer(IntEnum):
+    """The rules for the last two."""
+
+    ORDINARY, WIKI = range(2)
+
+
+class Reentry(IntEnum):
+    """Who may buy in again."""
+
+    SVENSK, WIKI3, WIKI2, NONE = range(4)
+
+
+class Wiki2Second(IntEnum):
+    """Price of the second re-entry under `wiki2`, in parts of the pot."""
+
+    HALF, FULL = range(2)
+
 
 TABLE = table_dtype(
     MAX_PLAYERS,
@@ -98,7 +164,7 @@ TABLE = table_dtype(
         ("pots_won", np.int32),
         ("num_players_dealt", np.int8),
         ("turn", np.int8),  # index into order of the player whose turn to exchange it is
-        ("gok_offset", np.int8),  # how far left of him sits the gok holder who is asked
+        ("gok_offset", np.int8),  # how far left of him sits the gok holder that is asked
         ("goks", np.int8),  # goks in hands
         ("high", np.uint8),  # bit k: copy k of the kille ranks high
         ("asked", np.int8),  # forehand has asked in this hand
@@ -117,7 +183,7 @@ TABLE = table_dtype(
         ("hand", np.int8, (MAX_PLAYERS,)),  # by seat; -1 none
         ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that he was dealt
         ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that he bought in
-        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what he did in this hand, see STOOD and on
+        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what he did in this hand, see `Deed`
         ("events", np.int8, (MAX_EVENTS, 6)),
     ],
 )

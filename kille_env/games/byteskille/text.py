@@ -8,43 +8,14 @@ held it.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kille_env.cards.pack import GO, KA, KI, KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
-from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import columns, counted, listed, units
 from kille_env.games.byteskille.settle import (
     price,
 )
-from kille_env.games.byteskille.table import (
-    ANSWER_DEALER,
-    ANSWER_THIRD,
-    BUYIN,
-    DEFER,
-    DREW,
-    EV_ANSWER,
-    EV_ASK,
-    EV_CALL,
-    EV_EXCHANGE,
-    EV_GOK_STOOD,
-    EV_HUSAR,
-    EV_PASSED,
-    EV_STAND,
-    EV_SVIN,
-    EV_TALON_GOK,
-    EV_TALON_HUSAR,
-    EV_TALON_PASSED,
-    EV_TALON_SVIN,
-    EV_TALON_TAKEN,
-    GAVE,
-    GOK,
-    NOT_REDEALT,
-    STOOD,
-    SWAPPED,
-    TURN,
-    UNDONE,
-    YES,
-)
+from kille_env.games.byteskille.table import UNDONE, Action, Deed, Event, Phase, Redeal
 
 MEANINGS = {
     "stand": "keep your card",
@@ -80,22 +51,21 @@ RESULT_KEYS = (
 )
 """The keys of `result`, in the order in which a record writes them."""
 
-_REDEALS = (None, "question", "kille")
-_CHALLENGED = (EV_PASSED, EV_GOK_STOOD, EV_HUSAR, EV_SVIN)
-_TALON_SHOWN = (EV_TALON_PASSED, EV_TALON_GOK, EV_TALON_HUSAR, EV_TALON_SVIN)
+_CHALLENGED = (Event.PASSED, Event.GOK_STOOD, Event.HUSAR, Event.SVIN)
+_TALON_SHOWN = (Event.TALON_PASSED, Event.TALON_GOK, Event.TALON_HUSAR, Event.TALON_SVIN)
 _DEEDS = (
-    (STOOD, "stood"),
-    (SWAPPED, "swapped"),
-    (GAVE, "had to give"),
-    (DREW, "went to the talon"),
+    (Deed.STOOD, "stood"),
+    (Deed.SWAPPED, "swapped"),
+    (Deed.GAVE, "had to give"),
+    (Deed.DREW, "went to the talon"),
 )
 _CALLS = {
-    EV_GOK_STOOD: "“Kuku står, ingen byta får!”",
-    EV_HUSAR: "“Husar hugger!”",
-    EV_SVIN: "“Svinhugg går igen!”",
-    EV_TALON_GOK: "“Kuku står, ingen byta får!”",
-    EV_TALON_HUSAR: "“Husar hugger!”",
-    EV_TALON_SVIN: "“Svinhugg går igen!”",
+    Event.GOK_STOOD: "“Kuku står, ingen byta får!”",
+    Event.HUSAR: "“Husar hugger!”",
+    Event.SVIN: "“Svinhugg går igen!”",
+    Event.TALON_GOK: "“Kuku står, ingen byta får!”",
+    Event.TALON_HUSAR: "“Husar hugger!”",
+    Event.TALON_SVIN: "“Svinhugg går igen!”",
 }
 
 
@@ -105,10 +75,12 @@ _CALLS = {
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the hand that has just ended."""
     events = _events(table)
-    redealt = int(table["redeal"]) != NOT_REDEALT
+    redealt = int(table["redeal"]) != Redeal.NONE
     winner = int(table["winner"])
     turns = [
-        a for kind, a, b, *_ in events if kind != EV_ANSWER and not (kind == EV_CALL and b == 0)
+        a
+        for kind, a, b, *_ in events
+        if kind != Event.ANSWER and not (kind == Event.CALL and b == 0)
     ]
     return {
         "turns": list(dict.fromkeys(turns)),
@@ -119,7 +91,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "out": members(table["out"]),
         "left": members(table["left"]),
         "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in _hands(table)],
-        "redeal": _REDEALS[int(table["redeal"])],
+        "redeal": Redeal(table["redeal"]).name.lower() if redealt else None,
         "pot": int(table["shown_pot"]),
         "next_dealer": int(table["next_dealer"]),
         "winner": None if winner < 0 else winner,
@@ -131,9 +103,9 @@ def _reveal(event: Sequence[int]) -> list[Any] | None:
     kind, a, b, card_a, card_b, _ = event
     if kind in _CHALLENGED:
         return [b, KILLE_PACK.code(card_b)]
-    if kind in _TALON_SHOWN or (kind == EV_TALON_TAKEN and card_b >> 1 == KI):
+    if kind in _TALON_SHOWN or (kind == Event.TALON_TAKEN and card_b >> 1 == Kind.KI):
         return ["talon", KILLE_PACK.code(card_b)]
-    return [a, KILLE_PACK.code(card_a)] if kind == EV_CALL else None
+    return [a, KILLE_PACK.code(card_a)] if kind == Event.CALL else None
 
 
 def _events(table: Any) -> list[list[int]]:
@@ -156,11 +128,11 @@ def _is_high(table: Any, kille: int) -> bool:
 
 def _is_low(table: Any, seat: int) -> bool:
     card = int(table["hand"][seat])
-    return card >> 1 == KI and not _is_high(table, card)
+    return card >> 1 == Kind.KI and not _is_high(table, card)
 
 
 def _count_undone(events: Sequence[Sequence[int]]) -> int:
-    exchanges = (EV_EXCHANGE, EV_TALON_TAKEN)
+    exchanges = (Event.EXCHANGE, Event.TALON_TAKEN)
     return sum(kind in exchanges and extra & UNDONE != 0 for kind, *_, extra in events)
 
 
@@ -178,7 +150,7 @@ def _known(table: Any, seat: int | None, card: int) -> bool:
 def _pot(table: Any) -> int:
     """The pot after the hand's payments in, before it is paid out."""
     return int(
-        table["shown_pot"] if table["phase"] == OVER or table["winner"] >= 0 else table["pot"]
+        table["shown_pot"] if table["phase"] == Phase.OVER or table["winner"] >= 0 else table["pot"]
     )
 
 
@@ -212,7 +184,7 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     if _is_shown(table, card) and not table["showdown"]:
         told += ", open"
     notes = [text for deed, text in _DEEDS if int(table["deeds"][seat]) & deed]
-    if table["phase"] in (TURN, GOK) and seat == order[int(table["turn"])]:
+    if table["phase"] in (Phase.TURN, Phase.GOK) and seat == order[int(table["turn"])]:
         notes.append("is on turn")
     if seat in members(table["out"]):
         notes.append(f"is out: {_reason(table, seat)}")
@@ -223,7 +195,7 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
 
 def _card(table: Any, card: int) -> str:
     name = KILLE_PACK.name(card)
-    if card >> 1 == KI:
+    if card >> 1 == Kind.KI:
         name += " (high)" if _is_high(table, card) else " (low)"
     return name
 
@@ -237,16 +209,16 @@ def _reason(table: Any, seat: int) -> str:
 def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> str:
     """Who decides what; that a gok holder is asked only he and one who sees everything may know."""
     phase, seat = int(table["phase"]), int(table["seat"])
-    if phase == OVER:
+    if phase == Phase.OVER:
         return "The match is over."
-    if phase == DEAL:
+    if phase == Phase.DEAL:
         return "Cards are to be dealt."
-    if phase == BUYIN:
+    if phase == Phase.BUYIN:
         return f"{who[seat]} may buy in for {units(int(price(table, rules.record[0], seat)))}."
-    if phase in (ANSWER_DEALER, ANSWER_THIRD):
+    if phase in (Phase.ANSWER_DEALER, Phase.ANSWER_THIRD):
         return f"{who[seat]} answers the question for better cards."
     on_turn = who[_order(table)[int(table["turn"])]]
-    if phase == GOK and viewer in (None, seat):
+    if phase == Phase.GOK and viewer in (None, seat):
         return f"{who[seat]} may call with the gök before {on_turn} decides."
     return f"{on_turn} is on turn to exchange."
 
@@ -261,20 +233,20 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if after["deals"] != before["deals"]:
         lines += _tell_deal(before, after, rules, who, seat)
         old = []
-    elif before["phase"] == BUYIN:
+    elif before["phase"] == Phase.BUYIN:
         lines.append(_tell_buying(before, after, who))
     new = _events(after)
     undone = _count_undone(new) - _count_undone(old)
     for event in new[len(old) :]:
         lines.append(_tell_event(after, rules, who, event, seat))
-        if event[0] in (EV_SVIN, EV_TALON_SVIN) and undone:
+        if event[0] in (Event.SVIN, Event.TALON_SVIN) and undone:
             lines[-1] += f" {counted(undone, 'exchange is', 'exchanges are')} undone."
     asked = int(before["seat"])
-    if before["phase"] == GOK and len(new) == len(old) and seat in (None, asked):
+    if before["phase"] == Phase.GOK and len(new) == len(old) and seat in (None, asked):
         lines.append(f"{who[asked]} keeps the gök hidden.")
     if after["showdown"] and (not before["showdown"] or after["deals"] != before["deals"]):
         lines += _tell_showdown(after, who)
-    if after["phase"] <= OVER:
+    if after["phase"] <= Phase.OVER:
         lines += _tell_end(after, rules, who)
     return lines
 
@@ -328,7 +300,7 @@ def _tell_exchange(
         if _known(table, seat, card)
     ]
     told += f" ({', '.join(known)})." if known else ", face down."
-    killes = (card_a >> 1 == KI) + (card_b >> 1 == KI)
+    killes = (card_a >> 1 == Kind.KI) + (card_b >> 1 == Kind.KI)
     if killes == 2:
         told += f" Killemöte: both killes rank {rules['meeting']}."
     elif killes == 1:
@@ -345,7 +317,7 @@ def _tell_passed(
 
 
 def _past(card: int) -> str:
-    return "“Kavall förbi!”" if card >> 1 == KA else "“Värdshus förbi!”"
+    return "“Kavall förbi!”" if card >> 1 == Kind.KA else "“Värdshus förbi!”"
 
 
 def _tell_challenge(
@@ -357,10 +329,10 @@ def _tell_challenge(
         told = f"{who[a]} draws {KILLE_PACK.name(card_b)} from the talon"
     else:
         told = f"{who[a]} wants to swap with {who[b]}, who shows {KILLE_PACK.name(card_b)}"
-    told += f": {_CALLS[kind]}"
-    if card_b >> 1 == GO:
+    told += f": {_CALLS[Event(kind)]}"
+    if card_b >> 1 == Kind.GO:
         return f"{told} The round is over."
-    if kind in (EV_HUSAR, EV_TALON_HUSAR) or loser == a:
+    if kind in (Event.HUSAR, Event.TALON_HUSAR) or loser == a:
         return f"{told} {who[a]} is chopped."
     card = KILLE_PACK.name(card_a) if _known(table, seat, card_a) else "the card"
     return f"{told} It chops {card}, which was dealt to {who[loser]}: {who[loser]} is chopped."
@@ -384,7 +356,7 @@ def _tell_talon_taken(
         if _known(table, seat, card)
     ]
     told += f" ({', '.join(known)})." if known else ", face down."
-    if card_b >> 1 == KI:
+    if card_b >> 1 == Kind.KI:
         told += " A kille from the talon ranks high."
     return told + (" [undone]" if extra & UNDONE else "")
 
@@ -404,34 +376,34 @@ def _tell_ask(
 def _tell_answer(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
-    if event[2] == YES:
+    if event[2] == Action.YES:
         return f"{who[event[1]]} answers: “Accepteras!”"
-    if event[2] == DEFER:
+    if event[2] == Action.DEFER:
         return f"{who[event[1]]} answers: “Det beror på!”"
     return f"{who[event[1]]} answers: “Omöjligt!”"
 
 
 _TELL: dict[int, Callable[..., str]] = {
-    EV_STAND: _tell_stand,
-    EV_EXCHANGE: _tell_exchange,
-    EV_PASSED: _tell_passed,
-    EV_GOK_STOOD: _tell_challenge,
-    EV_HUSAR: _tell_challenge,
-    EV_SVIN: _tell_challenge,
-    EV_TALON_PASSED: _tell_talon_passed,
-    EV_TALON_GOK: _tell_challenge,
-    EV_TALON_HUSAR: _tell_challenge,
-    EV_TALON_SVIN: _tell_challenge,
-    EV_TALON_TAKEN: _tell_talon_taken,
-    EV_CALL: _tell_call,
-    EV_ASK: _tell_ask,
-    EV_ANSWER: _tell_answer,
+    Event.STAND: _tell_stand,
+    Event.EXCHANGE: _tell_exchange,
+    Event.PASSED: _tell_passed,
+    Event.GOK_STOOD: _tell_challenge,
+    Event.HUSAR: _tell_challenge,
+    Event.SVIN: _tell_challenge,
+    Event.TALON_PASSED: _tell_talon_passed,
+    Event.TALON_GOK: _tell_challenge,
+    Event.TALON_HUSAR: _tell_challenge,
+    Event.TALON_SVIN: _tell_challenge,
+    Event.TALON_TAKEN: _tell_talon_taken,
+    Event.CALL: _tell_call,
+    Event.ASK: _tell_ask,
+    Event.ANSWER: _tell_answer,
 }
 
 
 def _tell_showdown(table: Any, who: list[str]) -> list[str]:
     events = _events(table)
-    ended_by_gok = not events or events[-1][0] in (EV_GOK_STOOD, EV_TALON_GOK, EV_CALL)
+    ended_by_gok = not events or events[-1][0] in (Event.GOK_STOOD, Event.TALON_GOK, Event.CALL)
     dealer = who[int(table["dealer"])]
     lines = ["All cards are turned up." if ended_by_gok else f"{dealer}: “Upp till bevis!”"]
     out = members(table["out"])
@@ -450,8 +422,12 @@ def _tell_showdown(table: Any, who: list[str]) -> list[str]:
 
 
 def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
-    if table["redeal"] != NOT_REDEALT:
-        why = "" if table["redeal"] == 1 else "A kille was dealt to one of the last two. "
+    if table["redeal"] != Redeal.NONE:
+        why = (
+            ""
+            if table["redeal"] == Redeal.QUESTION
+            else "A kille was dealt to one of the last two. "
+        )
         lines = [f"{why}The cards are thrown in; {who[int(table['dealer'])]} deals again."]
     elif rules["episode"] == "deal":
         lines = _tell_single_deal(table, rules, who)

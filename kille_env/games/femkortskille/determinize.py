@@ -9,7 +9,7 @@ certain. Which of his cards a knocker was dealt, and which he got for knocking, 
 import numpy as np
 
 from kille_env.core.jit import index, kernel
-from kille_env.games.femkortskille.table import LOWEST
+from kille_env.games.femkortskille.table import Follow
 from kille_env.tricktaking.hidden import deal_hidden, relabel_tricks, share_draws
 from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 
@@ -18,7 +18,7 @@ from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 def resample(table, rules, seat, cards):
     """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
     unseen = WHOLE_PACK & ~seen(table, index(seat))
-    deal_hidden(table, np.int64(seat), unseen, False, rules["follow"] == LOWEST, cards)
+    deal_hidden(table, np.int64(seat), unseen, False, rules["follow"] == Follow.LOWEST, cards)
     share_draws(table, np.int64(seat))
 
 

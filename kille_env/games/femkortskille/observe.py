@@ -6,18 +6,11 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat
+from kille_env.cards.features import binary, capped, digits, one_seat, put, start
 from kille_env.cards.seats import count, has, relative
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import Part, lay_out, width
-from kille_env.games.femkortskille.table import (
-    CHECKED,
-    DEALT,
-    DRAWN,
-    PLAYING,
-    SPEAKING,
-    TRICKS,
-)
+from kille_env.core.spec import Part, lay_out, offsets
+from kille_env.games.femkortskille.table import DEALT, DRAWN, TRICKS, Phase, Said
 from kille_env.tricktaking.pots import deals_left
 from kille_env.tricktaking.tricks import (
     HAND,
@@ -25,6 +18,7 @@ from kille_env.tricktaking.tricks import (
     seen,
     write_codes,
     write_counts,
+    write_hands,
     write_played,
     write_recalled,
     write_slots,
@@ -85,28 +79,9 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     return lay_out(*observation_parts(num_players), Part("hands", TYPES * num_players, hands, 2))
 
 
-# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
-# place among those parts behind the first of them.
-_BEGINS = {part.name: part.offset for part in observation_parts(1)}
-ALONE = ("phase", "hand", "seen", "highest", "trick", "pot", "deals_left", "knockers")
-PHASE, HAND_AT, SEEN, HIGHEST, TRICK, POT, DEALS_LEFT, KNOCKERS = (_BEGINS[name] for name in ALONE)
-SEATS = _BEGINS["in_play"]
-SEAT_FEATURES = width(observation_parts(1)) - SEATS
-(
-    IN_PLAY,
-    DEALER,
-    TO_ACT,
-    TO_SPEAK,
-    HAS_CHECKED,
-    HAS_KNOCKED,
-    LEADS,
-    HOLDS,
-    ON_TABLE,
-    AT_LEAST,
-    BELOW,
-    PLAYED,
-    WON,
-) = (index(_BEGINS[part.name] - SEATS) for part in observation_parts(1)[len(ALONE) :])
+OBS = offsets(observation_parts)
+INFO = offsets(information_state_parts)
+FULL = offsets(full_state_parts)
 
 
 # observe
@@ -116,53 +91,54 @@ SEAT_FEATURES = width(observation_parts(1)) - SEATS
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
+    p = np.int64(table["num_players"])
     phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
     highest = np.int64(table["highest"])
-    if phase >= SPEAKING:
-        out[index(PHASE + phase - SPEAKING)] = 1
-    if phase == PLAYING:
-        out[index(TRICK + trick)] = 1
+    if phase >= Phase.SPEAK:
+        put(1, out, OBS.phase, p, phase - Phase.SPEAK)
+    if phase == Phase.PLAY:
+        put(1, out, OBS.trick, p, trick)
         if highest >= 0:
-            out[index(HIGHEST + highest)] = 1
-    write_slots(table["hand"][index(seat)], out, HAND_AT)
-    write_counts(seen(table, index(seat)), out, SEEN)
+            put(1, out, OBS.highest, p, highest)
+    write_slots(table["hand"][index(seat)], out, start(OBS.hand, p))
+    write_counts(seen(table, index(seat)), out, start(OBS.seen, p))
+    # The pot and the deals left lie side by side and are written as one number.
     numbers = capped(table["pot"], 10) | capped(deals_left(table, rules), 8) << 10
-    binary(numbers, 18, out, POT)
-    out[KNOCKERS] = count(table["knockers"])
+    binary(numbers, 18, out, start(OBS.pot, p))
+    put(count(table["knockers"]), out, OBS.knockers, p, 0)
     _observe_players(table, np.int64(seat), out)
 
 
 @kernel
 def _observe_players(table, viewer, out):
-    """Writes the parts that have an entry a seat; what it reads of a seat it reads first."""
-    num_players, phase = np.int64(table["num_players"]), np.int64(table["phase"])
+    """Writes the parts that have an entry per seat; what it reads of a seat it reads first."""
+    p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
     in_play, knockers = np.uint32(table["in_play"]), np.uint32(table["knockers"])
     trick = index(min(np.int64(table["trick"]), TRICKS - 1))
-    size, playing, speaking = index(num_players), phase == PLAYING, phase == SPEAKING
+    playing, speaking = phase == Phase.PLAY, phase == Phase.SPEAK
     leader = np.int64(table["lead"][trick]) if playing else np.int64(-1)
     holder = np.int64(table["holder"]) if playing & (table["highest"] >= 0) else np.int64(-1)
     acts, dealer = np.int64(table["seat"]), np.int64(table["dealer"])
     to_speak = np.uint32(in_play & ~knockers) if speaking else np.uint32(0)
-    for other in range(num_players):
+    for other in range(p):
         this = index(other)
         said1 = table["said1"][this]
         at_least, below = table["at_least"][this], table["below"][this]
         on_table = (table["played"][trick, this] >> 1) + 1
-        at = index(SEATS + relative(other, viewer, num_players))
-        out[at + IN_PLAY * size] = has(in_play, other)
-        out[at + DEALER * size] = other == dealer
-        out[at + TO_ACT * size] = other == acts
-        out[at + TO_SPEAK * size] = has(to_speak, other)
-        out[at + HAS_CHECKED * size] = said1 == CHECKED
-        out[at + HAS_KNOCKED * size] = has(knockers, other)
-        out[at + LEADS * size] = other == leader
-        out[at + HOLDS * size] = other == holder
-        out[at + ON_TABLE * size] = on_table if playing else 0
-        out[at + AT_LEAST * size] = at_least
-        out[at + BELOW * size] = below
+        at = relative(other, viewer, p)
+        put(has(in_play, other), out, OBS.in_play, p, at)
+        put(other == dealer, out, OBS.dealer, p, at)
+        put(other == acts, out, OBS.to_act, p, at)
+        put(has(to_speak, other), out, OBS.to_speak, p, at)
+        put(said1 == Said.CHECKED, out, OBS.checked, p, at)
+        put(has(knockers, other), out, OBS.knocked, p, at)
+        put(other == leader, out, OBS.leads, p, at)
+        put(other == holder, out, OBS.holds, p, at)
+        put(on_table if playing else 0, out, OBS.on_table, p, at)
+        put(at_least, out, OBS.at_least, p, at)
+        put(below, out, OBS.below, p, at)
     if playing:
-        tricks = np.int64(table["trick"]) + 1
-        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
+        write_played(table, np.int64(table["trick"]) + 1, viewer, out, OBS.played, OBS.won)
 
 
 # information_state
@@ -172,23 +148,20 @@ def _observe_players(table, viewer, out):
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
     out[:] = 0
-    num_players = np.int64(table["num_players"])
-    if table["phase"] >= SPEAKING:
-        out[table["phase"] - SPEAKING] = 1
-    at = NUM_PHASES
-    at = one_seat(table["seat"], seat, num_players, out, at)
-    at = one_seat(table["dealer"], seat, num_players, out, at)
-    write_codes(table["dealt"][seat], out, at)
-    write_codes(table["drawn_cards"][seat], out, at + DEALT)
-    at += DEALT + DRAWN
-    for other in range(num_players):
-        here = at + relative(other, seat, num_players)
-        out[here] = table["said1"][other]
-        out[here + num_players] = table["said2"][other]
-    at += 2 * num_players
-    at = write_recalled(table, TRICKS, seat, out, at)
-    digits(np.int64(table["pot"]), 6, out, at)
-    digits(np.int64(table["deals"]), 4, out, at + 6)
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.SPEAK:
+        put(1, out, INFO.phase, p, np.int64(table["phase"]) - Phase.SPEAK)
+    one_seat(table["seat"], seat, p, out, INFO.to_act)
+    one_seat(table["dealer"], seat, p, out, INFO.dealer)
+    write_codes(table["dealt"][seat], out, start(INFO.dealt, p))
+    write_codes(table["drawn_cards"][seat], out, start(INFO.drawn, p))
+    for other in range(p):
+        at = relative(other, seat, p)
+        put(table["said1"][other], out, INFO.said1, p, at)
+        put(table["said2"][other], out, INFO.said2, p, at)
+    write_recalled(table, TRICKS, seat, out, INFO.led, INFO.played)
+    digits(np.int64(table["pot"]), 6, out, start(INFO.pot, p))
+    digits(np.int64(table["deals"]), 4, out, start(INFO.deals, p))
 
 
 # full_state
@@ -197,9 +170,6 @@ def information_state(table, rules, seat, out):
 @kernel
 def full_state(table, rules, seat, out):
     """Writes everything, seen from a seat."""
-    num_players = np.int64(table["num_players"])
-    hands = SEATS + SEAT_FEATURES * num_players
-    observe(table, rules, seat, out[:hands])
-    for other in range(num_players):
-        at = hands + TYPES * relative(other, seat, num_players)
-        write_counts(table["hand"][other], out, at)
+    p = np.int64(table["num_players"])
+    observe(table, rules, seat, out[: start(FULL.hands, p)])
+    write_hands(table["hand"], seat, p, out, FULL.hands)

@@ -9,21 +9,14 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.femkortskille.settle import end_in_checks, end_in_play, end_in_walk_over
 from kille_env.games.femkortskille.table import (
-    CHECK,
-    CHECKED,
     DEALT,
     DRAWN,
-    FOLD,
-    FOLDED,
-    KNOCK,
-    KNOCKED,
-    LOWEST,
-    NO_END,
-    PLAY,
-    PLAYING,
-    SILENT,
-    SPEAKING,
     TRICKS,
+    Action,
+    End,
+    Follow,
+    Phase,
+    Said,
 )
 from kille_env.tricktaking.pots import begin_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
@@ -55,9 +48,9 @@ def _clear_deal(table):
     table["in_play"] = 0
     table["knockers"] = 0
     table["forehand"] = -1
-    table["said1"][:] = SILENT
-    table["said2"][:] = SILENT
-    table["end"] = NO_END
+    table["said1"][:] = Said.NOTHING
+    table["said2"][:] = Said.NOTHING
+    table["end"] = End.NONE
     table["winner"] = -1
     table["chips"][:] = 0
 
@@ -73,7 +66,7 @@ def deal(table, rules):
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
     deal_hands(table, table["forehand"], DEALT)
-    table["phase"] = SPEAKING
+    table["phase"] = Phase.SPEAK
     table["seat"] = table["forehand"]
 
 
@@ -84,14 +77,14 @@ def deal(table, rules):
 def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do."""
     phase, acts = table["phase"], seat == table["seat"]
-    speaks = acts & (phase == SPEAKING)
+    speaks = acts & (phase == Phase.SPEAK)
     knocked = table["knockers"] != 0
     hand = np.uint64(table["hand"][index(seat)])
-    playable = _playable(table, rules, hand) if acts & (phase == PLAYING) else np.uint64(0)
-    out[KNOCK] = speaks
-    out[CHECK] = speaks & (not knocked)
-    out[FOLD] = speaks
-    write_types(playable, out, PLAY)
+    playable = _playable(table, rules, hand) if acts & (phase == Phase.PLAY) else np.uint64(0)
+    out[Action.KNOCK] = speaks
+    out[Action.CHECK] = speaks & (not knocked)
+    out[Action.FOLD] = speaks
+    write_types(playable, out, Action.PLAY)
 
 
 @kernel
@@ -100,7 +93,7 @@ def _playable(table, rules, hand):
     able = heading(hand, np.int64(table["highest"]))
     if able != 0:
         return able
-    return lowest_of(hand) if rules["follow"] == LOWEST else hand
+    return lowest_of(hand) if rules["follow"] == Follow.LOWEST else hand
 
 
 # apply
@@ -110,8 +103,8 @@ def _playable(table, rules, hand):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat = np.int64(table["seat"])
-    if table["phase"] == PLAYING:
-        _play(table, rules, seat, action - PLAY)
+    if table["phase"] == Phase.PLAY:
+        _play(table, rules, seat, action - Action.PLAY)
     else:
         _speak(table, rules, seat, action)
 
@@ -119,14 +112,16 @@ def apply(table, rules, action):
 @kernel
 def _speak(table, rules, seat, action):
     """Knock, fold or check; who has checked speaks again once somebody has knocked (D-F03)."""
-    first = table["said1"][seat] == SILENT
-    word = KNOCKED if action == KNOCK else FOLDED if action == FOLD else CHECKED
+    first = table["said1"][seat] == Said.NOTHING
+    word = Said.CHECKED
+    word = Said.KNOCKED if action == Action.KNOCK else word
+    word = Said.FOLDED if action == Action.FOLD else word
     if first:
         table["said1"][seat] = word
     else:
         table["said2"][seat] = word
-    table["knockers"] |= bit(seat) if action == KNOCK else np.uint32(0)
-    table["in_play"] &= ~(bit(seat) if action == FOLD else np.uint32(0))
+    table["knockers"] |= bit(seat) if action == Action.KNOCK else np.uint32(0)
+    table["in_play"] &= ~(bit(seat) if action == Action.FOLD else np.uint32(0))
     if first & (seat != table["dealer"]):
         table["seat"] = next_seat(table, seat)
         return
@@ -154,7 +149,7 @@ def _begin_play(table, rules):
         seat = seat_left_of(table, seat, table["in_play"])
         if seat == eldest:
             break
-    table["phase"] = PLAYING
+    table["phase"] = Phase.PLAY
     table["seat"] = eldest
     lead_from(table, eldest)
 
@@ -162,7 +157,7 @@ def _begin_play(table, rules):
 @kernel
 def _play(table, rules, seat, kind):
     card = card_of_type(table["hand"][index(seat)], kind)
-    play_card(table, seat, card, rules["follow"] == LOWEST)
+    play_card(table, seat, card, rules["follow"] == Follow.LOWEST)
     following = next_to_play(table, seat)
     if following < 0:
         following = np.int64(table["holder"])

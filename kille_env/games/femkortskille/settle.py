@@ -4,21 +4,21 @@ import numpy as np
 
 from kille_env.cards.seats import count, has
 from kille_env.core.jit import kernel
-from kille_env.games.femkortskille.table import ALL_CHECKED, PLAYED, WALK_OVER
+from kille_env.games.femkortskille.table import End
 from kille_env.tricktaking.pots import pay_out, settle
 
 
 @kernel
 def end_in_checks(table, rules):
     """Nobody has knocked: the pot stays."""
-    table["end"] = ALL_CHECKED
+    table["end"] = End.ALL_CHECKED
     settle(table, rules)
 
 
 @kernel
 def end_in_walk_over(table, rules, winner):
     """A single knocker takes the pot without play."""
-    table["end"] = WALK_OVER
+    table["end"] = End.WALK_OVER
     table["winner"] = winner
     settle(table, rules)
 
@@ -30,6 +30,6 @@ def end_in_play(table, rules):
     for seat in range(table["num_players"]):
         pay_out(table, seat, -pot * has(table["knockers"], seat))
     pay_out(table, winner, pot * count(table["knockers"]))
-    table["end"] = PLAYED
+    table["end"] = End.PLAYED
     table["winner"] = winner
     settle(table, rules)

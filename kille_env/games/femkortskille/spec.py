@@ -1,13 +1,13 @@
 """The facts about Femkortskille: its switches and presets, and its `SPEC`."""
 
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.femkortskille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, PHASES, TABLE, TRICKS
+from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
 from kille_env.games.femkortskille.text import MEANINGS, NOTES, RESULT_KEYS
 
 SWITCHES = (
@@ -18,7 +18,7 @@ SWITCHES = (
         "follow",
         "who can not head the trick plays any card, or his lowest",
         "any",
-        ("any", "lowest"),
+        member_names(Follow),
         decision="D-F08",
     ),
     Switch(
@@ -59,7 +59,7 @@ SPEC = GameSpec(
     max_players=MAX_PLAYERS,
     default_players=4,
     actions=ACTIONS,
-    phases=PHASES,
+    phases=member_names(Phase),
     presets=("standard",),
     switches=SWITCHES,
     table=TABLE,

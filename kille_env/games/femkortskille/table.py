@@ -1,5 +1,7 @@
 """A table of Femkortskille: its record and its constants."""
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
@@ -12,16 +14,39 @@ DEALT = 3
 DRAWN = 2
 TRICKS = DEALT + DRAWN
 
+
+class Action(IntEnum):
+    """What can be done; PLAY is the first of the actions that name a card."""
+
+    KNOCK, CHECK, FOLD, PLAY = range(4)
+
+
 ACTIONS = ("knock", "check", "fold", *PLAYS)
-KNOCK, CHECK, FOLD, PLAY = range(4)
 
-PHASES = ("deal", "over", "speak", "play")
-SPEAKING, PLAYING = range(2, 4)
 
-SILENT, FOLDED, KNOCKED, CHECKED = range(4)  # a seat's word; it can check in its first one only
-NO_END, PLAYED, WALK_OVER, ALL_CHECKED = range(4)
+class Phase(IntEnum):
+    """What is to be decided."""
 
-LOWEST = 1  # the rules record's `follow`
+    DEAL, OVER, SPEAK, PLAY = range(4)
+
+
+class Said(IntEnum):
+    """What a seat has said; it can check in the first round only."""
+
+    NOTHING, FOLDED, KNOCKED, CHECKED = range(4)
+
+
+class End(IntEnum):
+    """How a deal has ended."""
+
+    NONE, PLAYED, WALK_OVER, ALL_CHECKED = range(4)
+
+
+class Follow(IntEnum):
+    """What a player who cannot head the trick plays, a switch."""
+
+    ANY, LOWEST = range(2)
+
 
 TABLE = table_dtype(
     MAX_PLAYERS,

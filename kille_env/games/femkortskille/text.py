@@ -4,21 +4,11 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import seat_or_none
+from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
-from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import columns, listed, units
-from kille_env.games.femkortskille.table import (
-    ALL_CHECKED,
-    CHECKED,
-    FOLDED,
-    KNOCKED,
-    PLAYED,
-    PLAYING,
-    SILENT,
-    SPEAKING,
-)
-from kille_env.tricktaking.pots import tell_last
-from kille_env.tricktaking.tricks import CARD_NOTES, codes_of, names_of, tell_trick
+from kille_env.games.femkortskille.table import End, Phase, Said
+from kille_env.tricktaking.text import CARD_NOTES, codes_of, names_of, tell_last, tell_trick
 
 MEANINGS = {
     "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
@@ -32,15 +22,14 @@ NOTES = (
     *CARD_NOTES,
 )
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
-_KINDS = (None, "played", "walk_over", "all_checked")
-_WORDS = {FOLDED: "folded", KNOCKED: "knocked", CHECKED: "checked"}
+_DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks", Said.CHECKED: "checks"}
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the deal that has just ended."""
     seats = range(int(table["num_players"]))
     return {
-        "kind": _KINDS[int(table["end"])],
+        "kind": End(table["end"]).name.lower(),
         "winner": seat_or_none(table["winner"]),
         "tricks": [int(seat) for seat in table["won"][: int(table["trick"])]],
         "pot": int(table["shown_pot"]),
@@ -61,7 +50,7 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     told = int(table["trick"]) if history else 0
     lines += [tell_trick(table, who, number) for number in range(told)]
-    if table["phase"] == PLAYING and table["highest"] >= 0:
+    if table["phase"] == Phase.PLAY and table["highest"] >= 0:
         lines.append(tell_trick(table, who, int(table["trick"])))
     return "\n".join([*lines, _to_decide(table, who)])
 
@@ -73,18 +62,18 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     if viewer in (None, seat) and table["drawn_cards"][seat]:
         dealt, got = (" ".join(codes_of(table[f][seat])) for f in ("dealt", "drawn_cards"))
         shown += f" (dealt {dealt}, then {got})"
-    said = [_WORDS[int(table[f][seat])] for f in ("said1", "said2") if table[f][seat] != SILENT]
+    said = [Said(word).name.lower() for word in _said(table, seat) if word != Said.NOTHING]
     return (who[seat], shown.strip(), ", ".join(said))
 
 
 def _to_decide(table: Any, who: list[str]) -> str:
     phase = int(table["phase"])
-    if phase == OVER:
+    if phase == Phase.OVER:
         return "The match is over."
-    if phase == DEAL:
+    if phase == Phase.DEAL:
         return "Cards are to be dealt."
     seat = who[int(table["seat"])]
-    if phase == SPEAKING:
+    if phase == Phase.SPEAK:
         return f"{seat} knocks{' or' if table['knockers'] else ', checks or'} folds."
     number = int(table["trick"]) + 1
     return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
@@ -98,11 +87,11 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if after["deals"] != before["deals"]:
         return _tell_deal(after, rules, who, seat)
     lines = [_tell_action(before, after, who)]
-    if before["phase"] == SPEAKING and after["phase"] == PLAYING:
+    if before["phase"] == Phase.SPEAK and after["phase"] == Phase.PLAY:
         lines += _tell_drawing(after, who, seat)
     if after["trick"] != before["trick"]:
         lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
-    if after["phase"] <= OVER:
+    if after["phase"] <= Phase.OVER:
         lines += _tell_end(after, who)
     return lines
 
@@ -121,11 +110,11 @@ def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> li
 def _tell_action(before: Any, after: Any, who: list[str]) -> str:
     """The decision that lies between two tables."""
     actor = int(before["seat"])
-    if before["phase"] == PLAYING:
+    if before["phase"] == Phase.PLAY:
         card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
         return f"{who[actor]} {'leads' if before['highest'] < 0 else 'plays'} {card}."
-    word = int(after["said1" if before["said1"][actor] == SILENT else "said2"][actor])
-    return f"{who[actor]} {({FOLDED: 'folds', KNOCKED: 'knocks', CHECKED: 'checks'})[word]}."
+    word = int(after["said1" if before["said1"][actor] == Said.NOTHING else "said2"][actor])
+    return f"{who[actor]} {_DEEDS[Said(word)]}."
 
 
 def _tell_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
@@ -139,15 +128,15 @@ def _tell_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
 
 def _tell_end(after: Any, who: list[str]) -> list[str]:
     pot, winner = units(int(after["shown_pot"])), int(after["winner"])
-    if after["end"] == ALL_CHECKED:
+    if after["end"] == End.ALL_CHECKED:
         lines = [f"Nobody has knocked: the pot of {pot} stays."]
-    elif after["end"] == PLAYED:
-        losers = [who[s] for s in range(len(who)) if KNOCKED in _said(after, s) and s != winner]
+    elif after["end"] == End.PLAYED:
+        losers = [who[s] for s in members(after["knockers"]) if s != winner]
         pay = "pays as much again" if len(losers) == 1 else "pay as much again each"
         lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
     else:
         lines = [f"{who[winner]} wins the pot of {pot} without play."]
-    return lines + (tell_last(after, who) if after["phase"] == OVER else [])
+    return lines + (tell_last(after, who) if after["phase"] == Phase.OVER else [])
 
 
 def _said(table: Any, seat: int) -> tuple[int, int]:

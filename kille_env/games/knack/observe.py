@@ -6,26 +6,23 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat, seat_set
+from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
 from kille_env.cards.seats import has, relative
 from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import Part, lay_out, width
+from kille_env.core.spec import Part, lay_out, offsets
 from kille_env.games.knack.rules import playable, strength_of
 from kille_env.games.knack.table import (
-    ACE,
     ALL_CARDS,
-    FACE_DOWN,
-    JOIN,
     KNACK_PACK,
-    LED,
     MAX_SIZES,
-    PLAYING,
     RANK_OF,
     RANKS,
     SUIT_OF,
     TRICKS,
-    TRUMP,
+    Phase,
+    Rank,
+    Strength,
     deals_left,
     running_bet,
 )
@@ -116,40 +113,9 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     )
 
 
-# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
-# place among those parts behind the first of them.
-_BEGINS = {part.name: part.offset for part in observation_parts(1)}
-TRICK = _BEGINS["trick"]
-NUMBER_JOINED = _BEGINS["number_joined"]
-DEALS_LEFT = _BEGINS["deals_left"]
-TRUMP_SUIT = _BEGINS["trump"]
-TURN_UP = _BEGINS["turn_up"]
-LED_SUIT = _BEGINS["led"]
-HIGHEST = _BEGINS["highest"]
-HIGHEST_TRUMP = _BEGINS["highest_trump"]
-LED_DOWN = _BEGINS["led_down"]
-TRUMPS = _BEGINS["trumps"]
-TRUMPS_UNSEEN = _BEGINS["trumps_unseen"]
-HAND = index(_BEGINS["hand"])
-TAKES = index(_BEGINS["takes"])
-ABOVE = index(_BEGINS["above"])
-GONE = _BEGINS["gone"]
-SEATS = _BEGINS["dealer"]
-SEAT_FEATURES = width(observation_parts(1)) - SEATS
-IS_DEALER, HAS_JOINED, TO_SPEAK, TO_PLAY, LEADS, HOLDS, HAS_TRICKS, VOID, PLAYED = (
-    index(_BEGINS[name] - SEATS)
-    for name in (
-        "dealer",
-        "joined",
-        "to_speak",
-        "to_play",
-        "leads",
-        "holds",
-        "tricks",
-        "void",
-        "played",
-    )
-)
+OBS = offsets(observation_parts)
+INFO = offsets(information_state_parts)
+FULL = offsets(full_state_parts)
 ONE = np.uint64(1)
 
 
@@ -192,21 +158,21 @@ def number_of(table, viewer, seat, trick):
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
-    num_players = int(table["num_players"])
-    phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
-    if phase == JOIN or phase == PLAYING:
-        out[index(phase - JOIN)] = 1
-    if phase == PLAYING:
-        out[index(TRICK + trick)] = 1
-    out[index(NUMBER_JOINED + min(np.int64(table["num_joined"]), 3))] = 1
-    _observe_money(table, rules, out)
+    p = np.int64(table["num_players"])
+    phase = np.int64(table["phase"])
+    if phase >= Phase.JOIN:
+        put(1, out, OBS.phase, p, phase - Phase.JOIN)
+    if phase == Phase.PLAY:
+        put(1, out, OBS.trick, p, np.int64(table["trick"]))
+    put(1, out, OBS.number_joined, p, min(np.int64(table["num_joined"]), 3))
+    _observe_money(table, rules, p, out)
     if table["turn_up"] >= 0:
-        _observe_cards(table, rules, seat, out)
-    _observe_seats(table, seat, num_players, out)
+        _observe_cards(table, rules, seat, p, out)
+    _observe_seats(table, seat, p, out)
 
 
 @kernel
-def _observe_money(table, rules, out):
+def _observe_money(table, rules, p, out):
     """Writes how long the party goes on, and the bets: three numbers side by side, as one."""
     number = np.int64(0)
     for pile in range(int(table["num_sizes"])):
@@ -216,86 +182,86 @@ def _observe_money(table, rules, out):
         | capped(running_bet(table), 8) << 6
         | capped(number, 8) << 14
     )
-    binary(money, 22, out, DEALS_LEFT)
+    binary(money, 22, out, start(OBS.deals_left, p))
 
 
 @kernel
-def _observe_cards(table, rules, seat, out):
+def _observe_cards(table, rules, seat, p, out):
     """Writes the parts about cards; three of them by the three cards that the seat was dealt."""
     hand, seen = np.uint64(table["hand"][index(seat)]), seen_by(table, seat)
     trump, led = np.int64(table["trump"]), np.int64(table["led"])
     strength = np.int64(table["strength"])
-    plays = (table["seat"] == seat) & (table["phase"] == PLAYING)
+    plays = (table["seat"] == seat) & (table["phase"] == Phase.PLAY)
     cards = playable(table, rules, seat) if plays else np.uint64(0)
     unseen = ALL_CARDS & ~seen
     first_trump = np.uint64(RANKS * trump)
     first = np.int64(table["cards"][index(seat), 0])
     second = np.int64(table["cards"][index(seat), 1])
     third = np.int64(table["cards"][index(seat), 2])
-    out[index(TRUMP_SUIT + trump)] = 1
-    out[index(TURN_UP + RANK_OF[index(table["turn_up"])])] = 1
-    out[LED_DOWN] = table["face_down"] >= 0
+    put(1, out, OBS.trump, p, trump)
+    put(1, out, OBS.turn_up, p, RANK_OF[index(table["turn_up"])])
+    put(table["face_down"] >= 0, out, OBS.led_down, p, 0)
     if led >= 0:
-        out[index(LED_SUIT + led)] = 1
-        out[HIGHEST_TRUMP] = strength >= FACE_DOWN
-        if strength != FACE_DOWN:
-            rank = strength - (TRUMP if strength >= TRUMP else LED)
-            out[index(HIGHEST + rank)] = 1
-    write_cards(hand >> first_trump, RANKS, out, TRUMPS)
-    write_cards(unseen >> first_trump, RANKS, out, TRUMPS_UNSEEN)
-    write_cards(seen & ~hand, CARDS, out, GONE)
-    _observe_card(hand, cards, unseen, first, led, strength, trump, out)
-    _observe_card(hand, cards, unseen, second, led, strength, trump, out)
-    _observe_card(hand, cards, unseen, third, led, strength, trump, out)
+        put(1, out, OBS.led, p, led)
+        put(strength >= Strength.FACE_DOWN, out, OBS.highest_trump, p, 0)
+        if strength != Strength.FACE_DOWN:
+            base = Strength.TRUMP if strength >= Strength.TRUMP else Strength.LED
+            put(1, out, OBS.highest, p, strength - base)
+    write_cards(hand >> first_trump, RANKS, out, start(OBS.trumps, p))
+    write_cards(unseen >> first_trump, RANKS, out, start(OBS.trumps_unseen, p))
+    write_cards(seen & ~hand, CARDS, out, start(OBS.gone, p))
+    _observe_card(hand, cards, unseen, first, led, strength, trump, p, out)
+    _observe_card(hand, cards, unseen, second, led, strength, trump, p, out)
+    _observe_card(hand, cards, unseen, third, led, strength, trump, p, out)
 
 
 @kernel
-def _observe_card(hand, cards, unseen, card, led, strength, trump, out):
+def _observe_card(hand, cards, unseen, card, led, strength, trump, p, out):
     held = in_cards(hand, card)
     led = SUIT_OF[index(card)] if led < 0 else led
     wins = in_cards(cards, card) & (strength_of(card, led, trump) > strength)
-    higher = np.uint64((1 << ACE) - 1) >> np.uint64(RANK_OF[index(card)])
+    higher = np.uint64((1 << Rank.ACE) - 1) >> np.uint64(RANK_OF[index(card)])
     above = _bits_of_byte((unseen >> np.uint64(card + 1)) & higher)
-    out[HAND + index(card)] = held
-    out[TAKES + index(card)] = wins
-    out[ABOVE + index(card)] = (above + ONE) if held else np.uint64(0)
+    put(held, out, OBS.hand, p, card)
+    put(wins, out, OBS.takes, p, card)
+    put((above + ONE) if held else np.uint64(0), out, OBS.above, p, card)
 
 
 @kernel
-def _observe_seats(table, viewer, num_players, out):
-    """Writes the parts that have an entry a seat.
+def _observe_seats(table, viewer, p, out):
+    """Writes the parts that have an entry per seat.
 
     Everything is read before anything is written: to the compiler `out` could be the table itself,
     and each write would make it read the record again.
     """
     joined, folded = np.uint32(table["joined"]), np.uint32(table["folded"])
-    playing, joins = table["phase"] == PLAYING, table["phase"] == JOIN
+    playing, joins = table["phase"] == Phase.PLAY, table["phase"] == Phase.JOIN
     trick = index(min(np.int64(table["trick"]), TRICKS - 1))
     leader = np.int64(table["leaders"][trick]) if playing else np.int64(-1)
     holder = np.int64(table["holder"]) if playing else np.int64(-1)
-    dealer, size = np.int64(table["dealer"]), index(num_players)
-    for seat in range(num_players):
+    dealer = np.int64(table["dealer"])
+    for seat in range(p):
         tricks, void = np.int64(table["tricks"][index(seat)]), np.int64(table["void"][index(seat)])
         has_joined = has(joined, seat)
         waits = playing & has_joined & (table["played"][trick, index(seat)] < 0)
         first = number_of(table, viewer, seat, 0)
         second = number_of(table, viewer, seat, 1)
         third = number_of(table, viewer, seat, 2)
-        at = index(SEATS + relative(seat, viewer, num_players))
-        out[at + IS_DEALER * size] = seat == dealer
-        out[at + HAS_JOINED * size] = has_joined
-        out[at + TO_SPEAK * size] = joins & (not has(joined | folded, seat))
-        out[at + TO_PLAY * size] = waits
-        out[at + LEADS * size] = seat == leader
-        out[at + HOLDS * size] = seat == holder
-        out[at + HAS_TRICKS * size] = tricks
-        out[at + VOID * size] = void & 1
-        out[at + (VOID + index(1)) * size] = (void >> 1) & 1
-        out[at + (VOID + index(2)) * size] = (void >> 2) & 1
-        out[at + (VOID + index(3)) * size] = (void >> 3) & 1
-        out[at + PLAYED * size] = first
-        out[at + (PLAYED + index(1)) * size] = second
-        out[at + (PLAYED + index(2)) * size] = third
+        at = relative(seat, viewer, p)
+        put(seat == dealer, out, OBS.dealer, p, at)
+        put(has_joined, out, OBS.joined, p, at)
+        put(joins & (not has(joined | folded, seat)), out, OBS.to_speak, p, at)
+        put(waits, out, OBS.to_play, p, at)
+        put(seat == leader, out, OBS.leads, p, at)
+        put(seat == holder, out, OBS.holds, p, at)
+        put(tricks, out, OBS.tricks, p, at)
+        put(void & 1, out, OBS.void, p, at)
+        put((void >> 1) & 1, out, OBS.void, p, p + at)
+        put((void >> 2) & 1, out, OBS.void, p, 2 * p + at)
+        put((void >> 3) & 1, out, OBS.void, p, 3 * p + at)
+        put(first, out, OBS.played, p, at)
+        put(second, out, OBS.played, p, p + at)
+        put(third, out, OBS.played, p, 2 * p + at)
 
 
 # information_state
@@ -305,34 +271,29 @@ def _observe_seats(table, viewer, num_players, out):
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the deal and the party's public summary."""
     out[:] = 0
-    num_players = int(table["num_players"])
-    phase = np.int64(table["phase"])
-    if phase == JOIN or phase == PLAYING:
-        out[phase - JOIN] = 1
-    at = 2
-    at = one_seat(table["seat"], seat, num_players, out, at)
-    at = one_seat(table["dealer"], seat, num_players, out, at)
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.JOIN:
+        put(1, out, INFO.phase, p, np.int64(table["phase"]) - Phase.JOIN)
+    one_seat(table["seat"], seat, p, out, INFO.to_act)
+    one_seat(table["dealer"], seat, p, out, INFO.dealer)
     for number in range(TRICKS):
         if table["cards"][seat, number] >= 0:
-            out[at + int(table["cards"][seat, number])] = 1
-    at += CARDS
-    out[at] = int(table["turn_up"]) + 1
-    at = seat_set(table["joined"], seat, num_players, out, at + 1)
-    at = seat_set(table["folded"], seat, num_players, out, at)
+            put(1, out, INFO.dealt, p, np.int64(table["cards"][seat, number]))
+    put(int(table["turn_up"]) + 1, out, INFO.turn_up, p, 0)
+    seat_set(table["joined"], seat, p, out, INFO.joined)
+    seat_set(table["folded"], seat, p, out, INFO.folded)
     for trick in range(TRICKS):
-        for other in range(num_players):
-            number = number_of(table, seat, other, trick)
-            out[at + relative(other, seat, num_players)] = number
-        at += num_players
-    out[at] = table["face_down"] >= 0
-    at += 1
+        for other in range(p):
+            place = trick * p + relative(other, seat, p)
+            put(number_of(table, seat, other, trick), out, INFO.played, p, place)
+    put(table["face_down"] >= 0, out, INFO.led_down, p, 0)
     for pile in range(int(table["num_sizes"])):
-        digits(int(table["bet_sizes"][pile]), 5, out, at + 9 * pile)
-        digits(int(table["bet_counts"][pile]), 4, out, at + 9 * pile + 5)
-    at += 9 * MAX_SIZES
-    digits(int(table["deals"]), 4, out, at)
+        at = start(INFO.bets, p) + 9 * pile
+        digits(int(table["bet_sizes"][pile]), 5, out, at)
+        digits(int(table["bet_counts"][pile]), 4, out, at + 5)
+    digits(int(table["deals"]), 4, out, start(INFO.deals, p))
     if table["remainder"] > 0:
-        one_seat(table["remainder_to"], seat, num_players, out, at + 4)
+        one_seat(table["remainder_to"], seat, p, out, INFO.remainder_to)
 
 
 # full_state
@@ -341,14 +302,13 @@ def information_state(table, rules, seat, out):
 @kernel
 def full_state(table, rules, seat, out):
     """Writes everything: the observation of a seat, then what is hidden from it."""
-    num_players = int(table["num_players"])
-    at = SEATS + SEAT_FEATURES * num_players
-    observe(table, rules, seat, out[:at])
-    out[at:] = 0
-    at = one_seat(table["seat"], seat, num_players, out, at)
-    for other in range(num_players):
-        place = at + CARDS * relative(other, seat, num_players)
-        write_cards(np.uint64(table["hand"][other]), CARDS, out, place)
-    at += CARDS * num_players
+    p = np.int64(table["num_players"])
+    end = start(FULL.to_act, p)
+    observe(table, rules, seat, out[:end])
+    out[end:] = 0
+    one_seat(table["seat"], seat, p, out, FULL.to_act)
+    for other in range(p):
+        at = start(FULL.hands, p) + CARDS * relative(other, seat, p)
+        write_cards(np.uint64(table["hand"][other]), CARDS, out, at)
     if table["face_down"] >= 0:
-        out[at + int(table["face_down"])] = 1
+        put(1, out, FULL.down_card, p, np.int64(table["face_down"]))

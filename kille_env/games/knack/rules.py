@@ -9,22 +9,15 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.knack.settle import settle
 from kille_env.games.knack.table import (
-    ACE,
     ALL_CARDS,
-    FACE_DOWN,
-    FOLD,
-    JACK,
-    JOIN,
-    KNOCK,
-    LED,
-    PLAY,
-    PLAY_DOWN,
-    PLAYING,
     RANK_OF,
     RANKS,
     SUIT_OF,
     TRICKS,
-    TRUMP,
+    Action,
+    Phase,
+    Rank,
+    Strength,
     of_suit,
 )
 
@@ -94,7 +87,7 @@ def deal(table, rules):
     table["turn_up"] = card
     table["trump"] = SUIT_OF[index(card)]
     table["shown"] = card_bit(card)
-    table["phase"] = JOIN
+    table["phase"] = Phase.JOIN
     table["seat"] = next_seat(table, table["dealer"])
 
 
@@ -117,12 +110,12 @@ def duties(table, rules, trick, leads, led):
     trumps = of_suit(ALL_CARDS, trump)
     # "Om förhand har trumfesset eller om det uppvända kortet är ett ess och förhand har
     # trumfkungen, måste detta kort omedelbart spelas ut."
-    highest = RANKS * trump + ACE
+    highest = RANKS * trump + Rank.ACE
     highest = highest - 1 if table["turn_up"] == highest else highest
     highest_trump = card_bit(highest) if trick == 0 else nothing
     # Three or more: a trump to the first and second trick. Two: to the second, from the jack up.
     many = table["num_joined"] >= 3
-    high = trumps & (np.uint64(0x1FF >> JACK << JACK) << np.uint64(RANKS * trump))
+    high = trumps & (np.uint64(0x1FF >> Rank.JACK << Rank.JACK) << np.uint64(RANKS * trump))
     high = high if trick == 1 else nothing
     to_lead = (trumps if trick < 2 else nothing) if many else high
     following = of_suit(ALL_CARDS, max(led, 0))
@@ -160,8 +153,8 @@ def leads_face_down(table, seat):
 def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do."""
     acts = seat == table["seat"]
-    joins = acts & (table["phase"] == JOIN)
-    plays = acts & (table["phase"] == PLAYING)
+    joins = acts & (table["phase"] == Phase.JOIN)
+    plays = acts & (table["phase"] == Phase.PLAY)
     cards = playable(table, rules, seat) if plays else np.uint64(0)
     down = leads_face_down(table, seat)
     face_up = np.uint64(0) if down else cards
@@ -171,14 +164,14 @@ def legal_actions(table, rules, seat, out):
     third = np.uint64(max(np.int64(table["cards"][index(seat), 2]), 0))
     one = np.uint64(1)
     out[:] = 0
-    out[KNOCK] = joins
-    out[FOLD] = joins
-    out[index(PLAY + first)] = (face_up >> first) & one
-    out[index(PLAY + second)] = (face_up >> second) & one
-    out[index(PLAY + third)] = (face_up >> third) & one
-    out[index(PLAY_DOWN + first)] = (face_down >> first) & one
-    out[index(PLAY_DOWN + second)] = (face_down >> second) & one
-    out[index(PLAY_DOWN + third)] = (face_down >> third) & one
+    out[Action.KNOCK] = joins
+    out[Action.FOLD] = joins
+    out[index(Action.PLAY + first)] = (face_up >> first) & one
+    out[index(Action.PLAY + second)] = (face_up >> second) & one
+    out[index(Action.PLAY + third)] = (face_up >> third) & one
+    out[index(Action.PLAY_DOWN + first)] = (face_down >> first) & one
+    out[index(Action.PLAY_DOWN + second)] = (face_down >> second) & one
+    out[index(Action.PLAY_DOWN + third)] = (face_down >> third) & one
 
 
 # apply
@@ -188,17 +181,17 @@ def legal_actions(table, rules, seat, out):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat = np.int64(table["seat"])
-    if action <= FOLD:
+    if action <= Action.FOLD:
         _join_or_fold(table, rules, seat, action)
-    elif action < PLAY_DOWN:
-        _play(table, rules, seat, action - PLAY, False)
+    elif action < Action.PLAY_DOWN:
+        _play(table, rules, seat, action - Action.PLAY, False)
     else:
-        _play(table, rules, seat, action - PLAY_DOWN, True)
+        _play(table, rules, seat, action - Action.PLAY_DOWN, True)
 
 
 @kernel
 def _join_or_fold(table, rules, seat, action):
-    knocks = action == KNOCK
+    knocks = action == Action.KNOCK
     table["joined"] |= bit(seat) if knocks else np.uint32(0)
     table["folded"] |= np.uint32(0) if knocks else bit(seat)
     table["num_joined"] += knocks
@@ -208,7 +201,7 @@ def _join_or_fold(table, rules, seat, action):
         if table["num_joined"] == 1:
             _win_without_play(table, rules, seat_left_of(table, dealer, table["joined"]))
         else:
-            table["phase"] = PLAYING
+            table["phase"] = Phase.PLAY
             _lead(table, seat_left_of(table, dealer, table["joined"]))
     elif following == dealer and table["joined"] == 0:
         _win_without_play(table, rules, dealer)
@@ -238,8 +231,8 @@ def _lead(table, seat):
 def strength_of(card, led, trump):
     """How a card stands in a trick to which a suit was led."""
     suit, rank = SUIT_OF[index(card)], RANK_OF[index(card)]
-    in_suit = LED + rank if suit == led else 0
-    return TRUMP + rank if suit == trump else in_suit
+    in_suit = Strength.LED + rank if suit == led else 0
+    return Strength.TRUMP + rank if suit == trump else in_suit
 
 
 @kernel
@@ -251,7 +244,7 @@ def _play(table, rules, seat, card, face_down):
     table["led"] = led
     table["hand"][index(seat)] &= ~card_bit(card)
     table["played"][trick, index(seat)] = card
-    strength = FACE_DOWN if face_down else strength_of(card, led, trump)
+    strength = Strength.FACE_DOWN if face_down else strength_of(card, led, trump)
     if face_down:
         table["face_down"] = card
     else:

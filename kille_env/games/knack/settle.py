@@ -5,8 +5,7 @@ import numpy as np
 from kille_env.cards.seats import has, next_seat
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
-from kille_env.core.table import DEAL, OVER
-from kille_env.games.knack.table import DRAW, MAX_SIZES, TRICKS, deals_left, running_bet
+from kille_env.games.knack.table import MAX_SIZES, TRICKS, Phase, Remainder, deals_left, running_bet
 
 
 @kernel
@@ -33,9 +32,9 @@ def settle(table, rules):
     table["seat"] = -1
     if deals_left(table, rules) <= 0:
         _share_bets(table, rules)
-        table["phase"] = OVER
+        table["phase"] = Phase.OVER
     else:
-        table["phase"] = DEAL
+        table["phase"] = Phase.DEAL
 
 
 @kernel
@@ -89,7 +88,7 @@ def _share_bets(table, rules):
         table["reward"][index(seat)] += share
     if rest == 0:
         return
-    if rules["remainder"] == DRAW:
+    if rules["remainder"] == Remainder.DRAW:
         if table["remainder_to"] < 0:
             table["remainder_to"] = below(table, num_players)
         table["reward"][index(table["remainder_to"])] += rest

@@ -1,6 +1,6 @@
 """The facts about Knack: its switches and presets, and its `SPEC`."""
 
-from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.knack.observe import (
     full_state_parts,
     information_state_parts,
@@ -10,10 +10,11 @@ from kille_env.games.knack.table import (
     ACTIONS,
     KNACK_PACK,
     MAX_PLAYERS,
-    PHASES,
-    PLAY_DOWN,
     TABLE,
     TRICKS,
+    Action,
+    Phase,
+    Remainder,
 )
 from kille_env.games.knack.text import MEANINGS, NOTES, RESULT_KEYS
 
@@ -44,7 +45,7 @@ SWITCHES = (
         "remainder",
         "what can not be divided at the end of a party is drawn for, or left on the table",
         "draw",
-        ("draw", "left"),
+        member_names(Remainder),
         decision="D-N05",
     ),
 )
@@ -79,7 +80,7 @@ SPEC = GameSpec(
     max_players=MAX_PLAYERS,
     default_players=4,
     actions=ACTIONS,
-    phases=PHASES,
+    phases=member_names(Phase),
     presets=("standard",),
     switches=SWITCHES,
     table=TABLE,
@@ -89,7 +90,7 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    covered_actions=tuple(range(PLAY_DOWN, len(ACTIONS))),
+    covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
     meanings=MEANINGS,
     notes=NOTES,
     result_keys=RESULT_KEYS,

@@ -7,26 +7,48 @@ a set of seats is a word with bit `seat`. The bets on the table are kept as pile
 bet is one stake larger than the smallest, so that two sizes are alive besides those of a start.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.core.pack import Pack
-from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.spec import SINGLE_DEAL, member_names
 from kille_env.core.table import table_dtype
 
 MAX_PLAYERS = 11  # 3 * 11 + 1 cards of 36
 TRICKS = 3
-RANKS = 9
-SUITS = "CDHS"
-SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
-RANK_NAMES = ("six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace")
-JACK, KING, ACE = 5, 7, 8
+
+
+class Suit(IntEnum):
+    """The suits, as cards are numbered."""
+
+    CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
+
+
+class Rank(IntEnum):
+    """The ranks, the lowest first."""
+
+    SIX, SEVEN, EIGHT, NINE, TEN, JACK, QUEEN, KING, ACE = range(9)
+
+
+RANKS = len(Rank)
+SUITS = "".join(suit.name[0] for suit in Suit)
+SUIT_NAMES = member_names(Suit)
 
 KNACK_PACK = Pack(
     tuple(rank + suit for suit in SUITS for rank in "6789TJQKA"),
     1,
-    tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in RANK_NAMES),
+    tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in member_names(Rank)),
 )
+
+
+class Action(IntEnum):
+    """What can be done; PLAY and PLAY_DOWN are the first of the actions that name a card."""
+
+    KNOCK, FOLD, PLAY = range(3)
+    PLAY_DOWN = PLAY + KNACK_PACK.size
+
 
 ACTIONS = (
     "knock",
@@ -34,20 +56,28 @@ ACTIONS = (
     *(f"play {code}" for code in KNACK_PACK.codes),
     *(f"play *{code}" for code in KNACK_PACK.codes),
 )
-KNOCK, FOLD, PLAY = range(3)
-PLAY_DOWN = PLAY + KNACK_PACK.size
 
-PHASES = ("deal", "over", "join", "play")
-JOIN, PLAYING = range(2, 4)
 
-# What the numbers in the rules record mean.
-DRAW = 0
+class Phase(IntEnum):
+    """What is to be decided."""
+
+    DEAL, OVER, JOIN, PLAY = range(4)
+
+
+class Strength(IntEnum):
+    """How strong a card is in a trick, besides its rank; a card of no use has strength 0."""
+
+    LED, FACE_DOWN, TRUMP = 10, 19, 20
+
+
+class Remainder(IntEnum):
+    """What becomes of what cannot be divided at the end of a party, a switch."""
+
+    DRAW, LEFT = range(2)
+
 
 START_SIZES = 14  # different bets that a match can start with
 MAX_SIZES = START_SIZES + 2
-
-# A card is as strong as its rank and these; a card of no use has strength 0.
-LED, FACE_DOWN, TRUMP = 10, 19, 20
 
 SUIT_OF = np.array([card // RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
 RANK_OF = np.array([card % RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)

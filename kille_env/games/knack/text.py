@@ -11,17 +11,9 @@ from typing import Any
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.starts import check_keys
-from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import columns, counted, listed, signed, units
 from kille_env.errors import RulesError
-from kille_env.games.knack.table import (
-    JOIN,
-    KNACK_PACK,
-    START_SIZES,
-    SUIT_NAMES,
-    SUITS,
-    TRICKS,
-)
+from kille_env.games.knack.table import KNACK_PACK, START_SIZES, SUIT_NAMES, SUITS, TRICKS, Phase
 
 MEANINGS = {
     "knock": "join: the dealer pays you for each trick, but without one you pay a bet",
@@ -140,7 +132,7 @@ def _check_remainder_to(seat: Any, num_players: int, rules: Rules) -> None:
 
 def chance(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns who drew what could not be divided at the end of the party, if anybody did."""
-    if table["phase"] == OVER and table["remainder"] > 0:
+    if table["phase"] == Phase.OVER and table["remainder"] > 0:
         return {"remainder_to": int(table["remainder_to"])}
     return {}
 
@@ -236,11 +228,11 @@ def _card_played(table: Any, trick: int, seat: int, viewer: int | None) -> str:
 
 def _to_decide(table: Any, who: list[str]) -> str:
     phase, seat = int(table["phase"]), int(table["seat"])
-    if phase == OVER:
+    if phase == Phase.OVER:
         return "The party is over."
-    if phase == DEAL:
+    if phase == Phase.DEAL:
         return "Cards are to be dealt."
-    if phase == JOIN:
+    if phase == Phase.JOIN:
         return f"{who[seat]} knocks or folds."
     verb = "leads" if table["trick_size"] == 0 else "plays"
     return f"{who[seat]} {verb} to the {_ORDINALS[int(table['trick'])]} trick."
@@ -254,7 +246,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if after["deals"] != before["deals"]:
         return _tell_deal(after, rules, who, seat)
     actor = int(before["seat"])
-    if before["phase"] == JOIN:
+    if before["phase"] == Phase.JOIN:
         knocked = actor in members(after["joined"])
         lines = [f"{who[actor]} {'knocks' if knocked else 'folds'}."]
     else:
@@ -263,7 +255,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         if after["winners"][trick] >= 0:
             winner = who[int(after["winners"][trick])]
             lines.append(f"{winner} takes the {_ORDINALS[trick]} trick.")
-    if after["phase"] <= OVER:
+    if after["phase"] <= Phase.OVER:
         lines += _tell_end(after, rules, who)
     return lines
 
@@ -302,7 +294,7 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
         lines.append(f"{listed([who[s] for s in failed])} {verb} no trick: a bet of {bet}{each}.")
     chips = _chips(table, rules)
     lines += columns([(who[s], signed(chips[s])) for s in range(len(who))])
-    if table["phase"] == OVER:
+    if table["phase"] == Phase.OVER:
         return lines + _tell_sharing(table, rules, who)
     if bets := _bets(table, rules):
         lines.append(f"Bets on the table: {', '.join(map(str, bets))}.")

@@ -6,13 +6,13 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.cards.features import digits, one_seat, seat_set
+from kille_env.cards.features import digits, one_seat, put, seat_set, start
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import has, relative
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, width
-from kille_env.games.krypkille.table import DISCARDING, LEADING, TRICKS
+from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
+from kille_env.games.krypkille.table import TRICKS, Phase
 from kille_env.tricktaking.tricks import (
     HAND,
     TYPES,
@@ -22,6 +22,7 @@ from kille_env.tricktaking.tricks import (
     open_card,
     write_codes,
     write_counts,
+    write_hands,
     write_played,
     write_recalled,
     write_slots,
@@ -98,27 +99,9 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     )
 
 
-# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
-# place among those parts behind the first of them.
-_BEGINS = {part.name: part.offset for part in observation_parts(1)}
-ALONE = ("phase", "hand", "known", "trick", "lower", "equal", "deals_left")
-PHASE, HAND_AT, KNOWN, TRICK, LOWER, EQUAL, DEALS_LEFT = (_BEGINS[name] for name in ALONE)
-SEATS = _BEGINS["in_play"]
-SEAT_FEATURES = width(observation_parts(1)) - SEATS
-(
-    IN_PLAY,
-    DEALER,
-    TO_ACT,
-    EXCHANGED,
-    PASSED,
-    TO_LIMIT,
-    AT_LEAST,
-    BELOW,
-    MAY_HOLD,
-    MAY_BE_LOWER,
-    PLAYED,
-    WON,
-) = (index(_BEGINS[part.name] - SEATS) for part in observation_parts(1)[len(ALONE) :])
+OBS = offsets(observation_parts)
+INFO = offsets(information_state_parts)
+FULL = offsets(full_state_parts)
 
 
 @kernel
@@ -138,31 +121,32 @@ def known(table, seat):
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
+    p = np.int64(table["num_players"])
     phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
-    if phase >= DISCARDING:
-        out[index(PHASE + phase - DISCARDING)] = 1
-        out[index(TRICK + min(trick, TRICKS - 1))] = phase >= LEADING
+    if phase >= Phase.DISCARD:
+        put(1, out, OBS.phase, p, phase - Phase.DISCARD)
+        put(phase >= Phase.LEAD, out, OBS.trick, p, min(trick, TRICKS - 1))
     hand, mine = np.uint64(table["hand"][index(seat)]), known(table, index(seat))
     lowest = lowest_card(hand) >> 1 if hand != 0 else np.int64(0)
     unknown, lower = WHOLE_PACK & ~mine, cards_below(lowest)
-    write_slots(hand, out, HAND_AT)
-    write_counts(mine, out, KNOWN)
-    out[LOWER] = how_many(unknown & lower)
-    out[EQUAL] = how_many(unknown & cards_below(lowest + 1) & ~lower)
+    write_slots(hand, out, start(OBS.hand, p))
+    write_counts(mine, out, start(OBS.known, p))
+    put(how_many(unknown & lower), out, OBS.lower, p, 0)
+    put(how_many(unknown & cards_below(lowest + 1) & ~lower), out, OBS.equal, p, 0)
     if rules["episode"] != SINGLE_DEAL:
-        out[DEALS_LEFT] = min(DEALS, rules["max_deals"] - np.int64(table["deals"]))
+        left = min(DEALS, rules["max_deals"] - np.int64(table["deals"]))
+        put(left, out, OBS.deals_left, p, 0)
     _observe_players(table, rules, np.int64(seat), unknown, lower, out)
 
 
 @kernel
 def _observe_players(table, rules, viewer, unknown, lower, out):
-    """Writes the parts that have an entry a seat; what it reads of a seat it reads first."""
-    num_players, phase = np.int64(table["num_players"]), np.int64(table["phase"])
+    """Writes the parts that have an entry per seat; what it reads of a seat it reads first."""
+    p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
     in_play, passed = np.uint32(table["in_play"]), np.uint32(table["passed"])
-    acts, dealer, size = np.int64(table["seat"]), np.int64(table["dealer"]), index(num_players)
-    tricks = np.int64(table["trick"])
+    acts, dealer = np.int64(table["seat"]), np.int64(table["dealer"])
     limit = np.int64(0) if rules["episode"] == SINGLE_DEAL else np.int64(rules["limit"])
-    for other in range(num_players):
+    for other in range(p):
         this = index(other)
         plays = has(in_play, other)
         exchanged = table["exchanged"][this] + 1
@@ -172,19 +156,19 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
         if (other == viewer) | (not plays):
             may = np.uint64(0)
         may_hold, may_be_lower = how_many(may), how_many(may & lower)
-        at = index(SEATS + relative(other, viewer, num_players))
-        out[at + IN_PLAY * size] = plays
-        out[at + DEALER * size] = other == dealer
-        out[at + TO_ACT * size] = other == acts
-        out[at + EXCHANGED * size] = exchanged
-        out[at + PASSED * size] = has(passed, other)
-        out[at + TO_LIMIT * size] = to_limit
-        out[at + AT_LEAST * size] = at_least
-        out[at + BELOW * size] = below
-        out[at + MAY_HOLD * size] = may_hold
-        out[at + MAY_BE_LOWER * size] = may_be_lower
-    if phase >= LEADING:
-        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
+        at = relative(other, viewer, p)
+        put(plays, out, OBS.in_play, p, at)
+        put(other == dealer, out, OBS.dealer, p, at)
+        put(other == acts, out, OBS.to_act, p, at)
+        put(exchanged, out, OBS.exchanged, p, at)
+        put(has(passed, other), out, OBS.passed, p, at)
+        put(to_limit, out, OBS.to_limit, p, at)
+        put(at_least, out, OBS.at_least, p, at)
+        put(below, out, OBS.below, p, at)
+        put(may_hold, out, OBS.may_hold, p, at)
+        put(may_be_lower, out, OBS.may_be_lower, p, at)
+    if phase >= Phase.LEAD:
+        write_played(table, np.int64(table["trick"]), viewer, out, OBS.played, OBS.won)
 
 
 # information_state
@@ -194,27 +178,23 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
     out[:] = 0
-    num_players = np.int64(table["num_players"])
-    if table["phase"] >= DISCARDING:
-        out[table["phase"] - DISCARDING] = 1
-    at = NUM_PHASES
-    at = one_seat(table["seat"], seat, num_players, out, at)
-    at = one_seat(table["dealer"], seat, num_players, out, at)
-    write_codes(table["dealt"][seat], out, at)
-    write_codes(table["discarded"][seat], out, at + HAND)
-    write_codes(table["drawn_cards"][seat], out, at + 2 * HAND)
-    at += 3 * HAND
-    for other in range(num_players):
-        out[at + relative(other, seat, num_players)] = table["exchanged"][other] + 1
-    at += num_players
-    at = write_recalled(table, TRICKS, seat, out, at)
-    at = seat_set(table["passed"], seat, num_players, out, at)
-    at = one_seat(table["declarer"], seat, num_players, out, at)
-    for other in range(num_players):
-        step = relative(other, seat, num_players)
-        out[at + step] = open_card(table, other)
-        digits(np.int64(table["scores"][other]), 4, out, at + num_players + 4 * step)
-    digits(np.int64(table["deals"]), 4, out, at + 5 * num_players)
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.DISCARD:
+        put(1, out, INFO.phase, p, np.int64(table["phase"]) - Phase.DISCARD)
+    one_seat(table["seat"], seat, p, out, INFO.to_act)
+    one_seat(table["dealer"], seat, p, out, INFO.dealer)
+    write_codes(table["dealt"][seat], out, start(INFO.dealt, p))
+    write_codes(table["discarded"][seat], out, start(INFO.discarded, p))
+    write_codes(table["drawn_cards"][seat], out, start(INFO.drawn, p))
+    write_recalled(table, TRICKS, seat, out, INFO.led, INFO.played)
+    seat_set(table["passed"], seat, p, out, INFO.passed)
+    one_seat(table["declarer"], seat, p, out, INFO.declared)
+    for other in range(p):
+        at = relative(other, seat, p)
+        put(table["exchanged"][other] + 1, out, INFO.exchanged, p, at)
+        put(open_card(table, other), out, INFO.open_cards, p, at)
+        digits(np.int64(table["scores"][other]), 4, out, start(INFO.scores, p) + 4 * at)
+    digits(np.int64(table["deals"]), 4, out, start(INFO.deals, p))
 
 
 # full_state
@@ -223,10 +203,7 @@ def information_state(table, rules, seat, out):
 @kernel
 def full_state(table, rules, seat, out):
     """Writes everything, seen from a seat."""
-    num_players = np.int64(table["num_players"])
-    hands = SEATS + SEAT_FEATURES * num_players
-    observe(table, rules, seat, out[:hands])
-    for other in range(num_players):
-        at = hands + TYPES * relative(other, seat, num_players)
-        write_counts(table["hand"][other], out, at)
-        write_counts(table["discarded"][other], out, at + TYPES * num_players)
+    p = np.int64(table["num_players"])
+    observe(table, rules, seat, out[: start(FULL.hands, p)])
+    write_hands(table["hand"], seat, p, out, FULL.hands)
+    write_hands(table["discarded"], seat, p, out, FULL.discards)

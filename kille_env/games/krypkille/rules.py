@@ -8,18 +8,7 @@ from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.krypkille.settle import settle, still_in
-from kille_env.games.krypkille.table import (
-    CAP,
-    DECLARE,
-    DISCARD,
-    DISCARDING,
-    DISCARDS,
-    GUESSING,
-    LEADING,
-    PASS,
-    PLAY,
-    TRICKS,
-)
+from kille_env.games.krypkille.table import DISCARDS, TRICKS, Action, Phase, TalonShortage
 from kille_env.tricktaking.tricks import (
     HAND,
     card_of_type,
@@ -79,7 +68,7 @@ def deal(table, rules):
     table["in_play"] = players
     forehand = seat_left_of(table, dealer, players)
     deal_hands(table, forehand, HAND)
-    table["phase"] = DISCARDING
+    table["phase"] = Phase.DISCARD
     table["seat"] = forehand
 
 
@@ -91,18 +80,18 @@ def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do; a leader may play anything."""
     phase, acts = table["phase"], seat == table["seat"]
     hand = np.uint64(table["hand"][index(seat)])
-    guesses = acts & (phase == GUESSING)
-    discards = acts & (phase == DISCARDING)
-    out[DECLARE] = guesses
-    out[PASS] = guesses
+    guesses = acts & (phase == Phase.GUESS)
+    discards = acts & (phase == Phase.DISCARD)
+    out[Action.DECLARE] = guesses
+    out[Action.PASS] = guesses
     if discards:
         most = np.int64(rules["max_discards"])
-        if rules["talon_shortage"] == CAP:
+        if rules["talon_shortage"] == TalonShortage.CAP:
             most = min(most, talon_left(table))
-        write_discards(hand, most, out, DISCARD, NUM_DISCARDS)
+        write_discards(hand, most, out, Action.DISCARD, NUM_DISCARDS)
     else:
-        out[DISCARD : DISCARD + NUM_DISCARDS] = 0
-    write_types(hand if acts & (phase == LEADING) else np.uint64(0), out, PLAY)
+        out[Action.DISCARD : Action.DISCARD + NUM_DISCARDS] = 0
+    write_types(hand if acts & (phase == Phase.LEAD) else np.uint64(0), out, Action.PLAY)
 
 
 # apply
@@ -112,12 +101,12 @@ def legal_actions(table, rules, seat, out):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
-    if phase == LEADING:
-        _play_trick(table, seat, action - PLAY)
-    elif phase == GUESSING:
+    if phase == Phase.LEAD:
+        _play_trick(table, seat, action - Action.PLAY)
+    elif phase == Phase.GUESS:
         _guess(table, rules, seat, action)
     else:
-        _discard(table, seat, action - DISCARD)
+        _discard(table, seat, action - Action.DISCARD)
 
 
 @kernel
@@ -132,7 +121,7 @@ def _discard(table, seat, number):
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
     if following == forehand:
-        table["phase"] = LEADING
+        table["phase"] = Phase.LEAD
         lead_from(table, forehand)
 
 
@@ -161,7 +150,7 @@ def _play_trick(table, leader, kind):
     winner = np.int64(table["holder"])
     table["seat"] = winner
     if table["trick"] == TRICKS:
-        table["phase"] = GUESSING
+        table["phase"] = Phase.GUESS
     else:
         lead_from(table, winner)
 
@@ -185,7 +174,7 @@ def _forced_card(table, seat):
 @kernel
 def _guess(table, rules, seat, action):
     """Declare or pass, "until one player has declared, or all players have passed"."""
-    if action == DECLARE:
+    if action == Action.DECLARE:
         table["declarer"] = seat
         settle(table, rules)
         return

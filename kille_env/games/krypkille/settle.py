@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.cards.pack import Kind
 from kille_env.cards.seats import bit, count, has, seat_left_of
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Rules
-from kille_env.core.table import DEAL, OVER
-from kille_env.games.krypkille.table import DENOMINATION, FIRST_WORTH, KILLE
+from kille_env.games.krypkille.table import FIRST_WORTH, Phase, Worth
 from kille_env.tricktaking.tricks import TYPES, lowest_card
 
 
@@ -30,7 +30,7 @@ def settle(table, rules):
         table["scores"][index(seat)] += table["points"][index(seat)]
     table["seat"] = -1
     table["next_dealer"] = -1
-    table["phase"] = OVER
+    table["phase"] = Phase.OVER
     players = still_in(table, rules)
     if rules["episode"] == SINGLE_DEAL:
         for seat in range(table["num_players"]):
@@ -44,7 +44,7 @@ def settle(table, rules):
         _share(table, players)
     else:
         table["next_dealer"] = seat_left_of(table, table["dealer"], players)
-        table["phase"] = DEAL
+        table["phase"] = Phase.DEAL
 
 
 @kernel
@@ -61,14 +61,14 @@ def _write_points(table, rules):
     alone = (holders == bit(declarer)) | (rules["tie_beats_declarer"] == 0)
     if has(holders, declarer) & alone:
         _charge(table, rules, bit(declarer), rules["right_declarer"], False)
-        worth = rules["right_others"] == DENOMINATION
+        worth = rules["right_others"] == Worth.DENOMINATION
         _charge(table, rules, others, 0, worth)
     else:
-        worth = rules["wrong_declarer_base"] == DENOMINATION
+        worth = rules["wrong_declarer_base"] == Worth.DENOMINATION
         extra = rules["wrong_declarer_extra"]
         _charge(table, rules, bit(declarer), extra, worth)
         _charge(table, rules, others & holders, rules["wrong_lowest"], False)
-        worth = rules["wrong_others"] == DENOMINATION
+        worth = rules["wrong_others"] == Worth.DENOMINATION
         _charge(table, rules, others & ~holders, 0, worth)
 
 
@@ -93,7 +93,7 @@ def _charge(table, rules, seats, points, worth):
         if has(seats, seat):
             rank = lowest_card(table["hand"][index(seat)]) >> 1
             own = max(0, rank - FIRST_WORTH)
-            if rank == KILLE:
+            if rank == Kind.KI:
                 own = rules["kille_denomination"]
             table["points"][index(seat)] = points + (own if worth else 0)
 
@@ -127,7 +127,7 @@ def retired(table: Any, rules: Rules) -> list[int]:
     Between deals a seat that has just gone out with all the others may still share the win, but
     then the match is over.
     """
-    if table["phase"] == OVER:
+    if table["phase"] == Phase.OVER:
         return []
     limit = rules.number("limit")
     return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]

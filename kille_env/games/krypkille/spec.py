@@ -1,7 +1,7 @@
 """The facts about Krypkille: its switches and presets, and its `SPEC`."""
 
-from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.krypkille.observe import (
     full_state_parts,
     information_state_parts,
@@ -9,19 +9,17 @@ from kille_env.games.krypkille.observe import (
 )
 from kille_env.games.krypkille.table import (
     ACTIONS,
-    DISCARD,
     FIRST_WORTH,
-    KILLE,
     MAX_PLAYERS,
-    PHASES,
-    PLAY,
     TABLE,
     TRICKS,
+    Action,
+    Phase,
+    TalonShortage,
+    Worth,
 )
 from kille_env.games.krypkille.text import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.tricks import HAND
-
-_WORTH = ("denomination", "zero")
 
 SWITCHES = (
     Switch(
@@ -36,7 +34,7 @@ SWITCHES = (
         "where the talon is too short: the others' discards become talon, or nobody may discard "
         "more than it holds",
         "reshuffle",
-        ("reshuffle", "cap"),
+        member_names(TalonShortage),
         decision="D-R03",
     ),
     Switch("right_declarer", "points of a declarer who has the lowest card", 0, decision="D-R01"),
@@ -44,14 +42,14 @@ SWITCHES = (
         "right_others",
         "what the others then score for their cards",
         "denomination",
-        _WORTH,
+        member_names(Worth),
         decision="D-R01",
     ),
     Switch(
         "wrong_declarer_base",
         "what a declarer who is wrong scores for his card",
         {"reconstructed": "denomination", "blog2010": "zero"},
-        _WORTH,
+        member_names(Worth),
         decision="D-R01",
     ),
     Switch("wrong_declarer_extra", "points on top of that", 10, decision="D-R01"),
@@ -65,7 +63,7 @@ SWITCHES = (
         "wrong_others",
         "what the rest then score for their cards",
         "denomination",
-        _WORTH,
+        member_names(Worth),
         decision="D-R01",
     ),
     Switch(
@@ -97,7 +95,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     """Bounds of a step's reward: the 1 of a match, or minus the points of a single deal."""
     if rules["episode"] == "match":
         return 0.0, 1.0
-    dearest = max(KILLE - 1 - FIRST_WORTH, rules.number("kille_denomination"))
+    dearest = max(Kind.KI - 1 - FIRST_WORTH, rules.number("kille_denomination"))
     flat = ("right_declarer", "wrong_lowest", "allpass_lowest", "allpass_others")
     most = max(dearest + rules.number("wrong_declarer_extra"), *map(rules.number, flat))
     return -float(most), 0.0
@@ -117,7 +115,7 @@ SPEC = GameSpec(
     max_players=MAX_PLAYERS,
     default_players=4,
     actions=ACTIONS,
-    phases=PHASES,
+    phases=member_names(Phase),
     presets=("reconstructed", "blog2010"),
     switches=SWITCHES,
     table=TABLE,
@@ -127,7 +125,7 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=False,
     max_decisions=_max_decisions,
-    covered_actions=tuple(range(DISCARD + 1, PLAY)),
+    covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
     result_keys=RESULT_KEYS,

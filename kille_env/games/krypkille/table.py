@@ -1,27 +1,46 @@
 """A table of Krypkille: its record and its constants."""
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.table import table_dtype
-from kille_env.tricktaking.tricks import HAND, PLAYS, TYPES, discard_fields, discards, trick_fields
+from kille_env.tricktaking.tricks import HAND, PLAYS, discard_fields, discards, trick_fields
 
 MAX_PLAYERS = 6
 TRICKS = 4
 DISCARDS = discards(HAND)
 
+
+class Action(IntEnum):
+    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+
+    DECLARE, PASS, DISCARD = range(3)
+    PLAY = DISCARD + len(DISCARDS)
+
+
 ACTIONS = ("declare", "pass", *DISCARDS, *PLAYS)
-DECLARE, PASS, DISCARD = range(3)
-PLAY = DISCARD + len(DISCARDS)
 
-PHASES = ("deal", "over", "discard", "lead", "guess")
-DISCARDING, LEADING, GUESSING = range(2, 5)
 
-# What the numbers in the rules record mean, in the order of the switches' values.
-CAP = 1
-DENOMINATION = 0
+class Phase(IntEnum):
+    """What is to be decided."""
 
-KILLE = TYPES - 1
+    DEAL, OVER, DISCARD, LEAD, GUESS = range(5)
+
+
+class TalonShortage(IntEnum):
+    """What happens where the talon is too short for the discards, a switch."""
+
+    RESHUFFLE, CAP = range(2)
+
+
+class Worth(IntEnum):
+    """What a card scores, the value of some switches."""
+
+    DENOMINATION, ZERO = range(2)
+
+
 FIRST_WORTH = 2  # "Blaren 0, Blompottan 0, Kransen 0, 1 1": lilja 1 is two ranks above its number
 
 TABLE = table_dtype(

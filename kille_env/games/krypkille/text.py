@@ -8,20 +8,11 @@ from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
-from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import columns, counted, listed
 from kille_env.errors import RulesError
-from kille_env.games.krypkille.table import (
-    ACTIONS,
-    DISCARD,
-    DISCARDING,
-    LEADING,
-    PLAY,
-    TRICKS,
-)
-from kille_env.tricktaking.tricks import (
+from kille_env.games.krypkille.table import ACTIONS, TRICKS, Action, Phase
+from kille_env.tricktaking.text import (
     CARD_NOTES,
-    HAND,
     codes_of,
     discard_text,
     is_discard,
@@ -29,6 +20,7 @@ from kille_env.tricktaking.tricks import (
     tell_hand,
     tell_trick,
 )
+from kille_env.tricktaking.tricks import HAND
 
 MEANINGS = {
     "discard": "exchange these cards; alone: keep all",
@@ -86,14 +78,14 @@ def _out(table: Any, rules: Rules) -> list[int]:
 
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
-    if DISCARD <= action < PLAY:
-        return discard_text(int(table["hand"][int(table["seat"])]), action - DISCARD)
+    if Action.DISCARD <= action < Action.PLAY:
+        return discard_text(int(table["hand"][int(table["seat"])]), action - Action.DISCARD)
     return ACTIONS[action]
 
 
 def knows_action(text: Any) -> bool:
     """Returns whether a text can be an action's."""
-    fixed = (*ACTIONS[:DISCARD], *ACTIONS[PLAY:])
+    fixed = (*ACTIONS[: Action.DISCARD], *ACTIONS[Action.PLAY :])
     return text in fixed or is_discard(text, HAND)
 
 
@@ -148,15 +140,15 @@ def _row(
 
 def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
     phase = int(table["phase"])
-    if phase == OVER:
+    if phase == Phase.OVER:
         return "The match is over."
-    if phase == DEAL:
+    if phase == Phase.DEAL:
         return "Cards are to be dealt."
     seat = who[int(table["seat"])]
-    if phase == DISCARDING:
+    if phase == Phase.DISCARD:
         most = rules.number("max_discards")
         return f"{seat} may discard up to {counted(most, 'card', 'cards')}."
-    if phase == LEADING:
+    if phase == Phase.LEAD:
         return f"{seat} leads to trick {int(table['trick']) + 1}."
     return f"{seat} declares or passes."
 
@@ -171,7 +163,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     lines = _tell_action(before, after, who, seat)
     if after["trick"] == TRICKS > before["trick"]:
         lines.append(f"{who[int(after['seat'])]} begins the guessing.")
-    if after["phase"] <= OVER:
+    if after["phase"] <= Phase.OVER:
         lines += _tell_end(before, after, rules, who)
     return lines
 
@@ -191,7 +183,7 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> l
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
-    if phase == DISCARDING:
+    if phase == Phase.DISCARD:
         number = int(after["exchanged"][actor])
         if number == 0:
             return [f"{name} keeps all cards."]
@@ -202,7 +194,7 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> l
             return [f"{told}."]
         got = names_of(after["drawn_cards"][actor])
         return [f"{told}: {names_of(after['discarded'][actor])} for {got}."]
-    if phase == LEADING:
+    if phase == Phase.LEAD:
         return [tell_trick(after, who, int(before["trick"]))]
     if after["declarer"] == actor:
         return [f"{name} declares with {names_of(after['hand'][actor])}."]
@@ -222,7 +214,7 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
     out = [who[s] for s in _out(after, rules) if s in seats]
     if rules["episode"] == "match" and out:
         lines.append(f"{listed(out)} {'is' if len(out) == 1 else 'are'} out.")
-    if after["phase"] != OVER or rules["episode"] == "deal":
+    if after["phase"] != Phase.OVER or rules["episode"] == "deal":
         return lines
     winners = [who[s] for s in members(after["winners"])]
     if winners:

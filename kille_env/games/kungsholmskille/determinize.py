@@ -10,7 +10,7 @@ they tell nothing for certain.
 import numpy as np
 
 from kille_env.core.jit import index, kernel
-from kille_env.games.kungsholmskille.table import LOWEST
+from kille_env.games.kungsholmskille.table import ForcedBeat
 from kille_env.tricktaking.hidden import (
     deal_hidden,
     relabel_discards,
@@ -24,7 +24,9 @@ from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 def resample(table, rules, seat, cards):
     """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
     unseen = WHOLE_PACK & ~seen(table, index(seat))
-    deal_hidden(table, np.int64(seat), unseen, rules["forced_beat"] == LOWEST, True, cards)
+    deal_hidden(
+        table, np.int64(seat), unseen, rules["forced_beat"] == ForcedBeat.LOWEST, True, cards
+    )
     share_draws(table, np.int64(seat))
 
 

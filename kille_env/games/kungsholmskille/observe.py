@@ -6,18 +6,11 @@ meaning stands in its layout below, from which the page of the game is made.
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat
+from kille_env.cards.features import binary, capped, digits, one_seat, put, start
 from kille_env.cards.seats import has, relative
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import Part, lay_out, width
-from kille_env.games.kungsholmskille.table import (
-    BUD1,
-    CLAIMED,
-    MOST_DISCARDS,
-    PLAYING,
-    TRICKS,
-    YIELDED,
-)
+from kille_env.core.spec import Part, lay_out, offsets
+from kille_env.games.kungsholmskille.table import MOST_DISCARDS, TRICKS, Phase, Said
 from kille_env.tricktaking.pots import deals_left
 from kille_env.tricktaking.tricks import (
     HAND,
@@ -26,6 +19,7 @@ from kille_env.tricktaking.tricks import (
     seen,
     write_codes,
     write_counts,
+    write_hands,
     write_played,
     write_recalled,
     write_slots,
@@ -105,33 +99,9 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     )
 
 
-# Where the parts of the observation begin, read from its layout: a part of [P] begins P times its
-# place among those parts behind the first of them.
-_BEGINS = {part.name: part.offset for part in observation_parts(1)}
-ALONE = ("phase", "hand", "seen", "highest", "trick", "pot", "deals_left")
-PHASE, HAND_AT, SEEN, HIGHEST, TRICK, POT, DEALS_LEFT = (_BEGINS[name] for name in ALONE)
-SEATS = _BEGINS["in_play"]
-SEAT_FEATURES = width(observation_parts(1)) - SEATS
-(
-    IN_PLAY,
-    DEALER,
-    FOREHAND,
-    TO_ACT,
-    SAID_BUD,
-    KNOCKED,
-    STAYED,
-    EXCHANGED,
-    SAID_BUD_AGAIN,
-    KNOCKED_AGAIN,
-    SAID_BUD_LAST,
-    LEADS,
-    HOLDS,
-    ON_TABLE,
-    AT_LEAST,
-    BELOW,
-    PLAYED,
-    WON,
-) = (index(_BEGINS[part.name] - SEATS) for part in observation_parts(1)[len(ALONE) :])
+OBS = offsets(observation_parts)
+INFO = offsets(information_state_parts)
+FULL = offsets(full_state_parts)
 
 
 # observe
@@ -141,57 +111,58 @@ SEAT_FEATURES = width(observation_parts(1)) - SEATS
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
+    p = np.int64(table["num_players"])
     phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
     highest = np.int64(table["highest"])
-    if phase >= BUD1:
-        out[index(PHASE + phase - BUD1)] = 1
-        out[index(TRICK + min(trick, TRICKS - 1))] = phase >= PLAYING
-    if (phase == PLAYING) & (highest >= 0):
-        out[index(HIGHEST + highest)] = 1
-    write_slots(table["hand"][index(seat)], out, HAND_AT)
-    write_counts(seen(table, index(seat)), out, SEEN)
+    if phase >= Phase.BUD1:
+        put(1, out, OBS.phase, p, phase - Phase.BUD1)
+        put(phase >= Phase.PLAY, out, OBS.trick, p, min(trick, TRICKS - 1))
+    if (phase == Phase.PLAY) & (highest >= 0):
+        put(1, out, OBS.highest, p, highest)
+    write_slots(table["hand"][index(seat)], out, start(OBS.hand, p))
+    write_counts(seen(table, index(seat)), out, start(OBS.seen, p))
+    # The pot and the deals left lie side by side and are written as one number.
     numbers = capped(table["pot"], 10) | capped(deals_left(table, rules), 8) << 10
-    binary(numbers, 18, out, POT)
+    binary(numbers, 18, out, start(OBS.pot, p))
     _observe_players(table, np.int64(seat), out)
 
 
 @kernel
 def _observe_players(table, viewer, out):
-    """Writes the parts that have an entry a seat; what it reads of a seat it reads first."""
-    num_players, phase = np.int64(table["num_players"]), np.int64(table["phase"])
+    """Writes the parts that have an entry per seat; what it reads of a seat it reads first."""
+    p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
     in_play, trick = np.uint32(table["in_play"]), np.int64(table["trick"])
-    size, playing = index(num_players), phase == PLAYING
+    playing = phase == Phase.PLAY
     leader = np.int64(table["lead"][index(min(trick, TRICKS - 1))]) if playing else np.int64(-1)
     holder = np.int64(table["holder"]) if playing & (table["highest"] >= 0) else np.int64(-1)
     acts, dealer = np.int64(table["seat"]), np.int64(table["dealer"])
     forehand = np.int64(table["forehand"])
-    for other in range(num_players):
+    for other in range(p):
         this = index(other)
         said1, said2 = table["said1"][this], table["said2"][this]
         stayed, showed = table["stayed"][this], table["showed"][this]
         exchanged = table["exchanged"][this] + 1
         at_least, below = table["at_least"][this], table["below"][this]
         on_table = (table["played"][index(min(trick, TRICKS - 1)), this] >> 1) + 1
-        at = index(SEATS + relative(other, viewer, num_players))
-        out[at + IN_PLAY * size] = has(in_play, other)
-        out[at + DEALER * size] = other == dealer
-        out[at + FOREHAND * size] = other == forehand
-        out[at + TO_ACT * size] = other == acts
-        out[at + SAID_BUD * size] = said1 == YIELDED
-        out[at + KNOCKED * size] = said1 == CLAIMED
-        out[at + STAYED * size] = stayed == CLAIMED
-        out[at + EXCHANGED * size] = exchanged
-        out[at + SAID_BUD_AGAIN * size] = said2 == YIELDED
-        out[at + KNOCKED_AGAIN * size] = said2 == CLAIMED
-        out[at + SAID_BUD_LAST * size] = showed == YIELDED
-        out[at + LEADS * size] = other == leader
-        out[at + HOLDS * size] = other == holder
-        out[at + ON_TABLE * size] = on_table if playing else 0
-        out[at + AT_LEAST * size] = at_least
-        out[at + BELOW * size] = below
-    if phase >= PLAYING:
-        tricks = min(trick + 1, TRICKS)
-        write_played(table, tricks, viewer, out, SEATS + PLAYED * size, SEATS + WON * size)
+        at = relative(other, viewer, p)
+        put(has(in_play, other), out, OBS.in_play, p, at)
+        put(other == dealer, out, OBS.dealer, p, at)
+        put(other == forehand, out, OBS.forehand, p, at)
+        put(other == acts, out, OBS.to_act, p, at)
+        put(said1 == Said.YIELDED, out, OBS.said_bud, p, at)
+        put(said1 == Said.CLAIMED, out, OBS.knocked, p, at)
+        put(stayed == Said.CLAIMED, out, OBS.stayed, p, at)
+        put(exchanged, out, OBS.exchanged, p, at)
+        put(said2 == Said.YIELDED, out, OBS.said_bud_again, p, at)
+        put(said2 == Said.CLAIMED, out, OBS.knocked_again, p, at)
+        put(showed == Said.YIELDED, out, OBS.said_bud_last, p, at)
+        put(other == leader, out, OBS.leads, p, at)
+        put(other == holder, out, OBS.holds, p, at)
+        put(on_table if playing else 0, out, OBS.on_table, p, at)
+        put(at_least, out, OBS.at_least, p, at)
+        put(below, out, OBS.below, p, at)
+    if phase >= Phase.PLAY:
+        write_played(table, min(trick + 1, TRICKS), viewer, out, OBS.played, OBS.won)
 
 
 # information_state
@@ -201,32 +172,26 @@ def _observe_players(table, viewer, out):
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
     out[:] = 0
-    num_players = np.int64(table["num_players"])
-    if table["phase"] >= BUD1:
-        out[table["phase"] - BUD1] = 1
-    at = NUM_PHASES
-    at = one_seat(table["seat"], seat, num_players, out, at)
-    at = one_seat(table["dealer"], seat, num_players, out, at)
-    write_codes(table["dealt"][seat], out, at)
-    write_codes(table["discarded"][seat], out, at + HAND)
-    write_codes(table["drawn_cards"][seat], out, at + HAND + MOST_DISCARDS)
-    at += HAND + 2 * MOST_DISCARDS
-    for other in range(num_players):
-        here = at + relative(other, seat, num_players)
-        out[here] = table["said1"][other]
-        out[here + num_players] = table["stayed"][other]
-        out[here + 2 * num_players] = table["exchanged"][other] + 1
-        out[here + 3 * num_players] = table["said2"][other]
-    at += 4 * num_players
-    at = write_recalled(table, TRICKS, seat, out, at)
-    for other in range(num_players):
-        here = at + relative(other, seat, num_players)
-        out[here] = table["showed"][other]
-        out[here + num_players] = open_card(table, other)
-        digits(np.int64(table["owed"][other]), 4, out, at + 2 * num_players + 4 * (here - at))
-    at += 6 * num_players
-    digits(np.int64(table["pot"]), 6, out, at)
-    digits(np.int64(table["deals"]), 4, out, at + 6)
+    p = np.int64(table["num_players"])
+    if table["phase"] >= Phase.BUD1:
+        put(1, out, INFO.phase, p, np.int64(table["phase"]) - Phase.BUD1)
+    one_seat(table["seat"], seat, p, out, INFO.to_act)
+    one_seat(table["dealer"], seat, p, out, INFO.dealer)
+    write_codes(table["dealt"][seat], out, start(INFO.dealt, p))
+    write_codes(table["discarded"][seat], out, start(INFO.discarded, p))
+    write_codes(table["drawn_cards"][seat], out, start(INFO.drawn, p))
+    for other in range(p):
+        at = relative(other, seat, p)
+        put(table["said1"][other], out, INFO.said1, p, at)
+        put(table["stayed"][other], out, INFO.stayed, p, at)
+        put(table["exchanged"][other] + 1, out, INFO.exchanged, p, at)
+        put(table["said2"][other], out, INFO.said2, p, at)
+        put(table["showed"][other], out, INFO.showed, p, at)
+        put(open_card(table, other), out, INFO.open_cards, p, at)
+        digits(np.int64(table["owed"][other]), 4, out, start(INFO.owed, p) + 4 * at)
+    write_recalled(table, TRICKS, seat, out, INFO.led, INFO.played)
+    digits(np.int64(table["pot"]), 6, out, start(INFO.pot, p))
+    digits(np.int64(table["deals"]), 4, out, start(INFO.deals, p))
 
 
 # full_state
@@ -235,10 +200,7 @@ def information_state(table, rules, seat, out):
 @kernel
 def full_state(table, rules, seat, out):
     """Writes everything, seen from a seat."""
-    num_players = np.int64(table["num_players"])
-    hands = SEATS + SEAT_FEATURES * num_players
-    observe(table, rules, seat, out[:hands])
-    for other in range(num_players):
-        at = hands + TYPES * relative(other, seat, num_players)
-        write_counts(table["hand"][other], out, at)
-        write_counts(table["discarded"][other], out, at + TYPES * num_players)
+    p = np.int64(table["num_players"])
+    observe(table, rules, seat, out[: start(FULL.hands, p)])
+    write_hands(table["hand"], seat, p, out, FULL.hands)
+    write_hands(table["discarded"], seat, p, out, FULL.discards)

@@ -14,27 +14,14 @@ from kille_env.games.kungsholmskille.settle import (
 )
 from kille_env.games.kungsholmskille.table import (
     ANTE,
-    BUD,
-    BUD1,
-    BUD2,
-    CLAIMED,
-    DISCARD,
     DISCARDS,
-    EXCHANGE,
-    FOLD,
-    FOLDING,
-    KNOCK,
-    LOWEST,
     MOST_DISCARDS,
-    NO_END,
-    PLAY,
-    PLAYING,
-    SHOW,
-    SHOWING,
-    SILENT,
-    STAY,
     TRICKS,
-    YIELDED,
+    Action,
+    End,
+    ForcedBeat,
+    Phase,
+    Said,
 )
 from kille_env.tricktaking.pots import begin_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
@@ -76,11 +63,11 @@ def _clear_deal(table):
     table["in_play"] = 0
     table["knocker"] = -1
     table["forehand"] = -1
-    table["said1"][:] = SILENT
-    table["stayed"][:] = SILENT
-    table["said2"][:] = SILENT
-    table["showed"][:] = SILENT
-    table["end"] = NO_END
+    table["said1"][:] = Said.NOTHING
+    table["stayed"][:] = Said.NOTHING
+    table["said2"][:] = Said.NOTHING
+    table["showed"][:] = Said.NOTHING
+    table["end"] = End.NONE
     table["shower"] = -1
     table["winner"] = -1
     table["chips"][:] = 0
@@ -98,7 +85,7 @@ def deal(table, rules):
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
     deal_hands(table, table["forehand"], HAND)
-    table["phase"] = BUD1
+    table["phase"] = Phase.BUD1
     table["seat"] = table["forehand"]
 
 
@@ -109,23 +96,23 @@ def deal(table, rules):
 def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do."""
     phase, acts = table["phase"], seat == table["seat"]
-    speaks = acts & ((phase == BUD1) | (phase == BUD2))
-    shows = acts & (phase == SHOWING)
-    folds = acts & (phase == FOLDING)
+    speaks = acts & ((phase == Phase.BUD1) | (phase == Phase.BUD2))
+    shows = acts & (phase == Phase.SHOW)
+    folds = acts & (phase == Phase.FOLD)
     may_fold = (seat != table["forehand"]) | (rules["forehand_may_fold"] != 0)
     hand = np.uint64(table["hand"][index(seat)])
-    playable = _playable(table, rules, hand) if acts & (phase == PLAYING) else np.uint64(0)
-    exchanges = acts & (phase == EXCHANGE)
-    out[BUD] = speaks | shows
-    out[KNOCK] = speaks
-    out[STAY] = folds
-    out[FOLD] = folds & may_fold
-    out[SHOW] = shows
+    playable = _playable(table, rules, hand) if acts & (phase == Phase.PLAY) else np.uint64(0)
+    exchanges = acts & (phase == Phase.EXCHANGE)
+    out[Action.BUD] = speaks | shows
+    out[Action.KNOCK] = speaks
+    out[Action.STAY] = folds
+    out[Action.FOLD] = folds & may_fold
+    out[Action.SHOW] = shows
     if exchanges:
-        write_discards(hand, MOST_DISCARDS, out, DISCARD, NUM_DISCARDS)
+        write_discards(hand, MOST_DISCARDS, out, Action.DISCARD, NUM_DISCARDS)
     else:
-        out[DISCARD : DISCARD + NUM_DISCARDS] = 0
-    write_types(playable, out, PLAY)
+        out[Action.DISCARD : Action.DISCARD + NUM_DISCARDS] = 0
+    write_types(playable, out, Action.PLAY)
 
 
 @kernel
@@ -140,7 +127,7 @@ def _playable(table, rules, hand):
     able = heading(hand, np.int64(table["highest"]))
     if able == 0:
         return lowest_of(hand)
-    return lowest_of(able) if (rules["forced_beat"] == LOWEST) & (not leads) else able
+    return lowest_of(able) if (rules["forced_beat"] == ForcedBeat.LOWEST) & (not leads) else able
 
 
 # apply
@@ -150,15 +137,15 @@ def _playable(table, rules, hand):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
-    if phase == PLAYING:
-        _play(table, seat, action - PLAY)
-    elif phase == BUD1:
+    if phase == Phase.PLAY:
+        _play(table, seat, action - Action.PLAY)
+    elif phase == Phase.BUD1:
         _speak(table, rules, seat, action)
-    elif phase == FOLDING:
+    elif phase == Phase.FOLD:
         _stay_or_fold(table, rules, seat, action)
-    elif phase == EXCHANGE:
-        _exchange(table, seat, action - DISCARD)
-    elif phase == BUD2:
+    elif phase == Phase.EXCHANGE:
+        _exchange(table, seat, action - Action.DISCARD)
+    elif phase == Phase.BUD2:
         _speak_again(table, rules, seat, action)
     else:
         _show_or_not(table, rules, seat, action)
@@ -167,12 +154,12 @@ def apply(table, rules, action):
 @kernel
 def _speak(table, rules, seat, action):
     """Bud or knock, before the exchange."""
-    table["said1"][seat] = CLAIMED if action == KNOCK else YIELDED
+    table["said1"][seat] = Said.CLAIMED if action == Action.KNOCK else Said.YIELDED
     following = next_seat(table, seat)
     table["seat"] = following
-    if action == KNOCK:
+    if action == Action.KNOCK:
         table["knocker"] = seat
-        table["phase"] = FOLDING
+        table["phase"] = Phase.FOLD
     elif following == table["forehand"]:
         end_in_bud_round(table, rules)
 
@@ -180,8 +167,8 @@ def _speak(table, rules, seat, action):
 @kernel
 def _stay_or_fold(table, rules, seat, action):
     """The others decide "fram till spelaren till höger om den som begärde spel" (D-K09)."""
-    table["stayed"][seat] = YIELDED if action == FOLD else CLAIMED
-    if action == FOLD:
+    table["stayed"][seat] = Said.YIELDED if action == Action.FOLD else Said.CLAIMED
+    if action == Action.FOLD:
         table["in_play"] &= ~bit(seat)
     following = next_seat(table, seat)
     table["seat"] = following
@@ -192,7 +179,7 @@ def _stay_or_fold(table, rules, seat, action):
         # "[Rollen] som förhand [tas] över av närmaste kvarvarande spelare i riktning åt vänster"
         table["forehand"] = seat_left_of(table, table["dealer"], table["in_play"])
         table["seat"] = table["forehand"]
-        table["phase"] = EXCHANGE
+        table["phase"] = Phase.EXCHANGE
 
 
 @kernel
@@ -202,18 +189,18 @@ def _exchange(table, seat, discard):
     table["hand"][seat] |= table["drawn_cards"][seat]
     table["seat"] = seat_left_of(table, seat, table["in_play"])
     if table["seat"] == table["forehand"]:
-        table["phase"] = BUD2
+        table["phase"] = Phase.BUD2
 
 
 @kernel
 def _speak_again(table, rules, seat, action):
     """Bud or knock, after the exchange; "så fort någon knackar, går man vidare"."""
-    table["said2"][seat] = CLAIMED if action == KNOCK else YIELDED
+    table["said2"][seat] = Said.CLAIMED if action == Action.KNOCK else Said.YIELDED
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
-    if action == KNOCK:
+    if action == Action.KNOCK:
         table["seat"] = table["forehand"]
-        table["phase"] = PLAYING
+        table["phase"] = Phase.PLAY
         lead_from(table, table["forehand"])
     elif following == table["forehand"]:
         end_in_bud_round(table, rules)
@@ -226,7 +213,7 @@ def _play(table, seat, kind):
     if following < 0:
         following = np.int64(table["holder"])
         if table["trick"] == TRICKS:
-            table["phase"] = SHOWING
+            table["phase"] = Phase.SHOW
         else:
             lead_from(table, following)
     table["seat"] = following
@@ -235,10 +222,10 @@ def _play(table, seat, kind):
 @kernel
 def _show_or_not(table, rules, seat, action):
     """Bud or show, from the winner of the fourth trick."""
-    table["showed"][seat] = CLAIMED if action == SHOW else YIELDED
+    table["showed"][seat] = Said.CLAIMED if action == Action.SHOW else Said.YIELDED
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
-    if action == SHOW:
+    if action == Action.SHOW:
         table["shower"] = seat
         end_in_showing(table, rules)
     elif following == table["won"][TRICKS - 1]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from kille_env.cards.seats import everybody, has, seat_left_of
 from kille_env.core.jit import index, kernel
-from kille_env.games.kungsholmskille.table import BUD_ROUND, SHOWN, TRICKS, WALK_OVER
+from kille_env.games.kungsholmskille.table import TRICKS, End
 from kille_env.tricktaking.pots import pay_out, settle
 from kille_env.tricktaking.tricks import TYPES, lowest_card
 
@@ -15,7 +15,7 @@ def end_in_bud_round(table, rules):
     folders = everybody(table) & ~np.uint32(table["in_play"])
     for seat in range(table["num_players"]):
         table["owed"][seat] = (folders == 0) | has(folders, seat)
-    table["end"] = BUD_ROUND
+    table["end"] = End.BUD_ROUND
     settle(table, rules)
 
 
@@ -24,7 +24,7 @@ def end_in_walk_over(table, rules):
     """All but the knocker have folded: he takes the pot, and all put in one."""
     for seat in range(table["num_players"]):
         table["owed"][seat] = 1
-    table["end"] = WALK_OVER
+    table["end"] = End.WALK_OVER
     table["winner"] = table["knocker"]
     settle(table, rules)
 
@@ -54,7 +54,7 @@ def end_in_showing(table, rules):
         pay_out(table, winner, table["pot"])
     table["winner"] = winner
     _owe_after_showing(table, number == 2)
-    table["end"] = SHOWN
+    table["end"] = End.SHOWING
     settle(table, rules)
 
 

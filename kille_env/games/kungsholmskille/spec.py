@@ -1,7 +1,7 @@
 """The facts about Kungsholmskille: its switches and presets, and its `SPEC`."""
 
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.core.spec import GameSpec, Rules, Switch
+from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.kungsholmskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -10,11 +10,11 @@ from kille_env.games.kungsholmskille.observe import (
 from kille_env.games.kungsholmskille.table import (
     ACTIONS,
     ANTE,
-    DISCARD,
     MAX_PLAYERS,
-    PHASES,
-    PLAY,
     TABLE,
+    Action,
+    ForcedBeat,
+    Phase,
 )
 from kille_env.games.kungsholmskille.text import MEANINGS, NOTES, RESULT_KEYS
 
@@ -30,7 +30,7 @@ SWITCHES = (
         "forced_beat",
         "who can head the trick does so with any card that does, or with the lowest of them",
         "any",
-        ("any", "lowest"),
+        member_names(ForcedBeat),
         decision="D-K03",
     ),
     Switch(
@@ -71,7 +71,7 @@ SPEC = GameSpec(
     max_players=MAX_PLAYERS,
     default_players=4,
     actions=ACTIONS,
-    phases=PHASES,
+    phases=member_names(Phase),
     presets=("standard",),
     switches=SWITCHES,
     table=TABLE,
@@ -81,7 +81,7 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    covered_actions=tuple(range(DISCARD + 1, PLAY)),
+    covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
     result_keys=RESULT_KEYS,

@@ -1,5 +1,7 @@
 """A table of Kungsholmskille: its record and its constants."""
 
+from enum import IntEnum
+
 import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK
@@ -12,18 +14,40 @@ TRICKS = 4
 MOST_DISCARDS = 2
 DISCARDS = discards(MOST_DISCARDS)
 
+
+class Action(IntEnum):
+    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+
+    BUD, KNOCK, STAY, FOLD, SHOW, DISCARD = range(6)
+    PLAY = DISCARD + len(DISCARDS)
+
+
 ACTIONS = ("bud", "knock", "stay", "fold", "show", *DISCARDS, *PLAYS)
-BUD, KNOCK, STAY, FOLD, SHOW = range(5)
-DISCARD = 5
-PLAY = DISCARD + len(DISCARDS)
 
-PHASES = ("deal", "over", "bud1", "fold", "exchange", "bud2", "play", "show")
-BUD1, FOLDING, EXCHANGE, BUD2, PLAYING, SHOWING = range(2, 8)
 
-SILENT, YIELDED, CLAIMED = range(3)  # what a seat has said in a round: nothing, bud/fold, the other
-NO_END, SHOWN, BUD_ROUND, WALK_OVER = range(4)
+class Phase(IntEnum):
+    """What is to be decided."""
 
-LOWEST = 1  # the rules record's `forced_beat`
+    DEAL, OVER, BUD1, FOLD, EXCHANGE, BUD2, PLAY, SHOW = range(8)
+
+
+class Said(IntEnum):
+    """What a seat has said in a round: nothing; bud or fold; knock, stay or show."""
+
+    NOTHING, YIELDED, CLAIMED = range(3)
+
+
+class End(IntEnum):
+    """How a deal has ended."""
+
+    NONE, SHOWING, BUD_ROUND, WALK_OVER = range(4)
+
+
+class ForcedBeat(IntEnum):
+    """With which card a player who can head the trick has to do so, a switch."""
+
+    ANY, LOWEST = range(2)
+
 
 ANTE = 2  # "Före första given, sätter varje spelare en insats på två kronor i potten"
 

@@ -7,31 +7,16 @@ from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import seat_or_none
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amount, amounts, check_keys
-from kille_env.core.table import DEAL, OVER
 from kille_env.core.text import columns, counted, listed, units
-from kille_env.games.kungsholmskille.table import (
-    ACTIONS,
-    BUD1,
-    BUD2,
-    BUD_ROUND,
-    CLAIMED,
-    DISCARD,
-    EXCHANGE,
-    FOLDING,
-    MOST_DISCARDS,
-    PLAY,
-    PLAYING,
-    SHOWN,
-    YIELDED,
-)
-from kille_env.tricktaking.pots import tell_last
-from kille_env.tricktaking.tricks import (
+from kille_env.games.kungsholmskille.table import ACTIONS, MOST_DISCARDS, Action, End, Phase, Said
+from kille_env.tricktaking.text import (
     CARD_NOTES,
     codes_of,
     discard_text,
     is_discard,
     names_of,
     tell_hand,
+    tell_last,
     tell_trick,
 )
 
@@ -60,14 +45,13 @@ RESULT_KEYS = (
     "chips",
     "next_dealer",
 )
-_KINDS = (None, "showing", "bud_round", "walk_over")
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the deal that has just ended."""
     seats = range(int(table["num_players"]))
     return {
-        "kind": _KINDS[int(table["end"])],
+        "kind": End(table["end"]).name.lower(),
         "shower": seat_or_none(table["shower"]),
         "winner": seat_or_none(table["winner"]),
         "pot": int(table["shown_pot"]),
@@ -90,14 +74,14 @@ def _last_card(table: Any, seat: int) -> str | None:
 
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
-    if DISCARD <= action < PLAY:
-        return discard_text(int(table["hand"][int(table["seat"])]), action - DISCARD)
+    if Action.DISCARD <= action < Action.PLAY:
+        return discard_text(int(table["hand"][int(table["seat"])]), action - Action.DISCARD)
     return ACTIONS[action]
 
 
 def knows_action(text: Any) -> bool:
     """Returns whether a text can be an action's."""
-    fixed = (*ACTIONS[:DISCARD], *ACTIONS[PLAY:])
+    fixed = (*ACTIONS[: Action.DISCARD], *ACTIONS[Action.PLAY :])
     return text in fixed or is_discard(text, MOST_DISCARDS)
 
 
@@ -128,7 +112,7 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     lines += columns([_row(table, who, other, seat, history) for other in range(len(who))])
     told = int(table["trick"]) if history else 0
     lines += [tell_trick(table, who, number) for number in range(told)]
-    if table["phase"] == PLAYING and table["highest"] >= 0:
+    if table["phase"] == Phase.PLAY and table["highest"] >= 0:
         lines.append(tell_trick(table, who, int(table["trick"])))
     return "\n".join([*lines, _to_decide(table, who)])
 
@@ -140,31 +124,36 @@ def _row(
     return (who[seat], tell_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
 
 
+_WORDS = {
+    "said1": {Said.YIELDED: "bud", Said.CLAIMED: "knocked"},
+    "stayed": {Said.YIELDED: "folded", Said.CLAIMED: "stayed"},
+    "said2": {Said.YIELDED: "bud", Said.CLAIMED: "knocked"},
+    "showed": {Said.YIELDED: "bud", Said.CLAIMED: "showed"},
+}
+
+
 def _deeds(table: Any, seat: int) -> list[str]:
-    words = {YIELDED: "bud", CLAIMED: "knocked"}
-    told = [words[int(said)] for said in (table["said1"][seat],) if said]
-    told += [{YIELDED: "folded", CLAIMED: "stayed"}[int(s)] for s in (table["stayed"][seat],) if s]
-    if table["exchanged"][seat] >= 0:
-        told.append(f"exchanged {int(table['exchanged'][seat])}")
-    told += [words[int(said)] for said in (table["said2"][seat],) if said]
-    told += [{YIELDED: "bud", CLAIMED: "showed"}[int(s)] for s in (table["showed"][seat],) if s]
-    return told
+    said = {field: _WORDS[field].get(Said(table[field][seat])) for field in _WORDS}
+    number = int(table["exchanged"][seat])
+    exchanged = f"exchanged {number}" if number >= 0 else None
+    deeds = (said["said1"], said["stayed"], exchanged, said["said2"], said["showed"])
+    return [deed for deed in deeds if deed]
 
 
 def _to_decide(table: Any, who: list[str]) -> str:
     phase = int(table["phase"])
-    if phase == OVER:
+    if phase == Phase.OVER:
         return "The match is over."
-    if phase == DEAL:
+    if phase == Phase.DEAL:
         return "Cards are to be dealt."
     seat = who[int(table["seat"])]
-    if phase in (BUD1, BUD2):
+    if phase in (Phase.BUD1, Phase.BUD2):
         return f"{seat} says bud or knocks."
-    if phase == FOLDING:
+    if phase == Phase.FOLD:
         return f"{seat} stays or folds: {who[int(table['knocker'])]} has knocked."
-    if phase == EXCHANGE:
+    if phase == Phase.EXCHANGE:
         return f"{seat} may exchange up to {MOST_DISCARDS} cards."
-    if phase == PLAYING:
+    if phase == Phase.PLAY:
         number = int(table["trick"]) + 1
         return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
     return f"{seat} says bud or shows the last card."
@@ -180,7 +169,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     lines = [_tell_action(before, after, who, seat)]
     if after["trick"] != before["trick"]:
         lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
-    if after["phase"] <= OVER:
+    if after["phase"] <= Phase.OVER:
         lines += _tell_end(before, after, rules, who)
     return lines
 
@@ -201,7 +190,7 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> s
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
-    if phase == EXCHANGE:
+    if phase == Phase.EXCHANGE:
         number = int(after["exchanged"][actor])
         if number == 0:
             return f"{name} keeps all cards."
@@ -210,13 +199,13 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> s
             return f"{told}."
         got = names_of(after["drawn_cards"][actor])
         return f"{told}: {names_of(after['discarded'][actor])} for {got}."
-    if phase == PLAYING:
+    if phase == Phase.PLAY:
         card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
         return f"{name} {'leads' if before['highest'] < 0 else 'plays'} {card}."
-    if phase == FOLDING:
-        return f"{name} {'stays' if after['stayed'][actor] == CLAIMED else 'folds'}."
-    field = {BUD1: "said1", BUD2: "said2"}.get(phase, "showed")
-    if after[field][actor] == YIELDED:
+    if phase == Phase.FOLD:
+        return f"{name} {'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds'}."
+    field = {Phase.BUD1: "said1", Phase.BUD2: "said2"}.get(Phase(phase), "showed")
+    if after[field][actor] == Said.YIELDED:
         return f"{name}: “Bud!”"
     return f"{name} {'shows the last card' if field == 'showed' else 'knocks'}."
 
@@ -224,9 +213,9 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> s
 def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
     seats, pot = range(len(who)), units(int(after["shown_pot"]))
     lines = []
-    if after["end"] == BUD_ROUND:
+    if after["end"] == End.BUD_ROUND:
         lines.append(f"All have said bud: the deal is broken off, the pot of {pot} stays.")
-    elif after["end"] == SHOWN:
+    elif after["end"] == End.SHOWING:
         rows = [(who[s], names_of(after["hand"][s])) for s in seats if _last_card(after, s)]
         lines += ["The last cards are turned up.", *columns(rows)]
         winner, shower = int(after["winner"]), int(after["shower"])
@@ -236,7 +225,7 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
             lines.append(f"{who[winner]} wins the pot of {pot}; {who[shower]} pays as much again.")
     else:
         lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
-    if after["phase"] == OVER:
+    if after["phase"] == Phase.OVER:
         return lines + tell_last(after, who)
     owed = [int(after["owed"][s]) for s in seats]
     if any(owed):

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from kille_env.cards.pack import KA, KILLE_CODES, VH
+from kille_env.cards.pack import KILLE_CODES, Kind
 from kille_env.errors import CardError
 from kille_env.registry import load_game
 
@@ -20,7 +20,7 @@ def count_cards(cards: Sequence[str] | None, num_players: int) -> np.ndarray:
         return np.full(TYPES, 2)
     stacked, _ = load_game("byteskille").spec.stack(list(cards))
     pack = np.bincount(stacked[: len(cards)] >> 1, minlength=TYPES)
-    staying, needed = int(pack.sum() - pack[VH] - pack[KA]), num_players + LEFT_IN_TALON
+    staying, needed = int(pack.sum() - pack[Kind.VH] - pack[Kind.KA]), num_players + LEFT_IN_TALON
     if staying < needed:
         raise CardError(
             f"{len(cards)} cards, {staying} without inns and cavaliers, are too few for "

@@ -32,7 +32,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation, package_root
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, RulesError
-from kille_env.games.byteskille.table import BY_QUESTION
+from kille_env.games.byteskille.table import Redeal
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.dealing import (
     count_cards,
@@ -277,7 +277,7 @@ def _start(batch: Batch, dealer: int, granted: int, pack: np.ndarray) -> np.ndar
     codes = [code for code, count in zip(KILLE_CODES, pack, strict=True) for _ in range(count)]
     start["deck"], _ = batch.spec.stack(codes)
     if granted:
-        start["redeal"], start["redeals"], start["deals"] = BY_QUESTION, granted, granted
+        start["redeal"], start["redeals"], start["deals"] = Redeal.QUESTION, granted, granted
         start["new_pot"] = 0
     return start
 

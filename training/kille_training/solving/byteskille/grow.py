@@ -19,7 +19,7 @@ from kille_env.games.byteskille import (
     legal_actions,
     observe,
 )
-from kille_env.games.byteskille.table import BY_KILLE, BY_QUESTION
+from kille_env.games.byteskille.table import Redeal
 from kille_training.solving.byteskille.dealing import TYPES
 from kille_training.solving.trees.tree import CHANCE, TERMINAL
 
@@ -305,7 +305,7 @@ def grow(job, tree, sets, scratch, size):
     for number in range(size[DEALS], job.hands.shape[0]):
         _deal_hand(job, number, scratch.stack)
         table = scratch.stack[0]
-        if table["phase"] == DEAL and table["redeal"] == BY_KILLE:
+        if table["phase"] == DEAL and table["redeal"] == Redeal.KILLE:
             scratch.thrown_in[0] += job.chances[number]
         else:
             nodes, leaves = size[NODES], size[LEAVES]
@@ -369,7 +369,7 @@ def _add_node(job, depth, step, tree, sets, scratch, size):
 @kernel
 def _add_leaf(table, averaged, leaf, tree, scratch):
     """Writes what a terminal node pays, and how it ends."""
-    again = not averaged and table["phase"] == DEAL and table["redeal"] == BY_QUESTION
+    again = not averaged and table["phase"] == DEAL and table["redeal"] == Redeal.QUESTION
     tree.redealt[leaf] = again
     for seat in range(tree.payoff.shape[1]):
         tree.payoff[leaf, seat] = scratch.expected[seat] if averaged else table["reward"][seat]

@@ -19,7 +19,7 @@ from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.rules import deal
 from kille_env.games.byteskille.settle import deal_again, go_out
-from kille_env.games.byteskille.table import BUY, BUYIN, BY_QUESTION, DECLINE
+from kille_env.games.byteskille.table import Action, Phase, Redeal
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.deals import MEMORY_LIMIT, Stage, build_stage
 from kille_training.solving.byteskille.matches import AGAIN, After, Hand, Match, State
@@ -59,7 +59,7 @@ def end_hands(tables, rules, outs):
         table["reward"][:] = 0.0  # the antes were paid on the way to this state
         if outs[number] < 0:
             table["redeals"] += 1
-            deal_again(table, rules[0], BY_QUESTION)
+            deal_again(table, rules[0], Redeal.QUESTION)
         else:
             go_out(table, rules[0], np.uint32(outs[number]))
 
@@ -166,7 +166,7 @@ class _Explorer:
     def _number(self, table: np.ndarray) -> int:
         """Returns the number of a table at which a hand is dealt; its dealer is the last seat."""
         fresh, last = self.start.copy(), self.num_players - 1
-        again = table["redeal"][0] == BY_QUESTION
+        again = table["redeal"][0] == Redeal.QUESTION
         shift = last - int(table["next_dealer"][0])
         for name in ("in_pot", "declined", "first_buyers", "prepaid"):
             fresh[name] = self._turned(int(table[name][0]), shift)
@@ -230,10 +230,10 @@ class _Explorer:
     ) -> int:
         """Adds the node of a table, behind all nodes that it leads to, and returns its number."""
         reward = table["reward"][0, : self.num_players].copy()
-        if table["phase"][0] == BUYIN:
+        if table["phase"][0] == Phase.BUYIN:
             declined, bought = (
                 self._reach(self._applied(table, action), nodes, asking)
-                for action in (DECLINE, BUY)
+                for action in (Action.DECLINE, Action.BUY)
             )
             nodes.append((int(table["seat"][0]), declined, bought, -1, 0, 0 * reward))
             asking.append(table)

@@ -6,7 +6,7 @@ from kille_agents.tabular import TabularMatchPolicy, TabularMetadata
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.spec import width
 from kille_env.errors import KilleError
-from kille_env.games.byteskille.table import BUY
+from kille_env.games.byteskille.table import Action
 from kille_env.policy import Policy, check_probabilities
 from kille_env.registry import load_game, spec
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
@@ -51,7 +51,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
         nodes = state.after.decisions
         if len(nodes):
             asked = _ask(policy, *_looks(match, state.after.tables[0], state.after.buyer[nodes]))
-            buys[-1][nodes] = asked[:, BUY]
+            buys[-1][nodes] = asked[:, Action.BUY]
     return MatchStrategy(tuple(hands), tuple(buys))
 
 

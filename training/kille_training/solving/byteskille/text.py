@@ -13,23 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.cards.pack import KI, KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import counted
-from kille_env.games.byteskille.table import (
-    ANSWER_DEALER,
-    ANSWER_THIRD,
-    EV_ANSWER,
-    EV_ASK,
-    EV_EXCHANGE,
-    EV_HUSAR,
-    EV_PASSED,
-    EV_STAND,
-    EV_SVIN,
-    GOK,
-    UNDONE,
-)
+from kille_env.games.byteskille.table import UNDONE, Event, Phase
 from kille_env.policy import Policy
 from kille_env.registry import spec
 from kille_training.labels import position_names
@@ -48,7 +36,7 @@ SURE = 0.995
 
 DEPENDS = "depends on what else was seen"
 
-LOW, HIGH = KI, KI + 1  # where killes stand among the types of cards
+LOW, HIGH = Kind.KI, Kind.KI + 1  # where killes stand among the types of cards
 NOTHING, KILLE, LOWER, SAME, NONE_LOWER = range(5)
 KNOWN = {
     NOTHING: "",
@@ -213,7 +201,7 @@ def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
 def _card(position: Any, card: int) -> int:
     """Returns the type of a card; a high kille is a type of its own."""
     kind = card >> 1
-    return HIGH if kind == KI and int(position["high"]) >> (card & 1) & 1 else kind
+    return HIGH if kind == Kind.KI and int(position["high"]) >> (card & 1) & 1 else kind
 
 
 def _rank(card: int) -> int:
@@ -241,30 +229,30 @@ def _situation(position: Any, seat: int, stage: Stage) -> str:
     happened = []
     for event in position["events"][: int(position["num_events"])].tolist():
         kind, a, b, _, card_b, extra = event
-        if kind == EV_STAND:
+        if kind == Event.STAND:
             happened.append(f"{names[a]} stood")
-        elif kind == EV_EXCHANGE:
+        elif kind == Event.EXCHANGE:
             undone = " (undone)" if extra & UNDONE else ""
             happened.append(f"{names[a]} swapped with {names[b]}{undone}")
-        elif kind == EV_PASSED:
+        elif kind == Event.PASSED:
             passed = "were" if a == seat else "was"
             holder = "your" if b == seat else f"{names[b]}'s"
             happened.append(f"{names[a]} {passed} sent past {holder} {KILLE_PACK.name(card_b)}")
-        elif kind in (EV_HUSAR, EV_SVIN):
-            card = "husar" if kind == EV_HUSAR else "svin"
+        elif kind in (Event.HUSAR, Event.SVIN):
+            card = "husar" if kind == Event.HUSAR else "svin"
             holder = "your" if b == seat else f"{names[b]}'s"
-            happened.append(f"{holder} {card} chopped {names[a if kind == EV_HUSAR else extra]}")
-        elif kind == EV_ASK:
+            happened.append(f"{holder} {card} chopped {names[a if kind == Event.HUSAR else extra]}")
+        elif kind == Event.ASK:
             happened.append(f"{names[a]} asked")
-        elif kind == EV_ANSWER:
+        elif kind == Event.ANSWER:
             happened.append(f"{names[a]} answered {actions[b]}")
         else:
             happened.append(f"{names[a]} drew from the talon")
     phase = int(position["phase"])
-    if phase == GOK:
+    if phase == Phase.GOK:
         turn = names[int(position["order"][int(position["turn"])])]
         happened.append(f"you hold the gök and {turn} is on turn")
-    elif phase in (ANSWER_DEALER, ANSWER_THIRD):
+    elif phase in (Phase.ANSWER_DEALER, Phase.ANSWER_THIRD):
         happened.append("you are to answer")
     return ", ".join(happened) if happened else "nothing has happened"
 
