@@ -176,7 +176,8 @@ class Batch:
         if seed is not None:
             self.seed(seed, chosen)
         first = not self._began
-        with announce_compilation(self.spec.name, self.game.root) if first else nullcontext():
+        name = self.spec.name if deal else f"{self.spec.name} by hand"
+        with announce_compilation(name, self.game.root) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
             self._set_up(start, chosen)
             self._stack(decks, chosen)
@@ -187,15 +188,17 @@ class Batch:
                     self.game.deal(self._tables, self._rules, decided, False)
             self._show(chosen)
             self._began = True
-            if first:  # compile the step with the reset, so that the first step is fast
-                self.game.step(
-                    self._tables[:0],
-                    self._rules,
-                    np.zeros(0, np.int64),
-                    self._everyone[:0],
-                    *(a[:0] for a in self._shown),
-                    self.restart,
-                )
+            if first:
+                self._compile(deal)
+
+    def _compile(self, step: bool) -> None:
+        """Compiles `step` or `apply` with the first reset, so that the first call is fast."""
+        head = self._tables[:0], self._rules, np.zeros(0, np.int64), self._everyone[:0]
+        if step:
+            self.game.step(*head, *(array[:0] for array in self._shown), self.restart)
+        else:  # whoever resets without dealing plays hand by hand
+            self.game.deal(self._tables, self._rules, ~self._everyone, True)
+            self.game.apply(*head)
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays one action at every table (or at the chosen ones).
@@ -415,21 +418,21 @@ class Batch:
         return taken
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
-        """Puts in each table's place a world that one of its seats cannot tell from it.
+        """Replaces each table by a determinization: one that a seat cannot tell from it.
 
-        Every world that agrees with all that the seat knows of the deal is equally likely: the
-        hidden cards lie in another order, and what will be drawn is random. What others might have
-        been thinking is not weighed. For search and beliefs.
+        All determinizations that agree with what the seat knows of the deal are equally likely: the
+        hidden cards lie in another order, and what will be drawn is random. What the others'
+        actions say about their cards is not taken into account. For search and beliefs.
 
         Args:
             seats: One seat or [N].
-            keys: [N] uint64, what the world of each table is drawn from.
+            keys: [N] whole numbers from 0 to 2**64 - 1; each fixes its table's determinization.
 
         Returns:
-            [N, pack] int8: the card that lies now where card c lay.
+            [N, pack] int8: the card that now lies where card c lay.
 
         Raises:
-            RulesError: There is no such seat.
+            RulesError: There is no such seat, or there is not one key per table.
         """
         keys = arguments.words("keys", keys, self.num_tables)
         cards = np.zeros((self.num_tables, self.spec.pack.size), dtype=np.int8)

@@ -1,6 +1,6 @@
-"""What a seat to act knows: determinizations can be drawn from it, the tables cannot be seen.
+"""What a seat to act knows, and determinizations drawn from it; never the tables themselves.
 
-A searcher is given a `Determinizer` instead of the tables, so it cannot look at what is hidden, not
+A searcher is given a `Determinizer` instead of the tables, so it cannot see what is hidden, not
 even by mistake.
 """
 
@@ -18,17 +18,17 @@ from kille_env.errors import KilleError
 def cards_then(
     early: np.ndarray, pack: np.ndarray, other_pack: np.ndarray, cards: np.ndarray
 ) -> np.ndarray:
-    """Returns which card lay, in a world, where each card lay earlier in the deal.
+    """Returns which card lay, in a determinization, where each card lay earlier in the deal.
 
-    Where a player has got cards later, nobody else can tell which of his cards those were, so a
-    world can have another one for a card that lies open now: before it was drawn cards lay as the
-    world's pack has them.
+    When a seat gets more cards, nobody else can tell which of its cards these are, so in a
+    determinization another card can stand for one that is open now. Before a card was drawn, cards
+    lay as in the determinization's pack.
 
     Args:
         early: [R] bool, fewer cards had been drawn then than now.
         pack: [R, pack] the table's pack as it is now.
-        other_pack: [R, pack] the world's.
-        cards: [R, pack] the card that lies in the world where card c lies now.
+        other_pack: [R, pack] the determinization's.
+        cards: [R, pack] the card that lies in the determinization where card c lies now.
 
     Returns:
         [R, pack] int8.
@@ -40,17 +40,17 @@ def cards_then(
 
 @dataclass(frozen=True)
 class Past:
-    """What the other seats saw and did earlier in the deal, if a world is the true one.
+    """What the other seats saw and did earlier in the deal, if a determinization is the true one.
 
     Attributes:
-        world: [X] index of the world that a row belongs to.
-        seat: [X] who acted.
-        observation: [X, F] uint8, what he saw in that world.
-        mask: [X, A] int8, what he could do.
-        action: [X] what he did.
+        determinization: [X] index of the one that a row belongs to.
+        seat: [X] the seat that acted.
+        observation: [X, F] uint8, what it saw in that determinization.
+        mask: [X, A] int8, what it could do.
+        action: [X] what it did.
     """
 
-    world: np.ndarray
+    determinization: np.ndarray
     seat: np.ndarray
     observation: np.ndarray
     mask: np.ndarray
@@ -61,10 +61,10 @@ class History:
     """What has been decided so far in the deals that are being played at the tables of a batch."""
 
     def __init__(self, batch: Batch) -> None:
-        """Begins with nothing.
+        """Starts empty.
 
         Args:
-            batch: The tables; tell every action with `note` before it is played there.
+            batch: The tables; pass every action to `note` before it is played there.
         """
         self._batch = batch
         self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -142,9 +142,9 @@ class Determinizer:
     Attributes:
         observation: [M, F] uint8, what the seats to act see.
         mask: [M, A] int8, what they may do.
-        seats: [M] who is to act.
-        keys: [M] uint64, one a decision: what is random in his thinking follows from it, so that it
-            does not depend on the other tables.
+        seats: [M] the seats to act.
+        keys: [M] uint64, one per decision. Whatever is random in a search follows from it, so
+            nothing depends on the other tables.
         game: Name of the game.
         num_players: P seats.
         rules: The rules.
@@ -154,7 +154,7 @@ class Determinizer:
         """Takes decisions of a batch.
 
         Args:
-            batch: The tables; copied when worlds are drawn, never changed.
+            batch: The tables; copied when determinizations are drawn, never changed.
             rows: [M] tables at which somebody is to act.
             keys: [M] uint64.
             history: What has been decided at these tables in the deals so far, for `past`.
@@ -178,23 +178,23 @@ class Determinizer:
         return Determinizer(self._batch, self._rows[decisions], self.keys[decisions], self._history)
 
     def draw(self, number: int, first: int = 0) -> Batch:
-        """Draws worlds, each equally likely among those that agree with what the seat knows.
+        """Draws determinizations, all that agree with what the seat knows being equally likely.
 
         Args:
-            number: K, worlds a decision.
-            first: How many worlds to pass over: worlds 10 to 14 of a decision are the same ones
-                whether they are drawn in one go with others or alone.
+            number: K, determinizations per decision.
+            first: How many to skip: numbers 10 to 14 of a decision are the same whether they are
+                drawn together with others or alone.
 
         Returns:
-            [M * K] tables that do not restart, the K worlds of a decision beside each other.
+            [M * K] tables that do not restart, the K of a decision side by side.
         """
         return self._draw(number, first)[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
-        """Draws the same worlds, and tells what the others' decisions would have been in them.
+        """Draws the same determinizations, with what the others would have seen and done in them.
 
         Args:
-            number: K, worlds a decision.
+            number: K, determinizations per decision.
 
         Raises:
             KilleError: Nobody has kept a history of these tables.
@@ -203,26 +203,26 @@ class Determinizer:
             raise KilleError("no history is kept of these tables; give the Determinizer one")
         batch, cards = self._draw(number, 0)
         decision, tables, actions = self._history.decisions(self._rows, self.seats)
-        world = (decision[:, None] * number + np.arange(number)).ravel()
-        then = np.empty(len(world), dtype=tables.dtype)
+        drawn = (decision[:, None] * number + np.arange(number)).ravel()
+        then = np.empty(len(drawn), dtype=tables.dtype)
         np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
         seats = then["seat"].astype(np.int8)
         game, rules = batch.game, batch.rules.record
         here = np.repeat(self._rows[decision], number)
         now, theirs = self._batch.tables, batch.tables
         early = then["drawn"] < now["drawn"][here]
-        packs = now["deck"][here], theirs["deck"][world]
-        game.relabel(then, rules, cards_then(early, *packs, cards[world]))
-        observation = np.zeros((len(world), batch.observation.shape[1]), dtype=np.uint8)
-        mask = np.zeros((len(world), batch.mask.shape[1]), dtype=np.int8)
+        packs = now["deck"][here], theirs["deck"][drawn]
+        game.relabel(then, rules, cards_then(early, *packs, cards[drawn]))
+        observation = np.zeros((len(drawn), batch.observation.shape[1]), dtype=np.uint8)
+        mask = np.zeros((len(drawn), batch.mask.shape[1]), dtype=np.int8)
         game.observe(then, rules, seats, observation)
         game.mask(then, rules, seats, mask)
         return batch, Past(
-            world, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
+            drawn, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
         )
 
     def _draw(self, number: int, first: int) -> tuple[Batch, np.ndarray]:
-        """Draws worlds; also returns where the cards went, which would tell where they lie."""
+        """Draws determinizations; also returns where the cards went, which gives them away."""
         batch = self._batch.take(np.repeat(self._rows, number))
         batch.restart = False
         steps = np.tile(np.arange(first + 1, first + number + 1, dtype=np.uint64), len(self))

@@ -63,7 +63,8 @@ def inlined(function: Callable[..., Any], **options: Any) -> Any:
         function: The function.
         **options: Numba's.
     """
-    return numba.njit(
+    njit: Any = numba.njit
+    return njit(
         forceinline=True,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,

@@ -28,6 +28,7 @@ from kille_env.core.inlining import InlinedType, inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+njit: Any = numba.njit
 settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 """Numba's settings, which it fills in when it starts: type checkers do not know them."""
 
@@ -167,7 +168,7 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """The dispatcher for calls from Python."""
-        made: Any = numba.njit(no_cfunc_wrapper=True, **OPTIONS)(self.py_func)
+        made = njit(no_cfunc_wrapper=True, **OPTIONS)(self.py_func)
         folder = cache_folder(self._root or package_root(self.py_func))
         if folder:
             before = settings.CACHE_DIR

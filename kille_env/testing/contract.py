@@ -17,7 +17,7 @@ from kille_env.core.table import DEAL, OVER, table_dtype
 from kille_env.errors import IllegalActionError, RulesError
 from kille_env.registry import load_game
 from kille_env.registry import spec as spec_of
-from kille_env.testing.determinization import check_worlds
+from kille_env.testing.determinization import check_determinizations
 from kille_env.testing.secrets import check_recall, check_secrets
 
 TABLES = 8
@@ -46,7 +46,7 @@ def check_game(
     - Observation and mask tell nothing that the information state does not. Two games that differ
       in cards a seat has not been told of (`describe`) look the same to it, and what it has been
       told is in its information state. Information states have perfect recall of the hand.
-    - A world that is drawn for a seat shows it the same, could have come about by the same play,
+    - A determinization for a seat shows it the same, could have come about by the same play,
       depends on its key alone, and can be played to its end.
 
     Args:
@@ -68,7 +68,7 @@ def check_game(
                 for check in CHECKS:
                     _run(check, name, number, rules, decisions, seed)
     for rules in _single_switches(spec):
-        for check in (check_play, check_worlds):
+        for check in (check_play, check_determinizations):
             _run(check, name, spec.default_players, rules, max(1, decisions // 20), seed)
 
 
@@ -205,7 +205,7 @@ def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
     """Checks the sum of the rewards of a match that has ended.
 
     A split of whole units may leave less than a unit a seat on the table. What lies there exactly
-    can not be seen of a table that has begun again; `check_hands` looks at it.
+    cannot be seen of a table that has begun again; `check_hands` looks at it.
     """
     exact = 1e-6 + 1e-9 * np.abs(totals).sum(axis=1)
     sums, over = totals.sum(axis=1), batch.terminated | batch.truncated
@@ -423,5 +423,5 @@ CHECKS = (
     check_packs,
     check_secrets,
     check_recall,
-    check_worlds,
+    check_determinizations,
 )

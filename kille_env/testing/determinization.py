@@ -1,8 +1,8 @@
-"""Checks of `Batch.resample`: a world drawn is one that could be, and its seat sees no difference.
+"""Checks of `Batch.resample`: what it draws is possible, and its seat sees no difference.
 
 `Hand` is a hand as it was played, and `Hand.possible` says of other arrangements of its cards
 whether a seat would have seen the same. It knows no game and does not draw: it plays every step
-again with the game's kernels. So a game's tests can hold its `resample` against it.
+again with the game's kernels, so a game's tests can compare the game's `resample` with it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,18 +18,20 @@ from kille_env.core.table import OVER
 from kille_env.registry import load_game
 
 OWN_DRAWS = ("dealt", "drawn_cards")
-"""Which of his cards a player was dealt and which he got later, in games where only he knows."""
+"""Which of its cards a seat was dealt and which it got later, in games where nobody else knows."""
 
 PUBLIC_FIELDS = ("reward", "matches", "deals", "num_players", "dealer", "drawn", "truncated")
 
 
-def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Draws worlds at random moments of random hands, for whoever sits there.
+def check_determinizations(
+    name: str, players: int, rules: Rules, decisions: int, seed: int
+) -> None:
+    """Checks determinizations that are drawn at random moments of random hands, for any seat.
 
-    The cards of a world are those of the pack, and it could have come about: its cards are dealt by
-    a pack in that order, and decisions lead there that the seat cannot tell from those that were
-    made. It shows the seat the same, in numbers and words. The same key gives the same world,
-    whatever is on the other tables. It can be played to its end.
+    A determinization has the cards of the pack, and could have come about: some pack deals its
+    cards, and decisions that look the same to the seat lead to it. It shows the seat the same, in
+    numbers and in text. The same key gives the same one, whatever the other tables hold. It can be
+    played to its end.
     """
     rng = np.random.default_rng(seed)
     drawn: list[tuple[Batch, int]] = []
@@ -37,17 +39,17 @@ def check_worlds(name: str, players: int, rules: Rules, decisions: int, seed: in
         seat = int(rng.integers(players))
         before = hand.states[-1]
         _check_secret_phases(hand.states)
-        world = before.clone()
-        cards = world.resample(seat, [len(drawn)])
-        _check_world(before, world, seat, cards)
+        other = before.clone()
+        cards = other.resample(seat, [len(drawn)])
+        _check_determinization(before, other, seat, cards)
         # Cards that were shuffled in again come to their places in more than one way.
         once = "again_end" not in (before.spec.table.names or ()) or not before.tables["again_end"]
-        if once and not hand.possible(seat, cards, world)[0]:
-            codes = [world.spec.pack.code(card) for card in world.drawn_cards()]
+        if once and not hand.possible(seat, cards, other)[0]:
+            codes = [other.spec.pack.code(card) for card in other.drawn_cards()]
             raise AssertionError(
-                f"seat {seat} is given a world that can not be, or that it can tell from the hand "
-                f"as it was: {' '.join(codes)} instead of "
-                f"{' '.join(world.spec.pack.code(card) for card in before.drawn_cards())}, "
+                f"seat {seat} is given a determinization that is impossible, or that it can tell "
+                f"from the hand as it was: {' '.join(codes)} instead of "
+                f"{' '.join(other.spec.pack.code(card) for card in before.drawn_cards())}, "
                 f"{len(hand.actions)} decisions after the deal by seat {before.tables['dealer'][0]}"
             )
         drawn.append((before, seat))
@@ -66,23 +68,31 @@ def _check_secret_phases(states: Sequence[Batch]) -> None:
             raise AssertionError(f"phase {name!r} hides who is to act: it belongs to secret_phases")
 
 
-def _check_world(before: Batch, world: Batch, seat: int, cards: np.ndarray) -> None:
+def _check_determinization(before: Batch, other: Batch, seat: int, cards: np.ndarray) -> None:
     pack = before.spec.pack
     if not (np.sort(cards[0]) == np.arange(pack.size)).all():
-        raise AssertionError(f"the cards of a world are no permutation: {cards[0].tolist()}")
+        raise AssertionError(
+            f"the cards of a determinization are no permutation: {cards[0].tolist()}"
+        )
     talon = slice(int(before.tables["drawn"][0]), None)
-    if not (cards[0][before.tables["deck"][0, talon]] == world.tables["deck"][0, talon]).all():
-        raise AssertionError("the talon of a world is not that of the table with its new cards")
+    if not (cards[0][before.tables["deck"][0, talon]] == other.tables["deck"][0, talon]).all():
+        raise AssertionError(
+            "the talon of a determinization is not that of the table with its new cards"
+        )
     for field in PUBLIC_FIELDS:
-        if not np.array_equal(before.tables[field], world.tables[field]):
-            raise AssertionError(f"a world differs in {field!r}, which is public")
+        if not np.array_equal(before.tables[field], other.tables[field]):
+            raise AssertionError(f"a determinization differs in {field!r}, which is public")
     for view in ("observe", "legal_actions", "information_state"):
-        if not np.array_equal(getattr(before, view)(seat), getattr(world, view)(seat)):
-            raise AssertionError(f"{view} shows seat {seat} another world than it was in")
-    if before.describe(0, seat) != world.describe(0, seat):
-        raise AssertionError(f"describe tells seat {seat} of another world than it was in")
-    if before.seat[0] == seat != world.seat[0]:
-        raise AssertionError(f"seat {seat} is to act, but not in a world that is drawn for it")
+        if not np.array_equal(getattr(before, view)(seat), getattr(other, view)(seat)):
+            raise AssertionError(f"{view} shows seat {seat} another determinization than it was in")
+    if before.describe(0, seat) != other.describe(0, seat):
+        raise AssertionError(
+            f"describe tells seat {seat} of another determinization than it was in"
+        )
+    if before.seat[0] == seat != other.seat[0]:
+        raise AssertionError(
+            f"seat {seat} is to act, but not in a determinization that is drawn for it"
+        )
 
 
 def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
@@ -91,24 +101,24 @@ def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) ->
     seats = np.array([seat for _, seat in drawn])
     keys = rng.integers(2**63, size=len(drawn), dtype=np.uint64)
     order = rng.permutation(len(drawn))[: len(drawn) // 2 + 1]
-    worlds, again, shuffled = tables.clone(), tables.clone(), tables.take(order)
-    for batch, rows in ((worlds, slice(None)), (again, slice(None)), (shuffled, order)):
+    all_of_them, again, shuffled = tables.clone(), tables.clone(), tables.take(order)
+    for batch, rows in ((all_of_them, slice(None)), (again, slice(None)), (shuffled, order)):
         batch.resample(seats[rows], keys[rows])
-    if not np.array_equal(worlds.tables, again.tables):
-        raise AssertionError("the same key gives another world")
-    if not np.array_equal(worlds.tables[order], shuffled.tables):
-        raise AssertionError("a world depends on the other tables")
-    hand = worlds.tables["deals"].copy()
-    for _ in range(2 * worlds.spec.max_decisions(worlds.rules, worlds.num_players)):
-        going_on = ~worlds.over & (worlds.tables["deals"] == hand)
+    if not np.array_equal(all_of_them.tables, again.tables):
+        raise AssertionError("the same key gives another determinization")
+    if not np.array_equal(all_of_them.tables[order], shuffled.tables):
+        raise AssertionError("a determinization depends on the other tables")
+    hand = all_of_them.tables["deals"].copy()
+    for _ in range(2 * all_of_them.spec.max_decisions(all_of_them.rules, all_of_them.num_players)):
+        going_on = ~all_of_them.over & (all_of_them.tables["deals"] == hand)
         if not going_on.any():
             return
-        mask = np.maximum(worlds.mask, worlds.over[:, None])
-        worlds.step(_any_legal(mask, rng))
-    raise AssertionError("a world does not come to an end")
+        mask = np.maximum(all_of_them.mask, all_of_them.over[:, None])
+        all_of_them.step(_any_legal(mask, rng))
+    raise AssertionError("a determinization does not come to an end")
 
 
-# A hand and its worlds
+# A hand and its determinizations
 
 
 class Hand:
@@ -121,11 +131,11 @@ class Hand:
     """
 
     def __init__(self, start: Batch, now: Batch) -> None:
-        """Begins with a hand that has just been dealt; both batches are copied."""
+        """Starts with a hand that has just been dealt; both batches are copied."""
         self.start, self.states, self.actions = start.clone(), [now.clone()], list[int]()
 
     def add(self, action: int, now: Batch) -> None:
-        """Goes on by a decision, which led to `now`."""
+        """Adds a decision, which led to `now`."""
         self.actions.append(action)
         self.states.append(now.clone())
 
@@ -136,17 +146,17 @@ class Hand:
         earlier.states = self.states[: decisions + 1]
         return earlier
 
-    def possible(self, seat: int, cards: np.ndarray, worlds: Batch | None = None) -> np.ndarray:
-        """Says which arrangements of the cards a seat could not tell from this hand.
+    def possible(self, seat: int, cards: np.ndarray, into: Batch | None = None) -> np.ndarray:
+        """Returns which arrangements of the cards a seat could not tell from this hand.
 
-        A pack must deal them. Then at each decision one that is legal with the cards that lie there
-        instead must lead to what came of it, and the seat must always have seen the same. What
-        others decided in secret (`secret_phases` of the spec) can be something else.
+        Some pack must deal them. At each decision, an action that is legal with the other cards
+        must lead to what followed, and the seat must have seen the same all along. What others
+        decided in secret (`secret_phases` of the spec) may differ.
 
         Args:
             seat: The seat.
-            cards: [K, pack] the card that lies there where card c lies.
-            worlds: [K] tables to which it must lead; None is this table with those cards.
+            cards: [K, pack] the card that lies where card c lies.
+            into: [K] tables to which it must lead; None is this table with those cards.
 
         Returns:
             [K] bool.
@@ -163,12 +173,12 @@ class Hand:
         ends = np.arange(1, number + 1) * length - 1
         end_of, moved = np.repeat(ends, length), np.repeat(cards, length, axis=0)
         early = was.tables["drawn"] < last.tables["drawn"]
-        if worlds is not None:
-            packs = was.tables["deck"][end_of], np.repeat(worlds.tables["deck"], length, axis=0)
+        if into is not None:
+            packs = was.tables["deck"][end_of], np.repeat(into.tables["deck"], length, axis=0)
             moved = cards_then(early, *packs, moved)
         other.game.relabel(other._tables, other._rules, moved)
-        if worlds is not None:
-            other._tables[ends] = worlds.tables
+        if into is not None:
+            other._tables[ends] = into.tables
             for field in set(OWN_DRAWS) & set(other.spec.table.names or ()):
                 other._tables[field][~early] = other.tables[field][end_of][~early]
         other._tables["stacked"] = other.tables["drawn"][end_of]
@@ -178,7 +188,7 @@ class Hand:
         seen = (_views(was, [seat]) == _views(other, [seat])).all(axis=1)
         # Where others are asked in secret at the end, only what the seat sees is to be reached.
         by_all = np.ones(was.num_tables, dtype=np.bool_)
-        if worlds is None:
+        if into is None:
             by_all[ends] = not asked_in_secret(last, seat)[0]
         rows = np.arange(was.num_tables)
         begins = rows % length == 0
@@ -194,7 +204,7 @@ class Hand:
 
 
 def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000) -> Iterator[Hand]:
-    """Plays random hands; yields each of them as it stood before some decision.
+    """Plays random hands; yields each as it stood before some decision.
 
     Args:
         name: The game.

@@ -19,7 +19,7 @@ from env.tables import NoMoreCards, Table, play
 from env.test_twins import random_rules
 from kille_env.core.batch import Batch
 from kille_env.games.byteskille import SPEC
-from kille_env.testing.determinization import Hand, check_worlds, hands
+from kille_env.testing.determinization import Hand, check_determinizations, hands
 from reference.byteskille import Match
 
 NUMBER, FINELY = 50_000, 1_000_000
@@ -367,7 +367,7 @@ def test_worlds_of_random_hands_can_be(scale):
     for number in range(scale(200, 4)):
         players = rng.choice((2, 2, 3, 3, 4, 5, 7, 13, 20))
         rules = random_rules(SPEC, rng)
-        check_worlds("byteskille", players, rules, scale(250, 8), number)
+        check_determinizations("byteskille", players, rules, scale(250, 8), number)
 
 
 def what_it_saw(hand: Hand, seat: int) -> int:

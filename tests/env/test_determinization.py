@@ -1,4 +1,4 @@
-"""Copies of tables, worlds drawn at them, and what a player who searches is given of both."""
+"""Copies of tables, determinizations drawn at them, and what a searcher is given of both."""
 
 from typing import Any
 
@@ -133,13 +133,13 @@ def test_a_world_is_drawn_for_a_seat_that_is_there(seats):
 
 def test_worlds_tell_what_the_seats_to_act_see_and_no_more(game):
     batch = tables_of(game)
-    worlds = Determinizer(batch, [4, 1], keys(2))
-    assert len(worlds) == 2
-    assert np.array_equal(worlds.observation, batch.observation[[4, 1]])
-    assert np.array_equal(worlds.mask, batch.mask[[4, 1]])
-    assert worlds.seats.tolist() == batch.seat[[4, 1]].tolist()
-    assert (worlds.game, worlds.num_players) == (game, batch.num_players)
-    assert worlds.rules == batch.rules
+    determinizer = Determinizer(batch, [4, 1], keys(2))
+    assert len(determinizer) == 2
+    assert np.array_equal(determinizer.observation, batch.observation[[4, 1]])
+    assert np.array_equal(determinizer.mask, batch.mask[[4, 1]])
+    assert determinizer.seats.tolist() == batch.seat[[4, 1]].tolist()
+    assert (determinizer.game, determinizer.num_players) == (game, batch.num_players)
+    assert determinizer.rules == batch.rules
 
 
 def test_each_decision_gets_its_worlds_side_by_side(game):
@@ -181,24 +181,24 @@ def test_worlds_depend_on_the_decision_and_its_key_alone():
 
 
 def test_some_of_the_worlds_can_be_passed_over():
-    worlds = Determinizer(tables_of("byteskille"), [0, 3], keys(2))
-    whole, later = worlds.draw(6).tables, worlds.draw(2, first=4).tables
+    determinizer = Determinizer(tables_of("byteskille"), [0, 3], keys(2))
+    whole, later = determinizer.draw(6).tables, determinizer.draw(2, first=4).tables
     assert np.array_equal(later, whole[[4, 5, 10, 11]])
 
 
-# The past of a world
+# The past of a determinization
 
 
 def played(table, script: str, number: int = 400):
-    """Plays on at a table; returns worlds of the next decision, and what was decided in them."""
+    """Plays on at a table; returns determinizations of the next decision, and their past."""
     history = History(table.batch)
     for line in script.split(", "):
         seat, text = line.split()
         assert table.seat == int(seat)
         history.note(np.array([ACTIONS[text]]))
         table.act(line)
-    worlds = Determinizer(table.batch, [0], keys(1), history)
-    return worlds.draw_with_past(number)
+    determinizer = Determinizer(table.batch, [0], keys(1), history)
+    return determinizer.draw_with_past(number)
 
 
 def part(name: str, values: np.ndarray, players: int) -> np.ndarray:
@@ -209,13 +209,13 @@ def part(name: str, values: np.ndarray, players: int) -> np.ndarray:
 def test_the_past_tells_what_others_would_have_seen_and_done():
     drawn, past = played(play("L5 L3 L9"), "0 stand, 1 stand")
     assert past.seat.tolist() == [0] * 400 + [1] * 400
-    assert past.world.tolist() == [*range(400)] * 2
+    assert past.determinization.tolist() == [*range(400)] * 2
     assert (past.action == ACTIONS["stand"]).all()
     dealt = drawn.tables["dealt"] >> 1
     for seat in (0, 1):
         mine = past.seat == seat
         saw = part("card", past.observation[mine], 3).argmax(axis=1)
-        assert np.array_equal(saw, dealt[past.world[mine], seat])
+        assert np.array_equal(saw, dealt[past.determinization[mine], seat])
         assert len(set(saw.tolist())) == 21
         holds_gok = saw == SPEC.pack.codes.index("GO")
         assert np.array_equal(past.mask[mine, ACTIONS["call"]], holds_gok)
@@ -287,6 +287,6 @@ def test_a_history_keeps_the_tables_that_are_stepped():
 
 
 def test_without_a_history_there_is_no_past():
-    worlds = Determinizer(tables_of("byteskille"), [0], keys(1))
+    determinizer = Determinizer(tables_of("byteskille"), [0], keys(1))
     with pytest.raises(KilleError, match="no history is kept of these tables"):
-        worlds.draw_with_past(2)
+        determinizer.draw_with_past(2)

@@ -23,7 +23,7 @@ import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.trick_tables import Table, play
 from kille_env.cards.sets import members
-from kille_env.testing.determinization import check_worlds
+from kille_env.testing.determinization import check_determinizations
 
 CODE = kille_env.spec("femkortskille").pack.code
 PACK = [CODE(card) for card in range(42)]
@@ -264,4 +264,4 @@ def test_a_world_plays_the_same_on_the_twin():
 @pytest.mark.parametrize("rules", ({}, {"follow": "lowest"}, {"deals": 2}))
 def test_worlds_keep_what_is_promised(players, rules):
     known = kille_env.spec(GAME).resolve(rules)
-    check_worlds(GAME, players, known, 300 if SLOW else 1000, seed=players)
+    check_determinizations(GAME, players, known, 300 if SLOW else 1000, seed=players)

@@ -354,7 +354,7 @@ def test_a_kernel_in_a_kernel_is_made_once_for_all_constants():
         return add(add(add(x, 1), 2), y=3)
 
     assert add_three_times(4) == 10
-    assert len(add.inlined.signatures) == 1
+    assert len(add.inlined.signatures) == 1  # pyright: ignore[reportFunctionMemberAccess]
     assert add(4, 5) == 9  # and Python can call it by itself
     assert add.__name__ == "add"
 
@@ -370,7 +370,7 @@ def test_what_is_inlined_is_gone_from_the_code():
         return double(double(x))
 
     assert quadruple(3) == 12
-    (code,) = quadruple.compiled.inspect_llvm().values()
+    (code,) = quadruple.compiled.inspect_llvm().values()  # pyright: ignore[reportFunctionMemberAccess]
     assert "call i32 @" not in code.split("define")[1]
 
 

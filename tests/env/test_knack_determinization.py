@@ -20,7 +20,7 @@ import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.knack_tables import Table, play
 from kille_env.core.determinization import Determinizer, History
-from kille_env.testing.determinization import check_worlds
+from kille_env.testing.determinization import check_determinizations
 
 PACK = kille_env.spec("knack").pack.codes
 KNACK = importlib.import_module("reference.knack")
@@ -314,4 +314,4 @@ def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_world():
 @pytest.mark.parametrize("rules", ({}, {"must_trump": True}, {"remainder": "left", "deals": 2}))
 def test_worlds_keep_what_is_promised(players, rules):
     known = kille_env.spec("knack").resolve(rules)
-    check_worlds("knack", players, known, 300 if SLOW else 1000, seed=players)
+    check_determinizations("knack", players, known, 300 if SLOW else 1000, seed=players)

@@ -14,7 +14,7 @@ from env.test_twins import random_rules
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
 from kille_env.games.krypkille import SPEC
-from kille_env.testing.determinization import check_worlds
+from kille_env.testing.determinization import check_determinizations
 
 GAME = "krypkille"
 SIX = range(6)
@@ -37,7 +37,7 @@ def test_every_world_is_equally_likely(players, hidden, discards, seed):
 def test_worlds_could_be_and_look_the_same(players):
     rng = random.Random(players)
     for rules in (SPEC.resolve({}), random_rules(SPEC, rng)):
-        check_worlds(GAME, players, rules, 150, players)
+        check_determinizations(GAME, players, rules, 150, players)
 
 
 # Discards that were shuffled in again

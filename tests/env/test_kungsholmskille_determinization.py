@@ -10,7 +10,7 @@ from env.hidden_cards import LEAST, NUMBER, Position, draw, p_value
 from env.test_twins import random_rules
 from kille_env.cards.sets import members
 from kille_env.games.kungsholmskille import SPEC
-from kille_env.testing.determinization import check_worlds
+from kille_env.testing.determinization import check_determinizations
 
 GAME = "kungsholmskille"
 
@@ -61,4 +61,4 @@ def test_nobody_can_tell_whether_a_last_card_was_dealt_or_drawn():
 def test_worlds_could_be_and_look_the_same(players):
     rng = random.Random(players)
     for rules in (SPEC.resolve({"forced_beat": "lowest"}), random_rules(SPEC, rng)):
-        check_worlds(GAME, players, rules, 200, players)
+        check_determinizations(GAME, players, rules, 200, players)

@@ -52,9 +52,11 @@ class Remembering:
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
         _, past = determinizer.draw_with_past(1)
-        counts = np.bincount(past.world, minlength=len(determinizer))
+        counts = np.bincount(past.determinization, minlength=len(determinizer))
         self.counts.append(counts.tolist())
-        seen = np.bincount(past.world, past.action + 1, len(determinizer)).astype(np.int64)
+        seen = np.bincount(past.determinization, past.action + 1, len(determinizer)).astype(
+            np.int64
+        )
         return Leaning().probabilities(seen[:, None], determinizer.mask)
 
 

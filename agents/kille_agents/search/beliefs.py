@@ -51,7 +51,7 @@ def _log_chances(past: Past, number: int, policy: Policy, doubt: float) -> np.nd
         check_probabilities(policy.name, answers, mask)
         taken = answers[np.arange(len(possible)), past.action[possible]]
         mixed = (1.0 - doubt) * taken + doubt / legal[possible]
-        np.add.at(chances, past.world[possible], np.log(mixed))
+        np.add.at(chances, past.determinization[possible], np.log(mixed))
     return chances
 
 
