@@ -159,7 +159,7 @@ def for_the_neighbour(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndar
 
 
 def by_the_number_of_tables(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
-    return real(batch, seats, keys + np.uint64(batch.num_tables))
+    return real(batch, seats, np.asarray(keys, dtype=np.uint64) + np.uint64(batch.num_tables))
 
 
 def by_chance(batch: Batch, seats: Any, keys: Any, real: Any) -> np.ndarray:
