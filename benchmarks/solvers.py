@@ -1,13 +1,13 @@
-"""How fast games from the literature are solved, beside others: `python benchmarks/solvers.py`.
+"""How fast games from the literature are solved: `python benchmarks/solvers.py`.
 
-Everybody solves the same game, OpenSpiel's own, with CFR+ and alternating updates: OpenSpiel in C++
-and in Python, LiteEFG if it is installed, and this suite over the flat tree of that game. The first
-table has iterations a second. The contestants take turns, so that whatever else the machine does
-meets all of them; shown are the medians over the rounds, and the median of the rounds' ratios. The
-second table has the seconds of iterating until OpenSpiel's `nash_conv` of the average strategy is
-at most the target; measuring is not counted. Each contestant's state is measured first after
-`--first` iterations and then whenever their number has grown by a twentieth. Who takes
-more than `--most` seconds is stopped.
+All solve the same game, OpenSpiel's own, with CFR+ and alternating updates: OpenSpiel in C++ and in
+Python, LiteEFG if it is installed, and this suite over the flat tree of that game. The first table
+shows iterations per second. The solvers take turns, so that other load on the machine affects all
+of them; the table shows the medians over the rounds, and the median of the rounds' ratios. The
+second table shows the seconds of iterating until OpenSpiel's `nash_conv` of the average strategy is
+at most the target; measuring is not counted. Each solver is measured first after `--first`
+iterations and then whenever their number has grown by a twentieth. A solver that takes more than
+`--most` seconds is stopped.
 """
 
 import argparse
@@ -36,7 +36,7 @@ except ImportError:
 
 
 def expand(state: Any) -> Terminal | Chance | Decision:
-    """Says of one of OpenSpiel's states who decides and what may come."""
+    """Returns who decides at one of OpenSpiel's states, and the states that can follow."""
     if state.is_terminal():
         return Terminal(state.returns())
     if state.is_chance_node():
@@ -121,7 +121,7 @@ class Lite(Contestant):
 
     def __init__(self, game: Any) -> None:
         assert LiteEFG is not None and CFRplus is not None
-        with contextlib.redirect_stdout(io.StringIO()):  # it greets
+        with contextlib.redirect_stdout(io.StringIO()):  # it prints a greeting
             self.graph = CFRplus.graph()
             self.solver = LiteEFG.OpenSpielEnv(game, traverse_type="Enumerate", regenerate=False)
         self.solver.set_graph(self.graph)
@@ -136,7 +136,7 @@ class Lite(Contestant):
 
 
 def nash_conv(game: Any, policy: Policy) -> float:
-    """NashConv as OpenSpiel sees it."""
+    """Returns NashConv as OpenSpiel computes it."""
     if isinstance(policy, pyspiel.Policy):
         return pyspiel.nash_conv(game, policy)
     found = exploitability.nash_conv(game, policy, return_only_nash_conv=False)
@@ -144,7 +144,7 @@ def nash_conv(game: Any, policy: Policy) -> float:
 
 
 def pace(contestant: Contestant, seconds: float) -> float:
-    """Returns iterations a second over about so many seconds."""
+    """Returns iterations per second, over about this many seconds."""
     count, done, began = 1, 0, time.perf_counter()
     while True:
         contestant.iterate(count)
@@ -158,7 +158,7 @@ def pace(contestant: Contestant, seconds: float) -> float:
 def race(
     game: Any, contestant: Contestant, target: float, first: int, most: float
 ) -> tuple[int, float, float]:
-    """Iterates until the target is reached: iterations, seconds of iterating, NashConv."""
+    """Iterates to the target; returns iterations, seconds of iterating and NashConv."""
     done, used = 0, 0.0
     while True:
         count = max(first - done, done // 20, 1)
@@ -172,7 +172,7 @@ def race(
 
 
 def entrants(game: Any, flat: Flattened, slow: bool) -> list[Contestant]:
-    """Everybody who takes part in both tables; the first is what the others are compared with."""
+    """Returns the solvers; the others are compared with the first."""
     there = [Ours(game, flat, CFR_PLUS, "CFR+"), SpielFast(game)]
     if LiteEFG is not None and game.num_players() == 2:  # what its graph for CFR+ updates
         there.append(Lite(game))
@@ -204,7 +204,7 @@ def main() -> None:
         flats[name] = flatten(game.new_initial_state(), expand, game.num_players())
         there = entrants(game, flats[name], slow=True)
         for contestant in there:
-            contestant.iterate(1)  # what is compiled is compiled now
+            contestant.iterate(1)  # compiles
         rounds = [
             [pace(contestant, options.seconds) for contestant in there]
             for _ in range(options.rounds)

@@ -1,6 +1,7 @@
 """Whole pots of Byteskille against the environment and against brute force."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -84,63 +85,81 @@ class Brute:
         batch.reset(dealer=num_players - 1, deal=False)
         self.num_players = num_players
         self.states: dict[tuple, list] = {}
-        self.start = self.key(batch)
+        self.start = self.key(batch.tables[0])
         self.waiting = [(self.start, batch)]
+        decks = [list(deck) for deck in permutations(cards)]
         while self.waiting:
             key, batch = self.waiting.pop()
             if key not in self.states:
-                self.states[key] = []
-                before = np.array(batch.tables["reward"][0])
-                for deck in permutations(cards):
-                    dealt = batch.clone()
-                    dealt.deal(list(deck))
-                    self.states[key].append(self.node(dealt, before))
+                dealt = batch.take([0] * len(decks))
+                dealt.deal(decks)
+                self.states[key] = self.nodes(dealt, np.array(batch.tables["reward"][0]))
+        self.sums = {key: self.sum_up(hands) for key, hands in self.states.items()}
 
-    def key(self, batch: Batch) -> tuple:
-        table = batch.tables[0]
+    def key(self, table: np.void) -> tuple:
         names = ("in_pot", "next_dealer", "pot", "declined", "first_buyers", "prepaid", "new_pot")
         names += ("first_done", "second_done", "redeal")
         key = tuple(int(table[name]) for name in names) + tuple(map(int, table["entries"]))
         key += (int(table["redeals"]) if table["redeal"] else 0,)
         return key + ((int(table["deals"]),) if self.capped else ())
 
-    def node(self, batch: Batch, before: np.ndarray) -> tuple:
-        got = (batch.tables["reward"][0] - before)[: self.num_players]
-        if batch.over[0]:
-            return ("end", None, got)
-        if batch.at_chance[0]:
-            key = self.key(batch)
-            if key not in self.states:
-                self.waiting.append((key, batch))
-            return ("end", key, got)
-        chances = self.policy.probabilities(batch.observation, batch.mask)[0]
-        children = []
-        for action in np.flatnonzero(batch.mask[0]):
-            following = batch.clone()
-            following.apply([int(action)])
-            children.append((float(chances[action]), self.node(following, before)))
-        seat = int(batch.seat[0])
-        return ("act", seat, batch.information_state().tobytes(), children)
+    def nodes(self, batch: Batch, before: np.ndarray) -> list[tuple]:
+        """Plays every action at every table of a batch until its hand is over."""
+        got = (batch.tables["reward"] - before)[:, : self.num_players]
+        nodes: list[tuple] = []
+        for row in range(batch.num_tables):
+            key = None
+            if batch.at_chance[row] and not batch.over[row]:
+                key = self.key(batch.tables[row])
+                if key not in self.states:
+                    self.waiting.append((key, batch.take([row])))
+            nodes.append(("end", key, got[row].copy()))
+        acting = np.flatnonzero(~(batch.over | batch.at_chance))
+        if not len(acting):
+            return nodes
+        batch = batch.take(acting)
+        rows, actions = np.nonzero(batch.mask)
+        chances = self.policy.probabilities(batch.observation, batch.mask)
+        known = batch.information_state()
+        following = batch.take(rows)
+        following.apply(actions)
+        children = self.nodes(following, before)
+        for row, number in enumerate(acting):
+            below = [
+                (float(chances[row, actions[i]]), children[i]) for i in np.flatnonzero(rows == row)
+            ]
+            nodes[number] = ("act", int(batch.seat[row]), known[row].tobytes(), below)
+        return nodes
 
-    def expect(self, node: tuple, values: dict) -> np.ndarray:
-        if node[0] == "end":
-            return node[2] + (values[node[1]] if node[1] else 0.0)
-        return np.sum([chance * self.expect(child, values) for chance, child in node[3]], axis=0)
+    def sum_up(self, hands: list) -> tuple[np.ndarray, dict]:
+        """What a state pays on the way, and how likely the next states are."""
+        paid, following = np.zeros(self.num_players), {}
+        waiting = [(1.0 / len(hands), hand) for hand in hands]
+        while waiting:
+            weight, node = waiting.pop()
+            if node[0] == "act":
+                waiting += [(weight * chance, child) for chance, child in node[3]]
+            else:
+                paid += weight * node[2]
+                if node[1]:
+                    following[node[1]] = following.get(node[1], 0.0) + weight
+        return paid, following
 
-    def respond(self, hands: list, seat: int, values: dict) -> float:
-        """What the best response earns in a state, given what it earns in the others."""
+    def groups(self, hands: list, seat: int) -> dict[bytes, list]:
+        """The nodes of a seat's information sets, and how likely the others lead there."""
         groups: dict[bytes, list] = {}
-
-        def collect(node: tuple, weight: float) -> None:
+        waiting = [(1.0, hand) for hand in hands]
+        while waiting:
+            weight, node = waiting.pop()
             if node[0] == "act":
                 mine = node[1] == seat
                 if mine:
                     groups.setdefault(node[2], []).append((weight, node))
-                for chance, child in node[3]:
-                    collect(child, weight if mine else weight * chance)
+                waiting += [(weight if mine else weight * chance, kid) for chance, kid in node[3]]
+        return groups
 
-        for hand in hands:
-            collect(hand, 1.0)
+    def respond(self, hands: list, groups: dict[bytes, list], seat: int, values: dict) -> float:
+        """What the best response earns in a state, given what it earns in the others."""
         choices: dict[bytes, int] = {}
 
         def worth(node: tuple) -> float:
@@ -158,26 +177,31 @@ class Brute:
 
         return sum(map(worth, hands)) / len(hands)
 
-    def solve(self, step: object) -> np.ndarray:
+    def solve(self, step: Callable[[tuple, dict], np.ndarray]) -> np.ndarray:
         values = {key: np.zeros(self.num_players) for key in self.states}
         change = 1.0
-        while change > 1e-13:
+        while change > 1e-11:
             change = 0.0
             for key in reversed(list(self.states)):
-                found = step(self.states[key], values)  # type: ignore[operator]
+                found = step(key, values)
                 change = max(change, np.abs(found - values[key]).max())
                 values[key] = found
         return values[self.start]
 
     def values(self) -> np.ndarray:
-        return self.solve(
-            lambda hands, values: sum(self.expect(h, values) for h in hands) / len(hands)
-        )
+        def step(key: tuple, values: dict) -> np.ndarray:
+            paid, following = self.sums[key]
+            return paid + sum(chance * values[then] for then, chance in following.items())
+
+        return self.solve(step)
 
     def bests(self) -> np.ndarray:
         seats = range(self.num_players)
+        groups = {key: [self.groups(h, seat) for seat in seats] for key, h in self.states.items()}
         return self.solve(
-            lambda hands, values: np.array([self.respond(hands, s, values) for s in seats])
+            lambda key, values: np.array(
+                [self.respond(self.states[key], groups[key][seat], seat, values) for seat in seats]
+            )
         )
 
 
