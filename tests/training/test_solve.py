@@ -144,7 +144,7 @@ def test_solving_in_memory_returns_what_a_folder_holds(here):
 
 def test_a_match_is_solved_from_python():
     seen = []
-    solution = solve(num_players=2, match=True, rules={"max_redeals": 0}, progress=seen.append)
+    solution = solve(num_players=2, match=True, rules={"max_redeals": 0}, observer=seen.append)
     assert solution.settings.rules["episode"] == "match"
     assert solution.nash_conv < 4e-4
     assert "a whole pot with 2 seats" in solution.text
@@ -208,20 +208,30 @@ def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
         assert main(["solve", "byteskille", "--out", "run"]) == 130
     finally:
         signal.signal(signal.SIGINT, before)
-    assert capsys.readouterr().err.count("Run the same command again to resume.") == 1
+    said = capsys.readouterr().err
+    assert said.count("interrupted") == said.count("resume with: kille solve") == 1
     assert (here / "run" / "hand-16.npz").exists()
     assert not (here / "run" / "solution.json").exists()
 
 
-@pytest.mark.parametrize("phase", ["build_deal", "save_tabular", "strategy_text"])
-def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatch, phase):
+@pytest.mark.parametrize(
+    ("phase", "says"),
+    [
+        ("solving.byteskille.solve.build_deal", "nothing was written"),
+        ("solving.byteskille.solve.save_tabular", "resume with: kille solve byteskille"),
+        ("solving.byteskille.solve.strategy_text", "resume with: kille solve byteskille"),
+        ("reports.solutions.write_pictures", "resume with: kille solve byteskille"),
+    ],
+)
+def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatch, phase, says):
     def interrupted(*arguments, **more):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"kille_training.solving.byteskille.solve.{phase}", interrupted)
+        patch.setattr(f"kille_training.{phase}", interrupted)
         assert main(WORDS) == 130
-    assert capsys.readouterr().err.count("Run the same command again to resume.") == 1
+    said = capsys.readouterr().err
+    assert said.count("interrupted") == said.count(says) == 1
     assert main(WORDS) == 0
 
 
@@ -431,7 +441,7 @@ def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys,
                 stops += 1
                 assert (here / "parts" / "match.npz").exists()
     assert stops >= 2
-    assert "Run the same command again to resume." in capsys.readouterr().err
+    assert "resume with: kille solve" in capsys.readouterr().err
     assert main([*words, "--out", "parts"]) == 0
     assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
 

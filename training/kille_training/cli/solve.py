@@ -82,10 +82,10 @@ def solve(
     name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
-        with console.resumable():
+        with console.resumable(begun=(folder / "settings.json").is_file):
             found = solve_it(
                 game, players, rules=rules, match=match, target=target, iterations=iterations,
-                method=method, memory=memory, out=folder, progress=_progress_lines(),
+                method=method, memory=memory, out=folder, observer=_show_now_and_then(),
             )  # fmt: skip
             write_pictures(found, folder)
     except SolveError as error:
@@ -106,7 +106,7 @@ def solve(
     )
 
 
-def _progress_lines() -> Callable[[Any], None]:
+def _show_now_and_then() -> Callable[[Any], None]:
     """Returns a function that prints progress on standard error, now and then."""
     last = -LINE_SECONDS
 

@@ -44,7 +44,7 @@ from kille_training.solving.trees.cfr import VARIANTS
 MEMORY = 4.0
 """GiB that a tree may take by default."""
 
-Progress = Callable[[DealProgress | MatchProgress], None]
+Observer = Callable[[DealProgress | MatchProgress], None]
 """Called after each measurement of a deal's hand, or each group of a match's states."""
 
 
@@ -59,7 +59,7 @@ def solve(
     method: str = METHOD,
     memory: float = MEMORY,
     out: str | Path | None = None,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Solution:
     """Solves a single deal, or a whole pot: finds an equilibrium and measures it exactly.
 
@@ -81,7 +81,7 @@ def solve(
         memory: GiB that a tree may take.
         out: Folder in which the solution is kept, with checkpoints: an interrupted solution resumes
             there, a finished one is read. None keeps nothing.
-        progress: Called with how far it has come; `describe()` of its argument is a line of text.
+        observer: Called with how far it has come; `describe()` of its argument is a line of text.
 
     Raises:
         SolveError: An argument does not work, or the folder holds something else.
@@ -94,10 +94,10 @@ def solve(
         raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
     try:
         if out is not None:
-            return solves(Folder(Path(out)), settings, int(memory * 2**30), progress)
+            return solves(Folder(Path(out)), settings, int(memory * 2**30), observer)
         with tempfile.TemporaryDirectory() as place:
             folder = Folder(Path(place) / default_name(settings))
-            return solves(folder, settings, int(memory * 2**30), progress)
+            return solves(folder, settings, int(memory * 2**30), observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None
 
@@ -154,7 +154,7 @@ def _settings(
 
 
 def _solve_deal(
-    folder: Folder, settings: SolveSettings, memory_limit: int, progress: Progress | None
+    folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
 ) -> Solution:
     """Solves a deal into a folder, or reads what is there."""
     seats, rules = settings.num_players, settings.resolve()
@@ -163,7 +163,7 @@ def _solve_deal(
         return _solution(folder, settings, found, policy)
     deal = build_deal(seats, rules, memory_limit=memory_limit)
     folder.begin(settings)
-    solver = DealSolver(folder, settings, deal, progress)
+    solver = DealSolver(folder, settings, deal, observer)
     policy = policy_of(
         solver.solve(),
         deal,
@@ -193,7 +193,7 @@ def _solve_deal(
 
 
 def _solve_match(
-    folder: Folder, settings: SolveSettings, memory_limit: int, progress: Progress | None
+    folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
 ) -> Solution:
     """Solves a match into a folder, or reads what is there."""
     seats, rules = settings.num_players, settings.resolve()
@@ -207,7 +207,7 @@ def _solve_match(
         target=settings.target / match.pot,
         variant=VARIANTS[settings.method],
         checkpoint=folder.match,
-        progress=progress,
+        progress=observer,
     )
     policy = match_policy_of(
         solution.strategy, match, folder.path.name, method=settings.method, target=settings.target
