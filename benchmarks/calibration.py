@@ -1,10 +1,10 @@
-"""How much of what can be gained is found by learning: `python benchmarks/calibration.py`.
+"""How much of the possible gain learning finds: `python benchmarks/calibration.py`.
 
 Frozen players of single deals of Byteskille, good and bad ones, at two, three and four seats:
 uniform play, thresholds of several kinds, a mixture, networks that have learnt for a while, and
 averages of a few iterations of CFR. For each of them a response is learnt (see
 `kille_training.learning.best_response`), and beside its gain by seat stands the exact one. Every
-finished player is a line of `--out`; what is there is not done again.
+finished player is a line of `--out` and is not repeated.
 """
 
 import argparse

@@ -3,13 +3,13 @@
 The same learner, with the same hyperparameters and the same number of decisions, plays all seats of
 single deals of Byteskille in three ways:
 
-streams     every decision of every seat, each seat's decisions a stream of its own;
-seats       one seat of each table, its own live policy in the others;
-next_seat   the pattern that tutorials copy from each other: a step returns the *next* seat's
-            observation with the reward of the seat that has just acted.
+streams     every decision of every seat, one stream per seat;
+seats       one seat of each table, with the live policy in the others;
+next_seat   a common pattern of tutorials: a step returns the *next* seat's observation with the
+            reward of the seat that has just acted.
 
-NashConv is exact, at every point, for greedy and for sampled play. Every finished run
-is a line of `--out`; what is there is not done again, so the benchmark can be stopped and goes on.
+NashConv is exact, at every point, for greedy and for sampled play. Every finished run is a line of
+`--out` and is not repeated, so the benchmark can be stopped and resumed.
 """
 
 import argparse
@@ -33,16 +33,16 @@ RECIPE = ROOT / "configs" / "learning" / "credit.yaml"
 
 
 class NextSeatVecEnv(SelfPlayVecEnv):
-    """What PettingZoo's tutorials for Stable-Baselines3 make of a game of many seats.
+    """The pattern of PettingZoo's tutorials for Stable-Baselines3.
 
     A step returns the observation and the mask of the seat that acts next, and the reward, in this
-    step alone, of the seat that has just acted; the end ends it for everyone. So the learner takes
-    the next seat's prospects for those of the seat before it, and what the others win or lose by
-    the last action reaches nobody.
+    step alone, of the seat that has just acted; the end of the game ends it for all. So the learner
+    takes the next seat's prospects for those of the seat before it, and what the others win or lose
+    by the last action reaches no seat.
     """
 
     def _check_buffer(self) -> None:
-        """Lets any buffer collect: what comes of it is what is measured here."""
+        """Accepts any buffer: the result is what is measured here."""
 
 
 def _next_seat(settings: TrainSettings) -> VecEnv:
@@ -61,7 +61,7 @@ VARIANTS: dict[str, tuple[str, Callable[[TrainSettings], VecEnv] | None]] = {
     "seats": ("seats", None),
     "next_seat": ("seats", _next_seat),
 }
-"""The form of the settings, and the environment if it is none of the suite's own."""
+"""The form in the settings, and the environment where it is not one of the suite."""
 
 
 def main() -> None:

@@ -1,11 +1,10 @@
-"""How long MaskablePPO takes to a target: `python benchmarks/reach.py`.
+"""How long MaskablePPO takes to reach a target: `python benchmarks/reach.py`.
 
 Single deals of Byteskille at two and at three seats, without the question (fragekille) and with it,
 one recipe for each number of seats, several seeds. NashConv is exact; measuring stops the clock.
-The time is processor time of one thread, so that it does not depend on what else the machine does.
-A run ends when both ways to play, greedy and sampled, have been at the target at
-the same point, or with its decisions. Every finished run is a line of `--out`; what is there is not
-done again.
+The time is processor time of one thread, so it does not depend on what else the machine does. A run
+ends when greedy and sampled play have both reached the target at one point, or with its decisions.
+Every finished run is a line of `--out` and is not repeated.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Which form of seat streams learns faster: `python benchmarks/seat_streams.py --seconds 60`.
 
 Both forms train the same recipe on single deals for the same time of learning (playing and
-updating, one thread); the optimiser's step and the entropy bonus shrink over that time as they do
-in a run. Then the agent is measured against the rule-of-thumb player over the same duplicate deals.
+updating, one thread); the optimiser's step size and the entropy bonus shrink over that time as they
+do in a run. Then the policy is measured against the rule of thumb over the same duplicate deals.
 The form that earns more is the default of `learner.form`.
 """
 
@@ -20,7 +20,7 @@ FORMS = {"seats": "one seat, live policy", "streams": "all seats, streams"}
 
 
 def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, list[str]]:
-    """Trains for some seconds; returns the decisions and what the agent earns in both plays."""
+    """Trains for some seconds; returns the decisions and the earnings of both ways to play."""
     table, learner = settings.table, settings.learner
     rules = table.resolve()
     model = make_model(settings, rules)

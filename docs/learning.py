@@ -1,6 +1,6 @@
 """Makes the figures and tables of docs/learning.md from the results in docs/data.
 
-    python docs/learning.py            write them again
+    python docs/learning.py            write them
     python docs/learning.py --check    exit with 1 if the page's tables are stale
 
 The results are what `benchmarks/credit.py`, `benchmarks/reach.py` and `benchmarks/calibration.py`
@@ -74,7 +74,7 @@ def credit_table(lines: Lines) -> str:
                 seconds = statistics.median(run["points"][-1]["seconds"] for run in runs)
                 rows.append((str(seats), words, *ends, str(len(runs)), f"{seconds:.0f}"))
         rows.append((str(seats), "uniform play", *[f"{here[0]['uniform']:.3f}"] * 2, "", ""))
-    return _table(("seats", "way", *PLAYS, "seeds", "processor seconds a run"), rows)
+    return _table(("seats", "way", *PLAYS, "seeds", "processor seconds per run"), rows)
 
 
 def credit_figure(lines: Lines) -> str:
@@ -116,7 +116,7 @@ def _curves(axes: Any, runs: Lines, play: str, colour: str, words: str) -> None:
 
 
 def reach_table(lines: Lines) -> str:
-    """Returns in how many runs the target was reached, and after which time."""
+    """Returns in how many runs the target was reached, and after what time."""
     rows = []
     for seats in known(lines, "num_players"):
         for question in reversed(known(lines, "question")):
@@ -147,15 +147,15 @@ def _reached(runs: Lines, plays: tuple[str, ...]) -> str:
         worst = [max(pair) for pair in zip(*(values(run, play) for play in plays), strict=True)]
         pairs = zip(run["points"], worst, strict=True)
         times += [point["seconds"] for point, value in pairs if value <= run["target"]][:1]
-    told = f"{len(times)} of {len(runs)}"
-    return f"{told}: {_middle(times, '.0f')} s" if times else told
+    share = f"{len(times)} of {len(runs)}"
+    return f"{share}: {_middle(times, '.0f')} s" if times else share
 
 
 # Approximate beside exact
 
 
 def calibration_table(lines: Lines) -> str:
-    """Returns what was found of what there is, player by player."""
+    """Returns the gain that was found beside the exact one, player by player."""
     rows = []
     for line in sorted(lines, key=lambda line: line["num_players"]):
         exact, found = sum(line["exact"]), sum(gain["mean"] for gain in line["found"])
@@ -173,8 +173,8 @@ def calibration_table(lines: Lines) -> str:
 
 
 def calibration_summary(lines: Lines) -> str:
-    """Returns what the table comes to, in some sentences."""
-    told = []
+    """Returns a summary of the table, in sentences."""
+    sentences = []
     for near, words in ((False, f"{NEAR:g} stakes and more"), (True, "less")):
         shares = [
             sum(gain["mean"] for gain in line["found"]) / sum(line["exact"])
@@ -182,18 +182,18 @@ def calibration_summary(lines: Lines) -> str:
             if sum(line["exact"]) > 0 and (sum(line["exact"]) < NEAR * line["stake"]) == near
         ]
         if shares:
-            told.append(
+            sentences.append(
                 f"Where the exact NashConv is {words} ({len(shares)} players), a median of "
-                f"{statistics.median(shares):.0%} of it was found, {min(shares):.0%} at the worst."
+                f"{statistics.median(shares):.0%} of it was found, {min(shares):.0%} at worst."
             )
     pairs = list(_gains(lines))
     above = sum(gain["low"] > exact for _, exact, gain in pairs)
     seconds = statistics.median(line["seconds"] for line in lines)
-    told.append(
+    sentences.append(
         f"The interval lay above the exact gain in {above} of {len(pairs)} positions. "
-        f"A search took a median of {seconds:.0f} s by the clock."
+        f"A search took a median of {seconds:.0f} s of elapsed time."
     )
-    return "\n".join(told)
+    return "\n".join(sentences)
 
 
 def calibration_figure(lines: Lines) -> str:
@@ -215,13 +215,13 @@ def calibration_figure(lines: Lines) -> str:
         axes.set_yscale("symlog", linthresh=0.01)
         axes.set_xlim(left=-0.001)
         axes.set_xlabel("exact gain of the best response, stakes")
-        axes.set_ylabel("gain of the learnt response, 95 % interval")
+        axes.set_ylabel("gain of the learnt response, 95% interval")
         axes.legend(frameon=False)
         return _svg(figure)
 
 
 def _gains(lines: Lines) -> Iterable[tuple[float, float, dict[str, float]]]:
-    """Gives stake, exact gain and what was found, position by position."""
+    """Yields stake, exact gain and what was found, position by position."""
     for line in lines:
         for exact, gain in zip(line["exact"], line["found"], strict=True):
             yield line["stake"], exact, gain
@@ -235,7 +235,7 @@ BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
     "calibration summary": ("calibration", calibration_summary),
     "calibration": ("calibration", calibration_table),
 }
-"""What stands between the marks of the page, and the results that it is made from."""
+"""The blocks of the page, and the results that each is made from."""
 FIGURES = {"credit": credit_figure, "calibration": calibration_figure}
 
 

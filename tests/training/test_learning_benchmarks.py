@@ -15,7 +15,6 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
 from kille_training.learning.curves import Journal, Point, curve, learn
 from kille_training.learning.sb3 import make_model
-from kille_training.learning.settings import load_settings
 from kille_training.solving.byteskille.deals import build_deal
 
 ROOT = Path(__file__).parents[2]
@@ -140,14 +139,6 @@ def test_a_journal_goes_on_after_it_was_cut_off(tmp_path):
     path.write_text("{\n{}\n")
     with pytest.raises(ConfigError, match="line 1 of"):
         Journal(path)
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "configs" / "learning").glob("*.yaml")), ids=str)
-def test_recipes_are_read(path):
-    settings = load_settings(path)
-    assert settings.table.game == "byteskille"
-    assert settings.table.episode == "deal"
-    assert settings.measure.every
 
 
 def test_a_run_of_the_benchmark(credit, tmp_path, monkeypatch, capsys):

@@ -7,10 +7,12 @@ import kille_training as kt
 from kille_agents import load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.playing import Players, play_out
+from kille_env.records import Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.replay import export_records
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
+from kille_training.evaluation.duplicate import estimates, payoff
 
 DEALS, SEED = 12, 3
 GAMES = [("byteskille", 3), ("kungsholmskille", 2), ("knack", 3)]
@@ -65,3 +67,22 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
         settings = Folder(tmp_path / "a").settings()
         written = export_records(store, settings, tmp_path / "records.jsonl", DEALS)
     assert written == result.earned.size // seats
+
+
+@pytest.mark.parametrize(("game", "seats"), GAMES)
+def test_evaluations_earn_what_records_say(game, seats):
+    one, other = names(game)
+    rules = spec(game).resolve({}, episode="deal")
+    players = [load_policy(name, game, seats, rules) for name in (one, other)]
+    scores = np.zeros((DEALS, seats))
+    for seat in range(seats):
+        batch = make_batch(game, DEALS, seats, rules=rules, seed=0, restart=False)
+        recorder = Recorder(batch)
+        recorder.reset(seed=deal_seeds(SEED, seats, np.arange(DEALS)))
+        seating = (np.arange(seats) != seat).astype(int)
+        earned = play_out(Players(batch, players, seating, step=recorder.step))
+        returns = [recorder.record(table)["returns"] for table in range(DEALS)]
+        assert np.array(returns, dtype=float).round(9).tobytes() == earned.tobytes()
+        scores[:, seat] = earned[:, seat]
+    row = payoff(*players, game, seats, rules, deals=DEALS, seed=SEED)
+    assert row.estimate == estimates(scores.mean(axis=1).round(9)[:, None])[0]
