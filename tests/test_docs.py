@@ -192,8 +192,9 @@ def test_commands_named_in_the_readme_exist() -> None:
 def test_python_in_the_readme_and_the_guide_runs(page: str) -> None:
     snippets = _snippets(ROOT / page, "python")
     assert snippets
+    names: dict[str, object] = {"__name__": "page"}
     for snippet in snippets:
-        exec(compile(textwrap.dedent(snippet), page, "exec"), {"__name__": "page"})
+        exec(compile(textwrap.dedent(snippet), page, "exec"), names)
 
 
 @pytest.mark.compiled
