@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -85,3 +88,12 @@ def test_equal_players_with_one_name_can_be_compared():
     assert found.mean == 0.0
     with pytest.raises(ConfigError, match="with itself"):
         kt.compare(even, even, num_players=2)
+
+
+def test_the_page_on_tournaments_shows_python_that_runs(capsys):
+    page = Path(__file__).parents[2] / "docs" / "tournaments.md"
+    names = {}
+    for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+        exec(compile(snippet, page.name, "exec"), names)
+    shown = capsys.readouterr().out
+    assert "2 seats, units per deal" in shown and "Among copies of even" in shown
