@@ -45,7 +45,11 @@ def report(
     if Folder(path).results.is_file():
         from kille_training.reports.tournament import write_tournament_page
 
-        return write_tournament_page(Folder(path), page, exact=exact, trust=trust)
+        done = part_of(progress, "reporting", 1)
+        written = write_tournament_page(Folder(path), page, exact=exact, trust=trust)
+        if done is not None:
+            done(1)
+        return written
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille
