@@ -1,7 +1,7 @@
 """Which games there are, and tables of them.
 
-A game is registered by the text of its module's name; the module is imported when the game is used
-first. Other packages register their own games with `register`.
+A game is registered by the name of its module, which is imported when the game is first used.
+Other packages register their own games with `register`.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,15 +31,15 @@ def register(name: str, module: str) -> None:
     if _modules.get(name, module) != module:
         raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
     _modules[name] = module
-    for tell in _listeners:
-        tell(name)
+    for listener in _listeners:
+        listener(name)
 
 
-def on_register(tell: Callable[[str], None]) -> None:
-    """Calls `tell` with the name of every game, those to come included."""
-    _listeners.append(tell)
+def on_register(listener: Callable[[str], None]) -> None:
+    """Calls `listener` with the name of every game, present and future."""
+    _listeners.append(listener)
     for name in _modules:
-        tell(name)
+        listener(name)
 
 
 def list_games() -> tuple[str, ...]:
@@ -83,12 +83,12 @@ def make_batch(
     Args:
         name: The game.
         num_tables: N.
-        num_players: Seats a table; None is the game's default.
-        rules: Preset's name, mapping of switches, or resolved rules.
-        episode: "match" or "deal"; None is what `rules` say, "match" if they are silent.
+        num_players: Seats per table; None is the game's default.
+        rules: Name of a preset, mapping of switches, or resolved rules.
+        episode: "match" or "deal"; None is what `rules` say, or else "match".
         seed: Seed of the batch; None takes one from the operating system.
         threads: Threads that step it.
-        restart: Whether finished tables begin again in the same step.
+        restart: Whether finished tables begin their next match in the same step.
 
     Raises:
         UnknownGameError: No such game.

@@ -33,12 +33,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 class Batch:
     """N tables of a game that are stepped together.
 
-    After `reset` and after every `step` these arrays say what is to be done. They are read-only
-    views that the next call overwrites; copy what you keep.
+    After `reset` and after every `step`, these arrays show what is to be decided. They are
+    read-only views that the next call overwrites; copy what you keep.
 
     Attributes:
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
-        observation: [N, F] uint8, what that seat sees.
+        observation: [N, F] uint8, what this seat sees.
         mask: [N, A] int8, 1 for each action that it may take.
         reward: [N, P] float64, units that each seat earned in this step.
         terminated: [N] bool, whether this step ended the match by the rules.
@@ -61,17 +61,17 @@ class Batch:
         Args:
             game: The game.
             num_tables: N.
-            num_players: P, the game's default for None.
+            num_players: P; None is the game's default.
             rules: Resolved rules.
             seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size.
                 None takes one from the operating system.
-            threads: Slices that are stepped side by side; results do not depend on it.
-            restart: Whether a finished table begins its next match in the same step. A match that
-                the cards alone decide, before anybody acts, is then skipped.
+            threads: Slices that are stepped in parallel; results do not depend on it.
+            restart: Whether a finished table begins its next match in the same step. Matches that
+                the cards decide before anybody acts are then skipped.
 
         Raises:
-            RulesError: The game is not played by that many, or there is no table, or the rules are
-                of another game.
+            RulesError: The number of players, tables or threads is impossible, or the rules are of
+                another game.
         """
         self.game, self.spec = game, game.spec
         self.rules = self.spec.resolve(rules)
@@ -117,12 +117,15 @@ class Batch:
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
     ) -> None:
-        """Gives tables their generators; the next `reset` begins match 1 of them.
+        """Seeds the tables; the next `reset` begins their match 1.
 
         Args:
             seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if
-                its table were table 0 of that seed; None takes one from the operating system.
+                its table were table 0 of that seed. None takes one from the operating system.
             which: [N] bool, the tables; None is all of them.
+
+        Raises:
+            RulesError: A seed or choice of tables that is impossible.
         """
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -130,7 +133,7 @@ class Batch:
         self.game.seed(self._tables, seeds, streams, self._chosen(which), self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
-        """Plays by other rules of the same game; for all tables, so reset all of them after it.
+        """Changes the rules of all tables; reset all of them afterwards.
 
         Raises:
             RulesError: The rules are of another game.
@@ -151,21 +154,20 @@ class Batch:
         """Begins a new match at every table (or at the chosen ones).
 
         Args:
-            seed: New seed or seeds of the tables that begin; None goes on with the generators as
-                they are.
+            seed: New seed or seeds for the tables that begin; None continues their random streams.
             deck: Card codes in the order in which they leave the pack, for the first hand: one list
                 for all tables, or a list of lists, [N]. It may be shorter than the pack; the rest
                 is random.
             dealer: First dealer, one or [N]; None draws it.
-            start: How a match that is under way stands, in the words of the record notation, for
-                all tables: `{"pot": 6, "owed": [2, 2, 2]}`. None is the game's own beginning. It
-                holds for the match that begins now.
+            start: State of a match that is under way, for all tables, with the keys of the record
+                notation: `{"pot": 6, "owed": [2, 2, 2]}`. None is the beginning of a match. Only
+                the match that begins now uses it.
             which: [N] bool, the tables to begin; None is all of them.
-            deal: Whether to deal; without, the tables stand at a chance node (see `deal`).
+            deal: Whether to deal; if not, the tables wait at a chance node (see `deal`).
 
         Raises:
-            CardError: A deck that is not possible.
-            RulesError: A dealer, seed or start that is not possible.
+            CardError: The deck is impossible.
+            RulesError: The dealer, seed or start is impossible.
         """
         chosen = self._chosen(which)
         dealers = self._no_dealers
@@ -204,8 +206,8 @@ class Batch:
         """Plays one action at every table (or at the chosen ones).
 
         Args:
-            actions: [N] whole numbers; at a table that is over the number does not matter.
-            which: [N] bool, the tables to step; None is all of them. The others stand still, and
+            actions: [N] whole numbers; where a match is over, any number will do.
+            which: [N] bool, the tables to step; None is all of them. The others do not change, and
                 their reward is 0.
 
         Raises:
@@ -247,13 +249,13 @@ class Batch:
             self.refuse(illegal, int(actions[illegal]))
 
     def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
-        """Deals one hand at every table that stands at a chance node, and nothing more.
+        """Deals one hand at every table that waits at a chance node, and nothing more.
 
         Args:
             deck: Card codes for that hand, or a list of them for each table, as in `reset`.
 
         Raises:
-            CardError: A deck that is not possible.
+            CardError: The deck is impossible.
             KilleError: Before the first `reset`.
         """
         self._check_began()
@@ -268,8 +270,7 @@ class Batch:
         Rewards stay in the tables' `reward` field. For replays, search and solvers.
 
         Args:
-            actions: [N] whole numbers; at a table where nobody is to act the number does not
-                matter.
+            actions: [N] whole numbers; where nobody is to act, any number will do.
             which: [N] bool, the tables to play at; None is all of them.
 
         Raises:
@@ -282,14 +283,14 @@ class Batch:
         self._show(chosen)
 
     def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns actions as [N] int64 if they can be played now; nothing is played.
+        """Returns actions as [N] int64 if they are legal now; nothing is played.
 
         Args:
             actions: [N] whole numbers.
-            which: [N] bool, the tables at which they are to be legal; None is all of them.
+            which: [N] bool, the tables at which they must be legal; None is all of them.
 
         Raises:
-            IllegalActionError: They are no [N] whole numbers, or one is not legal.
+            IllegalActionError: They are not [N] whole numbers, or one is illegal.
         """
         actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
@@ -389,21 +390,21 @@ class Batch:
         return self.game.describe(self._row(table), self.rules, seat)
 
     def clone(self) -> "Batch":
-        """Returns a copy that plays on exactly as this one would."""
-        twin = Batch(
+        """Returns a copy that continues exactly as this batch would."""
+        copy = Batch(
             self.game, self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
         )
-        twin._began = self._began
-        twin._tables[:] = self._tables
-        for mine, theirs in zip(self._shown, twin._shown, strict=True):
+        copy._began = self._began
+        copy._tables[:] = self._tables
+        for mine, theirs in zip(self._shown, copy._shown, strict=True):
             theirs[...] = mine
-        return twin
+        return copy
 
     def take(self, rows: Any) -> "Batch":
-        """Returns a batch of copies of tables, in the order named; a table may be named often.
+        """Returns a batch of copies of tables, in the given order; a table may appear often.
 
         Args:
-            rows: [M] indices of tables.
+            rows: [M] numbers of tables.
 
         Raises:
             RulesError: There is no such table.
@@ -451,10 +452,9 @@ class Batch:
         return json.dumps(head).encode() + b"\n" + body
 
     def restore(self, saved: bytes) -> None:
-        """Puts saved tables back; they play on exactly as they would have.
+        """Restores saved tables, which continue exactly as they would have.
 
-        `reward`, `terminated` and `truncated` show no step then: they belong to the one that is
-        past.
+        `reward`, `terminated` and `truncated` then show no step: they belonged to the last one.
 
         Raises:
             KilleError: The bytes are of another game, rule set or shape.
@@ -502,7 +502,7 @@ class Batch:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Builds the batch again and plays on where it was."""
+        """Builds the batch again as it was."""
         self.__init__(game_of(state["game"]), *state["settings"])  # type: ignore[misc]
         self._tables[:] = np.frombuffer(state["tables"], dtype=self.spec.table)
         self._began = state["began"]

@@ -48,8 +48,8 @@ class Pack:
     def stack(self, codes: Sequence[str], redrawn: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.
 
-        The first of two equal codes is copy 0. The cards that are not named follow in rank order;
-        whoever draws past the named ones draws at random among them (see `draw`).
+        The first of two equal codes is copy 0. The remaining cards follow in rank order; draws
+        beyond the given cards are random among them (see `draw`).
 
         Args:
             codes: The cards in the order in which they leave the pack.

@@ -1,11 +1,11 @@
-"""Checks of how a match that is under way stands, for the games' `set_up`."""
+"""Checks of the state of a match that is under way, for the games' `set_up`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kille_env.errors import RulesError, did_you_mean, shortened
 
-LARGEST = 10**9  # of an amount at the start, so that no sum of a match leaves its field
+LARGEST = 10**9  # amount at the start: no sum in the match can overflow its field then
 
 
 def check_keys(start: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -24,7 +24,7 @@ def amount(start: Mapping[str, Any], name: str) -> int | None:
     """Returns an amount that a start names, None if it does not.
 
     Raises:
-        RulesError: It is no whole number, or too small or too large.
+        RulesError: It is not a whole number, or too small or too large.
     """
     if name not in start:
         return None
@@ -37,10 +37,10 @@ def amount(start: Mapping[str, Any], name: str) -> int | None:
 
 
 def amounts(start: Mapping[str, Any], name: str, num_players: int) -> list[int] | None:
-    """Returns the amounts, one a seat, that a start names, None if it does not.
+    """Returns the amounts that a start names, one per seat; None if it does not.
 
     Raises:
-        RulesError: They are no list of that many whole numbers, or one is too small or too large.
+        RulesError: They are not a list of that many whole numbers, or one is out of range.
     """
     if name not in start:
         return None

@@ -1,7 +1,7 @@
 """Game records: whole matches as plain text that anyone can read, replay and check.
 
-A file holds one match a line (JSON Lines, UTF-8). Reading refuses what it does not understand, with
-an error that names the line, the deal, the step and what was expected; nothing is guessed or
+A file holds one match per line (JSON Lines, UTF-8). Reading refuses what it does not understand,
+with an error that names the line, the deal, the step and what was expected; nothing is guessed or
 repaired.
 
     for record in read_records("match.jsonl"):

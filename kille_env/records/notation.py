@@ -1,9 +1,9 @@
-"""The notation itself: reading, checking and writing records.
+"""The notation: reading, checking and writing records.
 
-What is written here is canonical: the keys stand in the order of `KEYS`, `DEAL_KEYS` and the game's
-result, `", "` and `": "` separate, no letter is escaped that JSON does not ask for, whole numbers
-have no point, and every line ends with one line feed. Reading such a file and writing it again
-gives the same bytes.
+Written records are canonical: keys in the order of `KEYS`, `DEAL_KEYS` and the game's result,
+separated by `", "` and `": "`; no letter is escaped unless JSON requires it, whole numbers have no
+point, and every line ends with one line feed. Reading such a file and writing it again gives the
+same bytes.
 """
 
 import json
@@ -37,7 +37,7 @@ KEYS = (
     "truncated",
 )
 CHANCE = ("remainder_to",)
-"""Keys that say what chance has decided besides cards."""
+"""Keys that say what chance decided besides cards."""
 REQUIRED = ("format", "game", "num_players", "first_dealer", "deals")
 DEAL_KEYS = ("deck", "actions", "result")
 
@@ -65,9 +65,9 @@ def read_records(path: str | Path) -> list[Record]:
         Its records, checked for everything that can be seen without playing.
 
     Raises:
-        RecordError: A line is cut off, is no record, or names a game, rule, key or action that does
-            not exist.
-        CardError: A deck holds an unknown card or a card too often.
+        RecordError: A line is cut off, is not a record, or names a game, rule, key or action that
+            does not exist.
+        CardError: A deck holds an unknown card, or a card too often.
         OSError: The file cannot be read.
     """
     path = Path(path)
@@ -85,7 +85,7 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
 
     Args:
         line: The line.
-        source: Where it stands, for errors.
+        source: Where it comes from, for errors.
     """
     text = ""
     try:
@@ -138,15 +138,15 @@ def write_records(records: Iterable[Mapping[str, Any]], path: str | Path) -> int
     """Writes records to a file, which appears whole or, if anything fails, not at all.
 
     Args:
-        records: The records; an iterator is drawn from as the file is written.
-        path: The file; what was there is replaced.
+        records: The records; an iterator is consumed while the file is written.
+        path: The file; an existing one is replaced.
 
     Returns:
-        How many were written.
+        The number of records written.
 
     Raises:
         RecordError: A record breaks the notation.
-        CardError: A deck is not possible.
+        CardError: A deck is impossible.
         OSError: The file cannot be written.
     """
     path = Path(path)
@@ -165,7 +165,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object; expected it once")
+        raise ValueError(f"the key {shortened(twice)} stands twice in one object; expected it once")
     return made
 
 
@@ -289,7 +289,7 @@ def _check_names(record: Mapping[str, Any], num_players: int, where: str) -> Non
 
 
 def _is_text(thing: Any) -> bool:
-    """Whether it is a text that can be written (JSON can spell halves of characters, UTF-8 not)."""
+    """Whether it is a text that UTF-8 can hold; JSON can spell half of a surrogate pair."""
     return isinstance(thing, str) and thing == thing.encode("utf-8", "replace").decode("utf-8")
 
 

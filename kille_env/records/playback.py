@@ -21,8 +21,8 @@ class Step:
 
     Attributes:
         deal: Number of the deal, from 0.
-        seat: Who decides.
-        phase: What is decided, the game's name for it.
+        seat: The seat that decides.
+        phase: The game's name for what is decided.
         legal: Texts of the legal actions.
         action: Text of the action that was taken; None where the record stops.
     """
@@ -36,13 +36,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that a record says otherwise than its replay.
+    """A value in a record that its replay does not confirm.
 
     Attributes:
         deal: Number of the deal, None for the whole match.
         key: "returns", "truncated" or the key in the deal's result.
         recorded: What the record says.
-        replayed: What the replay says; None too if it does not get that far.
+        replayed: What the replay says; None also if it does not get that far.
     """
 
     deal: int | None
@@ -64,11 +64,11 @@ class Replay:
     Attributes:
         record: The record.
         rules: Its rules, resolved.
-        steps: The decisions; one more without an action if the record stops in mid-deal.
+        steps: The decisions; one more, without an action, if the record stops within a deal.
         results: Results of the finished deals.
         returns: [P] net units of the match by seat; None if the record stops before its end.
         truncated: Whether a cap ended the match, as far as it was played.
-        differences: Where the record's results, returns or truncated say otherwise.
+        differences: Where the record's results, returns or `truncated` differ from the replay.
     """
 
     record: Mapping[str, Any]
@@ -88,11 +88,11 @@ def replay(record: Mapping[str, Any], watch: Watch | None = None) -> Replay:
         watch: Called with the table before and after every deal and every action.
 
     Returns:
-        The decisions, the results and where the record says otherwise.
+        The decisions, the results and the differences.
 
     Raises:
-        RecordError: It breaks the notation, an action or a deal is left over or missing.
-        CardError: A deck is not possible or ends too early.
+        RecordError: It breaks the notation, or an action or a deal is left over or missing.
+        CardError: A deck is impossible or ends too early.
         IllegalActionError: An action is not legal, or another seat is to act.
     """
     return _Replayer(record, watch).run()
@@ -168,7 +168,7 @@ class _Replayer:
             )
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
-        """Deals or plays, and sees to it that no card was drawn past the recorded ones."""
+        """Deals or plays, and checks that no card was drawn beyond the recorded ones."""
         before = self.table.copy() if self.watch else None
         move()
         if self.table["drawn"] > len(deal["deck"]):
@@ -197,7 +197,7 @@ class _Replayer:
                 self.out.differences.append(Difference(number, key, value, result[key]))
 
     def _compare_chance(self) -> None:
-        """What chance has decided besides cards must be told, for a replay cannot know it."""
+        """Checks that the record has what chance decided besides cards; a replay cannot know it."""
         told = recorded_chance(self.record)
         drawn = self.batch.game.chance(self.table, self.out.rules)
         for key in drawn:

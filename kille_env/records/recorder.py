@@ -1,4 +1,4 @@
-"""Writing down what is played."""
+"""Recording what is played."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -21,16 +21,16 @@ def returns(batch: Batch, table: int) -> list[float]:
 
 
 class Recorder:
-    """Plays the tables of a batch hand by hand and writes every match down.
+    """Plays the tables of a batch hand by hand and records every match.
 
-    It uses the batch's low level: `batch.reward` stays zero, and `batch` must have `restart=False`.
-    An environment that calls `Batch.step` keeps a `Logbook` instead.
+    It uses the low level of the batch: `batch.reward` stays zero, and the batch must have
+    `restart=False`. An environment that calls `Batch.step` keeps a `Logbook` instead.
     """
 
     def __init__(
         self, batch: Batch, names: Sequence[str] | None = None, watch: Watch | None = None
     ) -> None:
-        """Begins no match yet.
+        """Prepares to record; call `reset` to begin matches.
 
         Args:
             batch: The tables.
@@ -38,7 +38,7 @@ class Recorder:
             watch: Called with table 0 before and after every deal and every action.
 
         Raises:
-            RecordError: The batch starts finished tables again by itself.
+            RecordError: The batch restarts finished tables by itself.
         """
         if batch.restart:
             raise RecordError("a Recorder needs a batch with restart=False")
@@ -91,7 +91,7 @@ class Recorder:
         self._deal()
 
     def record(self, table: int = 0) -> Record:
-        """Returns the current match of a table as far as it was played."""
+        """Returns the current match of a table, as far as it has been played."""
         batch = self.batch
         over = batch.tables["phase"][table] == OVER
         deals = [
@@ -122,7 +122,7 @@ class Recorder:
         return self.batch.save(), copy.deepcopy(self._written())
 
     def return_to(self, mark: Any) -> None:
-        """Goes back: the tables stand as they stood, and what came after is forgotten."""
+        """Goes back to a mark: restores the tables and forgets what came after."""
         saved, written = mark
         self.batch.restore(saved)
         self._seeds, self._dealers, self._starts, self._deals = copy.deepcopy(written)
@@ -163,14 +163,14 @@ class Recorder:
 
 
 class Logbook:
-    """What an environment keeps so that its matches can be written down when somebody asks.
+    """What an environment keeps so that records of its matches can be made later.
 
-    It costs one copy of the tables a reset and one of the actions a step; the records are made by
-    playing them again.
+    It costs one copy of the tables per reset and one of the actions per step; the records are made
+    by playing the matches again.
     """
 
     def __init__(self, batch: Batch) -> None:
-        """Keeps nothing yet; `batch` is from then on reset and stepped through the logbook."""
+        """Starts empty; from now on, reset and step the batch through the logbook."""
         self.batch = batch
         self._before: np.ndarray | None = None
         self._moves: list[dict[str, Any] | np.ndarray] = []
@@ -187,10 +187,10 @@ class Logbook:
         """Calls `Batch.step`, which plays at all tables: the log knows no others.
 
         Raises:
-            RecordError: Some tables are to stand still.
+            RecordError: Not all tables are stepped.
         """
         if which is not None and not np.all(which):
-            raise RecordError("a Logbook writes down steps of all tables")
+            raise RecordError("a Logbook records steps of all tables only")
         self.batch.step(actions)
         self._moves.append(copy.copy(actions))
 
@@ -199,14 +199,14 @@ class Logbook:
         return self._before, tuple(self._moves)
 
     def return_to(self, mark: Any) -> None:
-        """Forgets what came after a mark; the batch itself is for its owner to put back."""
+        """Forgets what came after a mark; the caller restores the batch itself."""
         self._before, self._moves = mark[0], list(mark[1])
 
     def records(self, names: Sequence[str] | None = None) -> list[Record]:
         """Returns the matches since the last reset of all tables, ended or not.
 
-        The matches that have ended come first, in the order of their ends; then those under way, by
-        table. Where tables begin again, a match without any decision is left out.
+        Finished matches come first, in the order in which they ended, then those under way, by
+        table. Where tables restart, a match without any decision is left out.
 
         Args:
             names: [P] names of the seats for the records.
@@ -215,11 +215,11 @@ class Logbook:
             RecordError: There was no reset yet.
         """
         if self._before is None:
-            raise RecordError("there is no match to write down yet: reset first")
+            raise RecordError("there is no match to record yet: reset first")
         mine = self.batch
-        twin = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
-        twin._tables[:] = self._before
-        recorder = Recorder(twin, names)
+        again = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
+        again._tables[:] = self._before
+        recorder = Recorder(again, names)
         done: list[Record] = []
         going = np.zeros(mine.num_tables, dtype=np.bool_)
         for move in self._moves:
@@ -230,10 +230,10 @@ class Logbook:
                 dealer = move.get("dealer")
             else:
                 recorder.step(move)
-                over = going & (twin.seat < 0)
+                over = going & (again.seat < 0)
                 done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
                 going &= mine.restart | ~over
             # A match that the cards alone decide passes unseen where tables begin again.
-            while mine.restart and (over := going & (twin.seat < 0)).any():
+            while mine.restart and (over := going & (again.seat < 0)).any():
                 recorder.reset(which=over, dealer=dealer)
         return done + [recorder.record(table) for table in np.flatnonzero(going).tolist()]

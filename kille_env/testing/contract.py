@@ -1,7 +1,7 @@
 """The contract that every game keeps, as checks that play it. No test framework is needed.
 
-Each check raises `AssertionError` and says which promise is broken, and where. What a game's own
-rules are, its own tests must say.
+Each check raises an `AssertionError` that says which promise is broken, and where. A game's own
+rules are for its own tests.
 """
 
 import json
@@ -43,9 +43,9 @@ def check_game(
       and pickled tables play on identically.
     - Stepping is the same as applying and dealing by hand, and the same as dealing the same cards
       from a given pack.
-    - Observation and mask tell nothing that the information state does not. Two games that differ
-      in cards a seat has not been told of (`describe`) look the same to it, and what it has been
-      told is in its information state. Information states have perfect recall of the hand.
+    - Observation and mask show nothing that the information state does not. Two games that differ
+      in cards that a seat does not know (by `describe`) look the same to it, and what it knows is
+      in its information state. Information states have perfect recall of the hand.
     - A determinization for a seat shows it the same, could have come about by the same play,
       depends on its key alone, and can be played to its end.
 
@@ -311,21 +311,21 @@ def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: in
     restored = make_tables(name, TABLES, players, rules, seed=seed + 1)
     restored.reset()
     restored.restore(batch.save())
-    twins = {
+    copies = {
         "cloned": batch.clone(),
         "restored": restored,
         "pickled": pickle.loads(pickle.dumps(batch)),
     }
     rest = chances[len(chances) // 2 :]
     seen = _play(batch, rest)
-    for way, twin in twins.items():
-        for number, (mine, its) in enumerate(zip(seen, _play(twin, rest), strict=True)):
+    for way, copied in copies.items():
+        for number, (mine, its) in enumerate(zip(seen, _play(copied, rest), strict=True)):
             if mine != its:
                 _broken(f"{way} tables play on differently, {number + 1} decisions later")
 
 
 def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks that stepping is applying and dealing, and that hands have results and words."""
+    """Checks that stepping is applying and dealing, and that hands have results and texts."""
     stepped = make_tables(name, TABLES, players, rules, seed=seed, restart=False)
     applied = make_tables(name, TABLES, players, rules, seed=seed, restart=False)
     stepped.reset()
@@ -334,7 +334,7 @@ def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int
     rng, paid = np.random.default_rng(seed), np.zeros((TABLES, players))
     for _ in range(max(1, decisions // TABLES)):
         while applied.at_chance.any():
-            check_words(applied)
+            check_texts(applied)
             applied.deal()
         for field in fields:
             if not np.array_equal(stepped.tables[field], applied.tables[field]):
@@ -362,7 +362,7 @@ def check_left_on_table(batch: Batch) -> None:
         _broken(f"rewards {paid.tolist()} and what is left on the table do not sum to zero")
 
 
-def check_words(batch: Batch) -> None:
+def check_texts(batch: Batch) -> None:
     """Checks results and descriptions of two tables, between hands."""
     for table in range(2):
         record = batch.tables[table]

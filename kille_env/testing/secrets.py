@@ -1,7 +1,7 @@
-"""Checks of what a seat knows: no more than it has been told, and all of that.
+"""Checks of what a seat knows: what it may know, all of that, and nothing else.
 
-The game's words (`describe`) and its numbers are written apart from each other, so each is the
-other's witness: what a seat has been told is what its words have shown so far.
+A game's text (`describe`) and its numbers are written independently, so each is a witness against
+the other: what a seat may know is what its text has shown so far.
 """
 
 from collections.abc import Hashable
@@ -29,29 +29,29 @@ def check_secrets(name: str, players: int, rules: Rules, decisions: int, seed: i
     rng = np.random.default_rng(seed)
     played = number = 0
     while played < decisions // 4 + 1:
-        played += _compare_twins(name, players, rules, rng, seed + number)
+        played += _compare_pair(name, players, rules, rng, seed + number)
         number += 1
 
 
-def _compare_twins(
+def _compare_pair(
     name: str, players: int, rules: Rules, rng: np.random.Generator, seed: int
 ) -> int:
     """Plays a pair until they part in public or the hand ends; returns the decisions."""
-    twins = [_make(name, 1, players, rules, seed) for _ in range(2)]
-    pack = twins[0].spec.pack
+    pair = [_make(name, 1, players, rules, seed) for _ in range(2)]
+    pack = pair[0].spec.pack
     codes = [pack.code(card) for card in rng.permutation(pack.size)]
     dealer = int(rng.integers(players))
     one = int(rng.integers(min(pack.size, 2 * players)))  # most likely a card that is dealt
     other = (one + int(rng.integers(1, pack.size))) % pack.size
     swapped = codes.copy()
     swapped[one], swapped[other] = swapped[other], swapped[one]
-    for twin, deck in zip(twins, (codes, swapped), strict=True):
-        twin.reset(deck=deck, dealer=dealer)
-    told = np.zeros(players, dtype=np.bool_)
+    for game, deck in zip(pair, (codes, swapped), strict=True):
+        game.reset(deck=deck, dealer=dealer)
+    knows = np.zeros(players, dtype=np.bool_)
     where = f"the cards {codes[one]} and {codes[other]} of the pack {codes} are exchanged"
     for number in range(10_000):
-        _compare_views(twins, told, f"{where}, dealer {dealer}, {number} decisions later")
-        first, second = twins
+        _compare_views(pair, knows, f"{where}, dealer {dealer}, {number} decisions later")
+        first, second = pair
         if first.over[0] or second.over[0] or first.seat[0] != second.seat[0]:
             return number + 1
         if not np.array_equal(first.mask, second.mask):
@@ -59,37 +59,37 @@ def _compare_twins(
         if first.tables["deals"][0] != second.tables["deals"][0] or first.tables["deals"][0] > 1:
             return number + 1
         action = _random_legal(first.mask, rng)
-        for twin in twins:
-            twin.step(action)
+        for game in pair:
+            game.step(action)
     raise AssertionError("a hand did not end within 10000 decisions")
 
 
-def _compare_views(twins: list[Batch], told: np.ndarray, where: str) -> None:
-    """Compares what each seat sees of two games; notes who has been told of the difference."""
-    for seat in range(len(told)):
-        differ = [name for name in VIEWS if not _same(twins, name, seat)]
-        if differ and not told[seat]:
-            told[seat] = _words_differ(twins, seat)
-            if not told[seat]:
+def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> None:
+    """Compares what each seat sees of two games; notes which seats may know the difference."""
+    for seat in range(len(knows)):
+        differ = [name for name in VIEWS if not _same(pair, name, seat)]
+        if differ and not knows[seat]:
+            knows[seat] = _texts_differ(pair, seat)
+            if not knows[seat]:
                 raise AssertionError(
                     f"{' and '.join(differ)} tells seat {seat} what it may not know: {where}"
                 )
-    # Words take long, so one of those to whom nothing differs speaks for all.
-    same = [s for s in range(len(told)) if _same(twins, "information_state", s)]
+    # Texts take long, so one of the seats that see no difference stands for all of them.
+    same = [s for s in range(len(knows)) if _same(pair, "information_state", s)]
     if same:
         seat = same[len(where) % len(same)]
-        if _words_differ(twins, seat):
+        if _texts_differ(pair, seat):
             raise AssertionError(
                 f"the information state of seat {seat} lacks what describe tells it: {where}"
             )
 
 
-def _same(twins: list[Batch], view: str, seat: int) -> bool:
-    return np.array_equal(*(getattr(twin, view)(seat) for twin in twins))
+def _same(pair: list[Batch], view: str, seat: int) -> bool:
+    return np.array_equal(*(getattr(game, view)(seat) for game in pair))
 
 
-def _words_differ(twins: list[Batch], seat: int) -> bool:
-    one, other = (twin.describe(0, seat) for twin in twins)
+def _texts_differ(pair: list[Batch], seat: int) -> bool:
+    one, other = (game.describe(0, seat) for game in pair)
     return one != other
 
 

@@ -75,17 +75,15 @@ def tiny(tmp_path):
 
 
 @pytest.mark.compiled
-def test_the_first_start_says_what_it_does_and_the_second_is_warm_and_silent(tiny):
+def test_the_first_start_says_what_it_does_and_others_are_warm_until_a_source_changes(
+    tiny, tmp_path
+):
     value, hits, said = tiny()
     assert (value, hits) == (50, 0)
     assert "kille-env: compiling tiny (once" in said
     assert "kille-env: tiny compiled in" in said
     assert tiny() == (50, 1, "")
-
-
-@pytest.mark.compiled
-def test_an_edit_in_another_module_is_never_missed(tiny, tmp_path):
-    assert tiny()[0] == 50
+    # An edit in another module is never missed.
     helper = tmp_path / "tiny" / "helper.py"
     before = helper.stat()
     helper.write_text(helper.read_text().replace("STEP = 1", "STEP = 3"))
@@ -135,8 +133,9 @@ def test_a_cache_folder_that_cannot_be_written_is_replaced_by_one_that_can(tiny,
     (tmp_path / "tmp").mkdir()
     environment = {"KILLE_CACHE_DIR": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "tmp")}
     assert tiny(**environment)[0] == 50
-    assert tiny(**environment)[:2] == (50, 1)
-    assert list((tmp_path / "tmp").glob("kille-env-*/kernels-*/compiled-tiny"))
+    (folder,) = (tmp_path / "tmp").glob("kille-env-*/kernels-*")
+    assert (folder / "compiled-tiny").exists()
+    assert list(folder.rglob("main.tenfold-*.nbi"))
 
 
 @pytest.mark.compiled
@@ -152,8 +151,9 @@ def test_a_second_process_starts_the_game_warm():
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
 
-    start()  # whoever runs this test alone compiles here
     second = start()
+    if second.stderr:  # this test runs alone, and has compiled just now
+        second = start()
     assert (second.stdout.split(), second.stderr) == (["0", "0"], "")
 
 
