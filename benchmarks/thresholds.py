@@ -1,6 +1,6 @@
-"""Measures the thresholds of the rule-of-thumb player: `python benchmarks/thresholds.py`.
+"""Measures the thresholds of Byteskille's rule of thumb: `python benchmarks/thresholds.py`.
 
-For every table size each seat in turn, on its own turn, once stands and once swaps with whatever it
+For every table size each seat in turn, on its own turn, once stands and once swaps whatever it
 holds, over the same deals and with every other decision by the thresholds so far. The gain of
 standing, summed over cards from the top down, is largest at the best threshold. A few rounds over
 all seats settle the tables, which are printed as they stand in

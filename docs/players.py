@@ -2,11 +2,11 @@
 
     python docs/players.py             write the page from what was measured (`make players`)
     python docs/players.py --check     exit with 1 if the page is stale
-    python docs/players.py --measure   measure everybody first; some minutes
-    python docs/players.py --solved    take the tables of `byteskille/solved` from runs/solutions,
+    python docs/players.py --measure   measure all players first; some minutes
+    python docs/players.py --solved    take the policies of `byteskille/solved` from runs/solutions,
                                        which `make solutions` writes
 
-What was measured lies in the package, so that the players' cards can tell it.
+The measurements are part of the package, so that the players' descriptions can quote them.
 """
 
 import json
@@ -30,7 +30,7 @@ DEALS, SEED = 5_000, 1_000_003
 
 
 def measure() -> dict[str, Any]:
-    """Returns what everybody earns against the baselines, in single deals at the default table."""
+    """Returns what all players earn against the baselines, in single deals at default tables."""
     from kille_training.evaluation.api import evaluate  # needs scipy, which the page does not
 
     games: dict[str, Any] = {}
@@ -53,14 +53,14 @@ def measure() -> dict[str, Any]:
 
 
 def take_solved() -> None:
-    """Writes the solved tables into the package, packed small."""
+    """Writes the solved policies into the package, compressed."""
     folder = Path(kille_agents.population.__file__).parent / "solved"
     for preset in spec("byteskille").presets:
         for seats in SOLVED_SEATS:
             rules = spec("byteskille").resolve(preset, episode="deal")
             solved = SOLUTIONS / f"{preset}-{seats}" / TABULAR
-            table = load_tabular(solved, "byteskille", seats, rules)
-            print(save_tabular(table, folder / f"{preset}-{seats}"), file=sys.stderr)
+            policy = load_tabular(solved, "byteskille", seats, rules)
+            print(save_tabular(policy, folder / f"{preset}-{seats}"), file=sys.stderr)
 
 
 def bots(game: str) -> str:
@@ -70,7 +70,7 @@ def bots(game: str) -> str:
         split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
         what = describe_player(name, game).what
         rows.append((f"`{name}`", split, what, *measured_lines(name, game).values()))
-    return _table(("player", "split", "what he does", *(f"against `{a}`" for a in AGAINST)), rows)
+    return _table(("player", "split", "what it does", *(f"against `{a}`" for a in AGAINST)), rows)
 
 
 def numbers() -> str:
@@ -95,7 +95,7 @@ def build(text: str) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Does what the words say."""
+    """Runs the script."""
     if "--solved" in words:
         take_solved()
     if "--measure" in words:

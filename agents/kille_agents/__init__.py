@@ -1,6 +1,6 @@
 """Players behind one protocol: a batch of observations and masks in, probabilities out.
 
-What stands here is imported without torch; the players that need it load it when they are made.
+Importing this package does not import torch; the players that need it import it when they are made.
 """
 
 from kille_agents.about import About

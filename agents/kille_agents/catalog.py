@@ -19,7 +19,7 @@ SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
     "search": FlatSearch,
     "ismcts": TreeSearch,
 }
-"""Players that look ahead from the rule of thumb, by name: to be asked with `decide`."""
+"""Players that look ahead from the rule of thumb, by name; `decide` asks them."""
 
 BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
@@ -84,9 +84,9 @@ def load_policy(
 
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
-            run or of a solution; a folder or file of a policy that was exported, a table (`.npz`)
-            for one; a model that Stable-Baselines3 has saved (`.zip`); or "module:object", which
-            imports the module and so runs its code, see `kille_agents.entry_point`.
+            run or of a solution, or one of its policy files; a model that Stable-Baselines3 has
+            saved (`.zip`); or "module:object", which imports the module and so runs its code, see
+            `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.

@@ -1,4 +1,4 @@
-"""Any model of Stable-Baselines3 or sb3-contrib as a player. Torch is loaded with this module."""
+"""Models of Stable-Baselines3 and sb3-contrib as policies. Importing this module imports torch."""
 
 import json
 import zipfile
@@ -25,8 +25,7 @@ ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
 }
 
-# How a policy says what it wants. Recurrent ones remember, which a batch of decisions cannot do for
-# them.
+# What a policy returns. Recurrent ones have a state, which a batch of decisions does not carry.
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "distribution": lambda policy: (
         isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
@@ -38,14 +37,14 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 class SB3Policy:
-    """Plays a model: by its distribution over the legal actions, or the action of highest value.
+    """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
     The model's distribution is taken with the mask where the model knows masks; otherwise its share
     of illegal actions is spread over the legal ones in proportion.
     """
 
     def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
-        """Takes a model as it is; it may go on learning.
+        """Wraps a model, which may go on learning.
 
         Args:
             model: With `Discrete` actions, and observations that are the vector itself or a `Dict`
@@ -62,7 +61,7 @@ class SB3Policy:
         action_space = model.action_space
         if not isinstance(action_space, spaces.Discrete) or len(inner.shape) != 1:
             raise PolicyError(
-                f"{name} takes {space} and does {action_space}; "
+                f"{name} takes {space} and returns {action_space}; "
                 "expected a vector and Discrete actions"
             )
         policy = model.policy
@@ -92,14 +91,14 @@ class SB3Policy:
 
 
 def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:
-    """Loads a saved model. The file is a pickle in disguise: loading it can run any code in it.
+    """Loads a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
         path: The `.zip` file.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules; the file does not say for which ones it was trained.
-        trust: Whether the user has said that he trusts the file.
+        trust: Whether the user trusts the file.
 
     Raises:
         PolicyError: Not trusted, no such model, or made for other spaces.
@@ -107,7 +106,7 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
     if not trust:
         raise PolicyError(
             f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
-            "If you know where it comes from, say so with --trust (trust=True)"
+            "If you know where it comes from, load it with --trust (trust=True)"
         )
     algorithm = ALGORITHMS[algorithm_of(path)]
     try:
@@ -138,7 +137,7 @@ def fitting(policy: SB3Policy, game: str, num_players: int) -> SB3Policy:
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """Reads the plain part of a saved model, which runs nothing.
+    """Reads the plain part of a saved model, which runs no code.
 
     Raises:
         PolicyError: It is no such model.
@@ -152,7 +151,7 @@ def read_plain(path: Path) -> dict[str, Any]:
 
 
 def algorithm_of(path: Path) -> str:
-    """Tells from the plain part of a saved model which algorithm it is of.
+    """Returns the algorithm of a saved model, from its plain part.
 
     Raises:
         PolicyError: It is no such model, or of an algorithm that is not supported.

@@ -36,10 +36,10 @@ MODULE = '''
 
     class Deep:
         name = "deep"
-        about = About("deep", "looks ahead", "by hand", "+1.0 ± 0.1 against everybody")
+        about = About("deep", "looks ahead", "by hand", "+1.0 ± 0.1 against uniform")
 
-        def search(self, worlds):
-            return worlds.mask / worlds.mask.sum(axis=1, keepdims=True)
+        def search(self, determinizer):
+            return determinizer.mask / determinizer.mask.sum(axis=1, keepdims=True)
 
     class Nested:
         player = UniformPolicy()
@@ -141,7 +141,7 @@ def test_an_entry_point_describes_itself(module):
     )
     deep = describe_player(f"{module}:deep")
     assert (deep.name, deep.what, deep.made) == (f"{module}:deep", "looks ahead", "by hand")
-    assert deep.strength == "+1.0 ± 0.1 against everybody"
+    assert deep.strength == "+1.0 ± 0.1 against uniform"
     assert describe_player(f"{module}:number").what  # whatever it is, it has a docstring
 
 

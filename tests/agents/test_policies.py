@@ -109,11 +109,11 @@ class TestRuleOfThumb:
         assert policy.thresholds[0, 20, 5] < policy.thresholds[0, 4, 2]
 
     def test_knows_that_somebody_is_worse_off(self):
-        # Forehand gets L1 for his BL; the middle one, who holds BL now, cannot know better.
+        # Forehand gets L4 for its L2; the middle seat, which holds the L2 now, cannot know better.
         taken = table(["L2", "L4", "L5", "L6"], "swap")
-        assert choice(taken) == "swap"  # he was made to take the L2 for his L4
+        assert choice(taken) == "swap"  # it was made to take the L2 for its L4
         luckier = table(["L4", "L2", "L5", "L6"], "swap")
-        assert choice(luckier) == "stand"  # whoever swapped got his L2, and has had his turn
+        assert choice(luckier) == "stand"  # the seat that swapped got its L2, and has had its turn
 
     def test_gives_a_dealt_kille_away_and_keeps_a_high_one(self):
         assert choice(table(["KI", "L5", "L6", "L7"])) == "swap"

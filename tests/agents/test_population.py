@@ -100,7 +100,7 @@ def test_halves_that_do_not_exist_are_refused():
 
 
 def test_the_halves_stay_as_they_are():
-    # A bot that changes halves has been studied by learners that are judged against him.
+    # A bot that changes halves has been studied by learners that are judged against it.
     assert population("femkortskille", "held_out") == [
         f"femkortskille/{habit}"
         for habit in ("coward", "loose", "mean", "trapper", "few", "high_leader", "drunk")
@@ -113,7 +113,7 @@ def test_a_bot_of_another_game_is_refused():
         load_policy("byteskille/maniac", "knack", 3, rules)
 
 
-def test_a_bot_who_does_not_exist_is_refused_with_a_suggestion():
+def test_an_unknown_bot_is_refused_with_a_suggestion():
     rules = kille_env.spec("knack").resolve()
     with pytest.raises(PolicyError, match="Did you mean 'knack/maniac'"):
         load_policy("knack/manic", "knack", 3, rules)
@@ -168,13 +168,13 @@ def test_forehand_of_four_does_what_the_sentence_says(name, card, does):
 def test_the_one_before_is_copied_or_contradicted():
     assert byteskille("copycat", FOUR, "stand") == "stand"
     assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "stand") == "swap"
-    # Forehand swaps: who had to give his card is next.
+    # Forehand swaps: the seat that had to give its card is next.
     assert byteskille("copycat", ("L5", "L12", "L7", "L8"), "swap") == "swap"
     assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "swap") == "stand"
 
 
-def test_the_forgetful_one_does_not_know_whom_he_gave_a_lower_card():
-    # The second swaps his lilja 2 away for a lilja 4 that forehand was rid of.
+def test_the_forgetful_bot_does_not_know_which_seat_got_a_lower_card_from_it():
+    # The second swaps its lilja 2 for a lilja 4 that forehand got rid of.
     given = (("L4", "L2", "L5", "L6"), "swap")
     assert byteskille("forgetful", *given) == "swap"
     assert the_rule_of_thumb(*given) == "stand"
@@ -192,7 +192,7 @@ def the_rule_of_thumb(cards, *actions):
     return batch.spec.actions[int(chances[0].argmax())]
 
 
-def test_who_agrees_does_so_with_a_bad_card_only():
+def test_the_agreeable_bot_agrees_with_a_bad_card_only():
     assert byteskille("agreeable", ("BL", "BL"), "ask") == "yes"
     assert byteskille("agreeable", ("BL", "L12"), "ask") == "no"
     assert byteskille("maniac", ("BL", "L12"), "ask") == "yes"
@@ -206,7 +206,7 @@ def test_maniacs_buy_in_and_stones_do_not():
 
 
 @pytest.mark.parametrize(("preset", "seats"), [("svensk", 2), ("svensk", 3), ("wikipedia", 4)])
-def test_the_solved_one_draws_lots_where_he_is_solved(preset, seats):
+def test_the_solved_bot_samples_where_it_is_solved(preset, seats):
     rules = kille_env.spec("byteskille").resolve(preset, episode="deal")
     seen, mask = decisions("byteskille", seats, rules, tables=100)
     solved = load_policy("byteskille/solved", "byteskille", seats, rules)
@@ -245,7 +245,7 @@ def test_femkortskille_is_knocked_as_the_sentences_say():
         assert does(play("femkortskille", hands, "0 knock"), name) == after_one
 
 
-def test_who_leads_high_leads_high():
+def test_the_high_leader_leads_high():
     hands, both, talon = "L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10"
     table = play("femkortskille", hands, both, talon)
     assert (does(table, "puller"), does(table, "tight")) == ("GO", "L3")
@@ -274,8 +274,8 @@ def test_krypkille_is_discarded_as_the_sentences_say():
 
 def test_krypkille_is_declared_as_the_sentences_say():
     end = krypkille_tables.end("KR L2 L3 BL")
-    everybody = ("maniac", "silent", "skitkort", "vulture", "copycat")
-    assert [does(end, name) for name in everybody] == [
+    bots = ("maniac", "silent", "skitkort", "vulture", "copycat")
+    assert [does(end, name) for name in bots] == [
         "declare", "pass", "declare", "declare", "pass",
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Each game's rule of thumb: a player who keeps to the rules, knows why, and beats chance."""
+"""Each game's rule of thumb: it keeps to the rules, has reasons, and beats uniform play."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_it_always_does_the_same_and_what_is_legal(game, episode):
                 assert (chances.max(axis=1) == 1.0).all()
                 backwards = policy.probabilities(seen[::-1].copy(), mask[::-1].copy())
                 assert np.array_equal(backwards[::-1], chances)
-                # Half of the seats play as they like, so that he sees what he would not do.
+                # Half of the seats play uniformly, so that it sees what it would not do.
                 at_random = rng.random((16, 1)) < 0.5
                 mixed = np.where(at_random, mask / mask.sum(axis=1, keepdims=True), chances)
                 batch.step(sample_actions(mixed, rng))
@@ -135,7 +135,7 @@ def test_kungsholmskille_is_played_with_one_low_card_and_high_ones(hand, alone, 
     [
         ("BL L3 L9 GO KI", "discard L3 L9"),
         ("BL L3 L9 VH KI", "discard L3 L9"),  # two at most: the lowest of what is neither
-        ("BL BL L3 HU KI", "discard L3"),  # one to give up, and nobody has an equal one
+        ("BL BL L3 HU KI", "discard L3"),  # one to give up, and no seat has an equal one
         ("BL KA HU GO KI", "discard"),
     ],
 )
@@ -156,7 +156,7 @@ def test_kungsholmskille_leads_high_and_heads_low():
 
 
 def test_kungsholmskille_shows_when_the_tricks_have_told_enough():
-    # Whoever had to give up his lowest card has none lower: seat 1's is a lilja 12 at least.
+    # A seat that had to give up its lowest card has none lower: seat 1's is a lilja 12 at least.
     told = kungsholmskille(
         "L9 KA HU GO KI | L10 L11 L12 VH VH", "0 KI, 1 L10, 0 GO, 1 L11, 0 HU, 1 L12, 0 KA, 1 VH"
     )
@@ -178,7 +178,7 @@ def test_kungsholmskille_shows_when_the_tricks_have_told_enough():
         ("BL L5 L9 GO KI", "discard L5 L9"),
         ("L1 L2 L3 L4 HU", "discard L2 L3 L4"),
         ("BL L5 L9 L12 KA", "discard L5 L9 L12"),  # three at most
-        ("L2 L2 L3 HU KI", "discard L3"),  # one to give up, and nobody has an equal one
+        ("L2 L2 L3 HU KI", "discard L3"),  # one to give up, and no seat has an equal one
         ("BL HU GO GO KI", "discard"),
     ],
 )
@@ -250,7 +250,7 @@ def test_knack_takes_with_the_lowest_when_it_is_the_last_and_with_the_highest_be
     hands = "8H 7C KD | 9H KH 9D | 6S 7S 8S"
     assert does(knack_tables.play(hands, three)) == "KH"
     assert does(knack_tables.play("8H 7C KD | 9H KH 9D", "0 knock, 1 knock, 0 8H")) == "9H"
-    # What can not take goes from the bottom.
+    # What cannot take goes from the bottom.
     assert does(knack_tables.play("AC 7C KD | JD 8D 7H", "0 knock, 1 knock, 0 KD")) == "8D"
 
 
@@ -263,7 +263,7 @@ OTHERS = "L1 L2 L3 | L4 L6 L7 | BL BP KR"
     ("hand", "first", "after_one"),
     [
         ("KI L2 L3", "knock", "knock"),
-        ("KA L10 L5", "knock", "fold"),  # the one who has knocked has a high card too
+        ("KA L10 L5", "knock", "fold"),  # the seat that has knocked has a high card too
         ("KA L8 L5", "check", "fold"),
         ("L12 L11 L10", "check", "fold"),  # three fair cards win no fifth trick
     ],
@@ -279,5 +279,5 @@ def test_femkortskille_keeps_its_high_cards_for_the_fifth_trick():
     table = play("femkortskille", hands, both, talon)
     assert (table.hand(0), does(table)) == ("L3 L5 L9 HU GO", "L3")
     assert does(table.act("0 L9")) == "L10"  # the lowest that heads
-    # What can not head goes from the bottom.
+    # What cannot head goes from the bottom.
     assert does(play("femkortskille", "L5 HU KI | L4 SV GO", f"{both}, 0 KI", talon)) == "L4"

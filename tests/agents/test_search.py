@@ -188,9 +188,9 @@ def test_beliefs_follow_what_the_others_did():
     player = searcher("search", "byteskille", 2)
     batch = tables(player, 400)
     _, history = play(player.base, batch, 1)
-    everybody = np.flatnonzero(batch.seat >= 0)
-    which, _, actions = history.decisions(everybody, batch.seat[everybody])
-    rows = everybody[which]
+    acting = np.flatnonzero(batch.seat >= 0)
+    which, _, actions = history.decisions(acting, batch.seat[acting])
+    rows = acting[which]
     assert len(rows) > 200
     determinizer = Determinizer(batch, rows, keys_for(len(rows)), history)
     swapped = np.isin(actions, [batch.spec.actions.index(text) for text in ("swap", "ask")])

@@ -139,7 +139,7 @@ def test_every_opponent_can_be_named(play):
         (["--rules", "stake=3"], "even whole number"),
     ],
 )
-def test_a_table_that_can_not_be_is_refused(words, message, play):
+def test_an_impossible_table_is_refused(words, message, play):
     status, out, err = play("", *words)
     assert (status, out) == (1, "")
     assert message in err

@@ -284,7 +284,7 @@ def test_a_replay_for_programs(kille, recorded):
     assert told["matches"][0]["results"] == [deal["result"] for deal in records[0]["deals"]]
 
 
-def test_a_record_that_stops_says_who_is_to_decide(kille, tmp_path):
+def test_a_record_that_stops_says_which_seat_is_to_decide(kille, tmp_path):
     path = tmp_path / "stopped.jsonl"
     record = {
         "format": "kille-record/1",

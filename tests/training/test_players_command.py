@@ -1,4 +1,4 @@
-"""`kille players`: lists, and the card of one."""
+"""`kille players`: lists, and the description of one."""
 
 import json
 
@@ -23,7 +23,7 @@ def refused(capfd, *words):
     return captured.err
 
 
-def test_everybody_is_listed_by_game(capfd):
+def test_all_players_are_listed_by_game(capfd):
     shown = run(capfd)
     for name in (*ROSTER, "rule_of_thumb", "uniform"):
         assert name in shown
@@ -41,19 +41,19 @@ def test_a_game_is_listed_alone(capfd, words):
     assert list(told) == ["knack"]
 
 
-def test_a_half_is_listed_alone(capfd):
+def test_a_split_is_listed_alone(capfd):
     told = json.loads(run(capfd, "knack", "--split", "held_out", "--json"))["games"]["knack"]
     assert [player["name"] for player in told] == population("knack", "held_out")
     assert {player["split"] for player in told} == {"held_out"}
 
 
-def test_what_they_earn_stands_beside_them(capfd):
+def test_the_list_shows_what_they_earn(capfd):
     shown = run(capfd, "byteskille", "--split", "train")
     row = next(line for line in shown.splitlines() if line.startswith("byteskille/maniac"))
     assert row.count("±") == 2
 
 
-def test_one_players_card(capfd):
+def test_one_player_is_described(capfd):
     lines = run(capfd, "knack/tight").splitlines()
     assert lines[0] == "knack/tight"
     assert [line.split()[0] for line in lines[1:]] == ["what", "made", "strength"]
@@ -73,5 +73,5 @@ def test_one_players_card(capfd):
         (["knack/tight", "--game", "krypkille"], "knack/tight plays knack, not krypkille"),
     ],
 )
-def test_what_can_not_be_listed_is_refused(capfd, words, says):
+def test_what_cannot_be_listed_is_refused(capfd, words, says):
     assert says in refused(capfd, *words)

@@ -1,4 +1,4 @@
-"""`kille players`: who there is to play against, and what each of them is."""
+"""`kille players`: the players there are, and what each of them is."""
 
 from dataclasses import asdict
 from typing import Any
@@ -14,17 +14,17 @@ AGAINST = ("rule_of_thumb", "uniform")
 
 @click.command(epilog="Example: kille players byteskille --split held_out")
 @click.argument("player", required=False, metavar="[GAME|PLAYER]")
-@click.option("--game", help="The game; only the baselines, who play every game, need to be told.")
+@click.option("--game", help="The game; needed for the baselines, which play every game.")
 @click.option(
     "--split",
     type=click.Choice(["train", "held_out", "all"]),
-    help="Of the population, only those to train against, or those held out to judge a learner.",
+    help="Only the bots to train against, or those held out to judge a learner.",
 )
 @console.json_option
 def players(player: str | None, game: str | None, split: str | None, as_json: bool) -> None:
-    """Lists the players of a game, or of all games, and what they earn; or tells about one.
+    """Lists the players of a game, or of all games, with what they earn; or describes one.
 
-    PLAYER is a name, a file or folder of a trained or solved player, or module:object, which
+    PLAYER is a name, a file or folder of a trained or solved policy, or module:object, which
     imports the module and so runs its code.
     """
     from kille_agents.catalog import BASELINES, SEARCHERS
@@ -39,7 +39,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
         _list([chosen] if chosen else list(list_games()), split, as_json)
         return
     if split is not None:
-        raise PolicyError(f"--split chooses among many, and {player} is one player; leave it out")
+        raise PolicyError(f"--split selects from a list, but {player} is one player; leave it out")
     if game is None and player in BASELINES and player not in SEARCHERS:
         raise PolicyError(
             f"{player} plays every game; say which: kille players {player} --game ..."
@@ -49,34 +49,34 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
 
 
 def _list(games: list[str], split: str | None, as_json: bool) -> None:
-    """Prints who plays some games."""
+    """Prints the players of some games."""
     from rich.table import Table
 
     from kille_agents.catalog import BASELINES
     from kille_agents.describe import describe_player, measured_lines
     from kille_agents.population import ROSTER, population
 
-    told: dict[str, list[dict[str, Any]]] = {}
+    described: dict[str, list[dict[str, Any]]] = {}
     shown: list[Any] = []
     for game in games:
-        everybody = population(game, split or "all")
+        names = population(game, split or "all")
         if split is None:
-            everybody = [*BASELINES, *everybody]
-        told[game] = [
+            names = [*BASELINES, *names]
+        described[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}
-            for name in everybody
+            for name in names
         ]
         table = Table(title=spec(game).title, title_justify="left", box=None, pad_edge=False)
         table.add_column("player", no_wrap=True)  # a name is to be copied
-        for column in ("split", "what he does"):
+        for column in ("split", "what it does"):
             table.add_column(column)
         for other in AGAINST:
             table.add_column(f"against {other}", justify="right")
-        for about in told[game]:
+        for about in described[game]:
             name, earned = about["name"], measured_lines(about["name"], game)
             columns = (earned.get(other, "") for other in AGAINST)
             table.add_row(name, about["split"] or "", about["what"], *columns)
         shown += [table, ""]
-    shown.append("Units a deal at the default table; kille players PLAYER --game GAME says more.")
-    console.report({"games": told}, shown, as_json)
+    shown.append("Units per deal at the default table; kille players PLAYER --game GAME says more.")
+    console.report({"games": described}, shown, as_json)

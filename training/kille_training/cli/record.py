@@ -45,7 +45,7 @@ TABLES_AT_ONCE = 500
     "--agents",
     default="uniform",
     show_default=True,
-    help="Names, run folders or policy files: one for all seats, or one a seat with commas.",
+    help="Names, run folders or policy files: one for all seats, or one per seat with commas.",
 )
 @rules_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
