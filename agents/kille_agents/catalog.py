@@ -8,7 +8,7 @@ from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
-from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_agents.search import FlatSearch, TreeSearch
 from kille_agents.tabular import TABULAR, load_tabular_file, tabular_file
 from kille_env.core.spec import Rules
@@ -27,6 +27,11 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     **SEARCHERS,
 }
 """Players that need no training, by name; each is made for a number of seats and rules."""
+
+
+def baselines(game: str) -> list[str]:
+    """Returns the names of the baselines that play a game; without a rule of thumb only uniform."""
+    return [name for name in BASELINES if name == "uniform" or game in RULES_OF_THUMB]
 
 
 def as_policy(
@@ -116,5 +121,5 @@ def load_policy(
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABULAR}, nor as module:object. "
-        f"{did_you_mean(name, [*BASELINES, *population(game)])}"
+        f"{did_you_mean(name, [*baselines(game), *population(game)])}"
     )

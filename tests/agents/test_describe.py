@@ -9,13 +9,18 @@ import pytest
 import kille_env
 from kille_agents import NetworkMetadata, NetworkPolicy, save_network
 from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES
+from kille_agents.catalog import BASELINES, baselines
 from kille_agents.describe import describe_player, measured, measured_lines
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.tabular import TabularMetadata, TabularPolicy, save_tabular
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
+
+
+def test_a_game_without_a_rule_of_thumb_has_uniform_play_only():
+    assert baselines("hogkort") == ["uniform"]
+    assert baselines("knack") == list(BASELINES)
 
 
 def test_every_player_of_the_suite_is_described(game):

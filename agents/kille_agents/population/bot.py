@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from kille_agents.population.habits import Maker
+from kille_agents.population.habits import Maker, noisy
+from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 from kille_env.policy import Policy
@@ -47,3 +48,18 @@ class Bot:
                 f"`kille players {rules.game}` lists the players that do"
             )
         return self.make(self.name, num_players, rules)
+
+
+def noisy_bots(usual: type[RuleOfThumb], *, tipsy: str, drunk: str) -> tuple[Bot, Bot]:
+    """Returns a game's rule of thumb with two amounts of noise.
+
+    Args:
+        usual: The rule of thumb.
+        tipsy: Split of the one that plays anything in a fifth of its decisions.
+        drunk: Split of the one that plays anything in half of them.
+    """
+    what = "the rule of thumb, but every {} decision is anything legal"
+    return (
+        Bot(f"{usual.game}/tipsy", tipsy, what.format("fifth"), noisy(usual, 0.2)),
+        Bot(f"{usual.game}/drunk", drunk, what.format("second"), noisy(usual, 0.5)),
+    )

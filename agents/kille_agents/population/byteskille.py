@@ -11,7 +11,7 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
 from kille_agents.population.habits import (
     Habit,
     Maker,
@@ -19,7 +19,6 @@ from kille_agents.population.habits import (
     Seen,
     always,
     by_habit,
-    noisy,
 )
 from kille_agents.rules_of_thumb.byteskille import (
     DEALT,
@@ -251,18 +250,7 @@ BOTS = (
             ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS
         ),
     ),
-    Bot(
-        "byteskille/tipsy",
-        TRAIN,
-        "the rule of thumb, but every fifth decision is anything legal",
-        noisy(ByteskilleRuleOfThumb, 0.2),
-    ),
-    Bot(
-        "byteskille/drunk",
-        HELD_OUT,
-        "the rule of thumb, but every second decision is anything legal",
-        noisy(ByteskilleRuleOfThumb, 0.5),
-    ),
+    *noisy_bots(ByteskilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
     Bot(
         "byteskille/solved",
         TRAIN,

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
+from kille_agents.population.habits import Habit, Seen, always, by_habit
 from kille_agents.population.trick_habits import play_cards
 from kille_agents.rules_of_thumb.femkortskille import (
     EACH_KNOCKER,
@@ -152,17 +152,6 @@ BOTS = (
         "lowest that does",
         made(play=play_cards(lead=1, follow=-1)),
     ),
-    Bot(
-        "femkortskille/tipsy",
-        TRAIN,
-        "the rule of thumb, but every fifth decision is anything legal",
-        noisy(FemkortskilleRuleOfThumb, 0.2),
-    ),
-    Bot(
-        "femkortskille/drunk",
-        HELD_OUT,
-        "the rule of thumb, but every second decision is anything legal",
-        noisy(FemkortskilleRuleOfThumb, 0.5),
-    ),
+    *noisy_bots(FemkortskilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
 )
 """All bots, in the order of the docs."""

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
+from kille_agents.population.habits import Habit, Seen, always, by_habit
 from kille_agents.rules_of_thumb.knack import (
     ABOVE_SIDE,
     KnackRuleOfThumb,
@@ -156,17 +156,6 @@ BOTS = (
         "joins when no seat has joined before it, with whatever it holds, and else never",
         made(join=join_first),
     ),
-    Bot(
-        "knack/tipsy",
-        HELD_OUT,
-        "the rule of thumb, but every fifth decision is anything legal",
-        noisy(KnackRuleOfThumb, 0.2),
-    ),
-    Bot(
-        "knack/drunk",
-        TRAIN,
-        "the rule of thumb, but every second decision is anything legal",
-        noisy(KnackRuleOfThumb, 0.5),
-    ),
+    *noisy_bots(KnackRuleOfThumb, tipsy=HELD_OUT, drunk=TRAIN),
 )
 """All bots, in the order of the docs."""

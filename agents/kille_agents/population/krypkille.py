@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
+from kille_agents.population.habits import Habit, Seen, always, by_habit
 from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_as_many,
@@ -151,17 +151,6 @@ BOTS = (
         "second highest",
         made(discard=exchange_below(EXCHANGED - 3), lead=lead_second),
     ),
-    Bot(
-        "krypkille/tipsy",
-        TRAIN,
-        "the rule of thumb, but every fifth decision is anything legal",
-        noisy(KrypkilleRuleOfThumb, 0.2),
-    ),
-    Bot(
-        "krypkille/drunk",
-        HELD_OUT,
-        "the rule of thumb, but every second decision is anything legal",
-        noisy(KrypkilleRuleOfThumb, 0.5),
-    ),
+    *noisy_bots(KrypkilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
 )
 """All bots, in the order of the docs."""

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot
-from kille_agents.population.habits import Habit, Seen, always, by_habit, noisy
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
+from kille_agents.population.habits import Habit, Seen, always, by_habit
 from kille_agents.population.trick_habits import (
     SKITKORT,
     exchange_from,
@@ -179,17 +179,6 @@ BOTS = (
         "knocks with whatever it holds before the exchange; the rule of thumb from then on",
         made(bud1=_KNOCKS),
     ),
-    Bot(
-        "kungsholmskille/tipsy",
-        HELD_OUT,
-        "the rule of thumb, but every fifth decision is anything legal",
-        noisy(KungsholmskilleRuleOfThumb, 0.2),
-    ),
-    Bot(
-        "kungsholmskille/drunk",
-        TRAIN,
-        "the rule of thumb, but every second decision is anything legal",
-        noisy(KungsholmskilleRuleOfThumb, 0.5),
-    ),
+    *noisy_bots(KungsholmskilleRuleOfThumb, tipsy=HELD_OUT, drunk=TRAIN),
 )
 """All bots, in the order of the docs."""

@@ -52,7 +52,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints the players of some games."""
     from rich.table import Table
 
-    from kille_agents.catalog import BASELINES
+    from kille_agents.catalog import baselines
     from kille_agents.describe import describe_player, measured_lines
     from kille_agents.population import ROSTER, population
 
@@ -61,7 +61,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
     for game in games:
         names = population(game, split or "all")
         if split is None:
-            names = [*BASELINES, *names]
+            names = [*baselines(game), *names]
         described[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}
