@@ -5,7 +5,7 @@ is given a `Determinizer` instead of observations.
 """
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -146,12 +146,6 @@ def searches(player: Any) -> bool:
 def name_of(player: Any) -> str:
     """Returns what errors call a player, which an adapter also takes without a name."""
     return str(getattr(player, "name", type(player).__name__))
-
-
-def history_for(players: Iterable[Player], batch: Batch) -> History | None:
-    """Returns a history of tables if one of their players remembers the deal, else None."""
-    wanted = any(getattr(player, "remembers", False) for player in players)
-    return History(batch) if wanted else None
 
 
 def decide(
