@@ -74,10 +74,10 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     torch.set_num_threads(learner.torch_threads)
     rate = learner.learning_rate
     streams = learner.form == "streams" and env is None
-    env = make_env(settings, rules) if env is None else env
+    venv: Any = make_env(settings, rules) if env is None else env
     model = MaskablePPO(
         "MlpPolicy",
-        env,
+        venv,
         learning_rate=(lambda left: rate * left) if learner.anneal else rate,
         n_steps=learner.n_steps,
         batch_size=learner.batch_size,
@@ -89,7 +89,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         vf_coef=learner.vf_coef,
         max_grad_norm=learner.max_grad_norm,
         rollout_buffer_class=SeatStreamBuffer if streams else None,
-        rollout_buffer_kwargs={"env": env} if streams else None,
+        rollout_buffer_kwargs={"env": venv} if streams else None,
         policy_kwargs={
             "net_arch": list(learner.layers),
             "activation_fn": ACTIVATIONS[learner.activation],
