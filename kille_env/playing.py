@@ -7,20 +7,45 @@ meets the same random numbers there, so that comparisons over equal deals are pa
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import History
-from kille_env.core.keys import derive, uniforms
+from kille_env.core.jit import kernel
+from kille_env.core.rng import derive, mix
 from kille_env.errors import IllegalActionError, KilleError
 from kille_env.policy import Player, decide, pick_actions
 
+_S11 = np.uint64(11)
 _CHOICES = np.uint64(0x43686F696365)
 """Keeps the players' random numbers apart from the cards', which come from the same key."""
 DECIMALS = 9
 """Earnings are rounded to these: the shares of a stake are no binary fractions and leave dust."""
+
+
+@kernel
+def _list_due(acting, keys, which, match, decided, rows, seats, words):
+    """Lists the decisions that are due, with their keys and random numbers; returns how many.
+
+    `words[0]` are the keys, `words[1]` the 53 bits of the random numbers. At a table with a new
+    match the count of decisions begins at 0 again.
+    """
+    count = 0
+    for row in range(acting.shape[0]):
+        seat = np.int64(acting[row])
+        if seat < 0 or not which[row]:
+            continue
+        if keys[row] != match[row]:
+            match[row] = keys[row]
+            decided[row, :] = 0
+        key = derive(derive(keys[row] ^ _CHOICES, seat), decided[row, seat])
+        rows[count], seats[count] = row, seat
+        words[0, count], words[1, count] = key, mix(key) >> _S11
+        count += 1
+    return count
 
 
 class Players:
@@ -68,7 +93,8 @@ class Players:
             PolicyError: A player returned what is no distribution over the legal actions; nothing
                 has been played.
         """
-        self.step(self.actions(which), which)
+        due = self._due(which)
+        self._step_at(due, self._choose(*due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the players do at the chosen tables, [N] int64; 0 at the others.
@@ -76,16 +102,21 @@ class Players:
         Raises:
             PolicyError: A player returned what is no distribution over the legal actions.
         """
-        rows, seats = self._due(which)
-        who, keys = self.seating[rows, seats], self._keys(rows, seats)
-        order = np.argsort(who, kind="stable")
-        order = order[np.searchsorted(who[order], 0) :]  # without those who act from outside
+        return self._choose(*self._due(which))
+
+    def _choose(
+        self, rows: np.ndarray, seats: np.ndarray, keys: np.ndarray, chances: np.ndarray
+    ) -> np.ndarray:
+        who = self.seating[rows, seats]
+        order = who.argsort(kind="stable")
+        numbers = np.arange(len(self.players) + 1)
+        ends = who[order].searchsorted(numbers).tolist()  # -1, who act from outside, lies before
         actions = np.zeros(self.batch.num_tables, dtype=np.int64)
-        for group in np.split(order, np.flatnonzero(np.diff(who[order])) + 1):
-            if len(group):
+        for number, (begin, end) in enumerate(pairwise(ends)):
+            if begin < end:
+                group = order[begin:end]
                 at = rows[group]
-                probabilities = self.ask(int(who[group[0]]), at, keys[group])
-                actions[at] = pick_actions(probabilities, uniforms(keys[group]))
+                actions[at] = pick_actions(self.ask(number, at, keys[group]), chances[group])
         return actions
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -111,7 +142,11 @@ class Players:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
         """
-        rows, seats = self._due(which)
+        self._step_at(self._due(which), actions, which)
+
+    def _step_at(
+        self, due: tuple[np.ndarray, ...], actions: np.ndarray, which: np.ndarray | None
+    ) -> None:
         known = None if self._history is None else self._history.mark()
         if self._history is not None:
             self._history.note(actions, which)
@@ -121,6 +156,7 @@ class Players:
             if self._history is not None:
                 self._history.return_to(known)
             raise
+        rows, seats, _, _ = due
         self._decided[rows, seats] += 1
 
     def forget(self, which: np.ndarray | None = None) -> None:
@@ -181,17 +217,23 @@ class Players:
         if self._history is not None:
             raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
-    def _due(self, which: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the chosen tables at which somebody is to act, [M], and who, [M]."""
-        seat, keys = self.batch.seat, self.batch.tables["match_key"]
-        rows = np.flatnonzero(seat >= 0 if which is None else which & (seat >= 0))
-        begun = rows[keys[rows] != self._match[rows]]
-        self._decided[begun], self._match[begun] = 0, keys[begun]
-        return rows, seat[rows].astype(np.int64)
+    def _due(
+        self, which: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Returns the decisions that are due at the chosen tables.
 
-    def _keys(self, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
-        """Returns the keys of decisions that are due, [M] uint64."""
-        return derive(derive(self._match[rows] ^ _CHOICES, seats), self._decided[rows, seats])
+        Returns:
+            [M] tables, [M] seats, [M] uint64 keys, and [M] random numbers from 0 to below 1.
+        """
+        size = self.batch.num_tables
+        rows, seats = np.empty((2, size), dtype=np.int64)
+        words = np.empty((2, size), dtype=np.uint64)
+        chosen = np.ones(size, dtype=np.bool_) if which is None else which
+        count = _list_due(
+            self.batch.seat, self.batch.tables["match_key"], chosen, self._match, self._decided,
+            rows, seats, words,
+        )  # fmt: skip
+        return rows[:count], seats[:count], words[0, :count], words[1, :count] * 2.0**-53
 
 
 def play_out(players: Players) -> np.ndarray:

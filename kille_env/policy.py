@@ -220,15 +220,17 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
             f"policy {name!r} returned probabilities of shape {probabilities.shape}, "
             f"expected {mask.shape}"
         )
-    negative = ~(probabilities >= 0)  # NaN is not >= 0 either
+    fits = np.where(mask, probabilities >= 0, probabilities == 0).all()
+    if fits and (np.abs(probabilities.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all():
+        return
     wrong = {
-        "a value that is no probability": negative.any(axis=1),
-        "an illegal action": ((probabilities > 0) & (mask == 0)).any(axis=1),
+        "a value that is no probability": ~(probabilities >= 0),  # NaN is not >= 0 either
+        "an illegal action": (probabilities > 0) & (mask == 0),
         "a sum other than 1": ~(np.abs(probabilities.sum(axis=1) - 1.0) <= SUM_TOLERANCE),
     }
-    for what, rows in wrong.items():
-        if rows.any():
-            row = int(np.argmax(rows))
+    for what, where in wrong.items():
+        if where.any():
+            row = int(np.argwhere(where)[0, 0])
             raise PolicyError(
                 f"policy {name!r} returned {what} in row {row}: {probabilities[row].tolist()} "
                 f"for the mask {mask[row].tolist()}"

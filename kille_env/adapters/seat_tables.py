@@ -236,24 +236,24 @@ class SeatTables:
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None) -> None:
         """Seats everybody for new matches."""
-        tables = self.batch.tables[chosen]
+        tables, seats = self.batch.tables, np.uint64(self.num_players)
         if seat is None and self.seat == "rotate":
-            first = mix(tables["seed"] ^ _FOR_SEATS) % np.uint64(self.num_players)
-            self.own[chosen] = (first.astype(np.int64) + tables["matches"]) % self.num_players
+            first = (mix(tables["seed"][chosen] ^ _FOR_SEATS) % seats).astype(np.int64)
+            self.own[chosen] = (first + tables["matches"][chosen]) % self.num_players
         elif seat is None and self.seat == "random":
-            self.own[chosen] = mix(tables["match_key"] ^ _FOR_SEATS) % np.uint64(self.num_players)
+            self.own[chosen] = mix(tables["match_key"][chosen] ^ _FOR_SEATS) % seats
         else:
             self.own[chosen] = self.seat if seat is None else seat
-        self._seat_players()
+        self._seat_players(chosen)
         self.pending[chosen] = 0.0
         self.returns[chosen] = 0.0
         self.decisions[chosen] = 0
         self.over[chosen] = self.forfeited[chosen] = False
         self.terminated[chosen] = self.truncated[chosen] = False
 
-    def _seat_players(self) -> None:
-        distances = (np.arange(self.num_players) - self.own[:, None]) % self.num_players
-        self.players.seating[:] = self._distances[distances]
+    def _seat_players(self, chosen: Any = slice(None)) -> None:
+        distances = (np.arange(self.num_players) - self.own[chosen, None]) % self.num_players
+        self.players.seating[chosen] = self._distances[distances]
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays the seat's action at each table, and on to its next decision or the end.
@@ -281,8 +281,10 @@ class SeatTables:
         self.skipped[:] = 0
         self.decisions[chosen] += 1
         played = chosen & ~wrong
-        self._step(actions, played)
-        self._play_others()
+        if played.any():
+            self.players.step(actions, played)
+            self._credit()
+            self._play_others()
         self.reward[played] = self.pending[played]
         self.pending[played] = 0.0
         ended = played & (self.batch.seat < 0)
@@ -353,13 +355,11 @@ class SeatTables:
         """Plays until the caller's seat is to act at every table, or its match is over."""
         seat = self.batch.seat
         while (others := (seat >= 0) & (seat != self.own)).any():
-            self._step(self.players.actions(others), others)
+            self.players.play(others)
+            self._credit()
 
-    def _step(self, actions: np.ndarray, which: np.ndarray) -> None:
-        """Steps some of the tables; the others stand still."""
-        if not which.any():
-            return
-        self.players.step(actions, which)
+    def _credit(self) -> None:
+        """Adds up what the last step brought."""
         earned = self.batch.reward
         self.pending += earned[self._rows, self.own]
         self.returns += earned
