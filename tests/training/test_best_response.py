@@ -165,7 +165,7 @@ def test_progress_is_told_in_parts():
         ({"deals": 1}, "deals is 1, expected at least 2"),
         ({"choice_deals": 1}, "choice_deals is 1"),
         ({"seed": -1}, "seed is -1"),
-        ({"minutes": 0.0}, "minutes is 0.0, expected a number above 0"),
+        ({"minutes": 0.0}, "minutes is 0.0, expected above 0"),
         ({"minutes": float("nan")}, "minutes is nan"),
         ({"learner": replace(LEARNER, form="streams")}, "expected 'seats'"),
     ],

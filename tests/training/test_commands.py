@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import kille_env
 from kille_env.errors import ConfigError
 from kille_training.cli.main import main
 from kille_training.cli.progress import ProgressDisplay
@@ -231,3 +232,41 @@ def test_an_interrupted_run_says_how_to_resume(config, capsys, monkeypatch):
 def test_help_shows_an_example(command, capsys):
     assert main([command, "--help"]) == 0
     assert f"Example: kille {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("phase", "place"),
+    [
+        ("measuring", "kille_training.evaluation.api.payoff_table"),
+        ("measuring exactly", "kille_training.evaluation.api.exact_rows"),
+        ("reporting", "kille_training.reports.training.write_run_page"),
+    ],
+)
+def test_every_phase_says_how_to_resume_once(config, capsys, monkeypatch, phase, place):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(place, stop)
+        assert main(["demo", "--config", config]) == 130
+    said = capsys.readouterr().err
+    assert phase in said
+    assert said.count("resume with: kille demo --config tiny.yaml") == 1
+    assert said.count("interrupted") == 1
+
+
+def test_settings_of_a_run_that_unfold_are_refused(config, capsys):
+    Path("runs/bad").mkdir(parents=True)
+    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    Path("runs/bad/config.yaml").write_text("a0: &a0 [x]\n" + "\n".join(levels) + "\n")
+    assert main(["train", "runs/bad"]) == 1
+    assert "an alias (*); write the value out" in capsys.readouterr().err
+
+
+def test_games_are_one_line_each(capsys):
+    assert main(["games"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for game in kille_env.list_games():
+        (line,) = [line for line in lines if line.startswith(f"{game} ")]
+        assert kille_env.spec(game).title in line
+    assert len(lines) == len(kille_env.list_games()) + 3

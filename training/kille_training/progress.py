@@ -1,4 +1,4 @@
-"""How long jobs say how far they are, to whoever asked."""
+"""How long jobs report their progress."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def part_of(progress: Progress | None, job: str, total: int) -> Callable[[int], None] | None:
-    """Returns a function that is called with parts done of one job; None where nobody asked."""
+    """Returns a function that is called with parts done of one job; None without a callback."""
     if progress is None:
         return None
     progress(job, 0, total)

@@ -49,7 +49,7 @@ def find(config: str | Path, kind: str) -> Path:
 
     Args:
         config: A path, or a name as in "byteskille".
-        kind: One of `KINDS`, for which the name stands.
+        kind: One of `KINDS`, the folder that a name is looked up in.
 
     Raises:
         ConfigError: There is neither.

@@ -309,4 +309,4 @@ _EXPECTED = {
     "dataclass_type": "keys with values",
     "dataclass_exact_type": "keys with values",
 }
-"""What pydantic's types of errors expect, in words."""
+"""What was expected, by pydantic's types of errors."""

@@ -28,7 +28,7 @@ def table_for(
         game: The game, if given.
         num_players: Seats, if given.
         episode: "deal" or "match", if given.
-        rules: A preset, switches, or complete rules; a preset among them stands for all others.
+        rules: A preset, switches, or complete rules; a preset among them decides all others.
 
     Raises:
         KilleError: There is no such game, switch or table, or the file cannot be read.

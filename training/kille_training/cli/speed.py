@@ -49,7 +49,7 @@ class Row:
         low: The least run.
         high: The largest run.
         unit: Unit of the three.
-        target: What was to be reached, in words; empty if nothing was promised.
+        target: The goal as a text; empty if there is none.
     """
 
     what: str

@@ -1,16 +1,16 @@
-"""What two who play together take from the others.
+"""What two players gain by playing together against the others.
 
-*Exactly*, for single deals of Byteskille whose tree fits into memory: two seats that tell each
-other everything they know are one player who decides in both seats and earns what both earn. His
-information sets are told apart by what both know, so he forgets nothing, and his best response to
-the fixed others is exact. Beside it stand what both earn by their own policies, what they earn if
-each finds his own best response while the other keeps to his policy, and what they earn when they
-agree on strategies for their common purse without telling each other anything. The last is found by
-letting them answer each other in turns until neither improves: a lower bound of the best agreement.
+*Exactly*, for single deals of Byteskille whose tree fits into memory: two seats that share all they
+know are one player that decides in both seats and earns what both earn. Its information sets are
+those of their joint knowledge, so it has perfect recall, and its best response to the fixed others
+is exact. For comparison there are the earnings of both by their own policies, the earnings when
+each plays its own best response while the other keeps its policy, and the earnings when they agree
+on strategies for their joint earnings without sharing what they know. The last is found by
+alternating best responses until neither improves: a lower bound on the best agreement.
 
 *Measured*, from a tournament: what two entrants earn together at tables where both sit, beyond what
-each earns at tables where the other is absent. It takes tables of both kinds, and says nothing of
-intent: two who happen to suit each other have a gain, too.
+each earns at tables where the other is absent. It needs tables of both kinds, and does not show
+intent: two players that happen to suit each other have a gain, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,20 +31,20 @@ from kille_training.statistics.intervals import CONFIDENCE, Intervals
 from kille_training.statistics.observations import Observations
 
 ROUNDS = 100
-"""Most times that two answer each other; it ends far earlier, when neither improves."""
+"""Alternating best responses, at most; it ends far earlier, when neither seat improves."""
 SMALLEST_GAIN = 1e-12
 
 
 @dataclass(frozen=True)
 class Collusion:
-    """What two seats of a deal earn together, in units a deal.
+    """What two seats of a deal earn together, in units per deal.
 
     Attributes:
         seats: The two; forehand is 0, the dealer the last one.
         own: By their own policies.
-        selfish: Own, and what each gains by his best response to the others' policies.
-        agreed: By strategies for the common purse, each with his own knowledge only; at least this.
-        shared: By the best that both can do who know what either knows.
+        selfish: `own`, and what each gains by its best response to the others' policies.
+        agreed: By strategies for their joint earnings, each with its own knowledge; at least this.
+        shared: By the best response of both together, with their joint knowledge.
     """
 
     seats: tuple[int, int]
@@ -55,17 +55,17 @@ class Collusion:
 
     @property
     def gain(self) -> float:
-        """What colluding is worth to the two."""
+        """What the two gain by colluding."""
         return self.shared - self.own
 
     @property
     def from_sharing(self) -> float:
-        """The part of the gain that takes shared knowledge; at most this."""
+        """The part of the gain that needs shared knowledge; at most this."""
         return self.shared - self.agreed
 
     @property
     def beyond_selfish(self) -> float:
-        """What is gained beyond two players who only look for their own best."""
+        """The gain over two players that each respond for themselves."""
         return self.shared - self.selfish
 
 
@@ -82,7 +82,7 @@ def exact_collusion(
     """Returns what two seats gain by playing together against the others.
 
     Args:
-        players: Who plays; one for all seats, or one for each, forehand first.
+        players: One for all seats, or one for each, forehand first.
         seats: The two that collude, from 0 for forehand to P - 1 for the dealer.
         num_players: P, at least 3.
         rules: Rules of Byteskille; always single deals.
@@ -91,13 +91,13 @@ def exact_collusion(
         deal: The tree without sharing, if there is one at hand.
 
     Raises:
-        KilleError: The seats are not two of a table with a third, or the tree does not fit.
+        KilleError: They are not two seats of a table of three or more, or the tree does not fit.
     """
     pair = tuple(sorted(set(seats)))
     if num_players < 3 or len(pair) != 2 or not 0 <= pair[0] < pair[1] < num_players:
         raise KilleError(
             f"seats {tuple(seats)} of {num_players} cannot collude; expected two of 0 to "
-            f"{num_players - 1} at a table with somebody else"
+            f"{num_players - 1} at a table with a third seat"
         )
     if deal is None:
         deal = build_deal(num_players, rules, cards=cards, memory_limit=memory_limit)
@@ -117,10 +117,10 @@ def exact_collusion(
 def pair_gains(observations: Observations, entrants: int | None = None) -> Intervals:
     """Returns what pairs earn together beyond what each earns where the other is absent.
 
-    Who sits at the rest of the table differs, so that is allowed for: scores are explained by
-    strengths, one for each entrant, of which each place gets its own less the mean of the others',
-    and by a gain that goes to the pair's places, where both sit, at the others' cost. Its interval
-    is that of least squares with deals as clusters.
+    The rest of the table differs, which the model allows for: scores are explained by strengths,
+    one for each entrant, of which each place gets its own less the mean of the others', and by a
+    gain of the pair's places, where both sit, at the others' cost. Its interval is that of least
+    squares with deals as clusters.
 
     Args:
         observations: Tables of one size, 3 seats or more.
@@ -145,7 +145,7 @@ def pair_gains(observations: Observations, entrants: int | None = None) -> Inter
     inverse = np.linalg.pinv(square, hermitian=True)
 
     def unexplained(values: np.ndarray) -> np.ndarray:
-        """What strengths do not explain of values, [G, P]."""
+        """Returns the part of values that strengths do not explain, [G, P]."""
         weighed = values @ part
         sums = np.bincount(members.ravel(), weighed.ravel(), entrants)
         return values - (inverse @ sums)[members] @ part.T
@@ -187,7 +187,7 @@ def _agree(
     order: tuple[int, ...],
     pair: tuple[int, ...],
 ) -> float:
-    """Returns what two earn when they answer each other for the common purse until it is still."""
+    """Returns what two earn by alternating best responses for their joint earnings."""
     strategies, value = list(strategies), -np.inf
     for turn in range(ROUNDS):
         strategies, found = _respond(strategies, deal, (order[turn % 2],), pair)
@@ -206,10 +206,10 @@ def _respond(
     """Returns the strategies after a best response, and what it is worth.
 
     Args:
-        strategies: One [S] a stage.
-        deal: The deal; where several decide, they share what they know in it.
+        strategies: One [S] per stage.
+        deal: The deal; where several seats decide, it joins their knowledge.
         deciding: Seats that respond, as one.
-        purse: Seats whose sum they want.
+        purse: Seats whose joint earnings they maximise.
     """
     found, value = [], None
     for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):

@@ -178,7 +178,7 @@ def train_run(
 
 
 class _Decisions:
-    """Tells a callback how many decisions have been made."""
+    """Passes the number of decisions on to a callback."""
 
     def __init__(self, progress: Progress, done: int) -> None:
         self._progress, self._done = progress, done
