@@ -28,9 +28,9 @@ TABLE = table_dtype(
     MAX_PLAYERS,
     KILLE_PACK.size,
     [
-        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that he was dealt, -1 none
-        ("hand", np.int8, (MAX_PLAYERS,)),  # by seat: the card that he has now
-        ("drew", np.int8, (MAX_PLAYERS,)),  # by seat: whether he has changed it
+        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that it was dealt, -1 none
+        ("hand", np.int8, (MAX_PLAYERS,)),  # by seat: the card that it has now
+        ("drew", np.int8, (MAX_PLAYERS,)),  # by seat: whether it has changed it
     ],
 )
 
@@ -102,8 +102,8 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the observation."""
     return lay_out(
         Part("card", 21, "own card, from blaren to kille (one-hot)"),
-        Part("to_come", num_players, "has his turn now or later; entry 0 is the seat itself"),
-        Part("drew", num_players, "has changed his card"),
+        Part("to_come", num_players, "acts now or later; entry 0 is the seat itself"),
+        Part("drew", num_players, "has changed its card"),
     )
 
 

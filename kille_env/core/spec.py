@@ -71,7 +71,7 @@ class Switch:
         raise RulesError(f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}")
 
     def possible(self) -> str:
-        """Returns the possible values in words."""
+        """Returns the possible values as text."""
         if self.values:
             words = [str(v).lower() if isinstance(v, bool) else repr(v) for v in self.values]
             return " or ".join(words)

@@ -61,7 +61,7 @@ def _without_s(verb: str) -> str:
 
 
 def units(amount: float) -> str:
-    """Returns an amount of money in words, "1 unit", "12 units" or "0.67 units"."""
+    """Returns an amount of money as text, "1 unit", "12 units" or "0.67 units"."""
     shown = str(int(amount)) if amount == int(amount) else f"{amount:.2f}"
     return f"{shown} unit" if amount == 1 else f"{shown} units"
 

@@ -1,12 +1,12 @@
 """Determinizer of the trick games: what somebody cannot hold, and the hidden cards dealt anew.
 
 What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
-hands that were thrown in, the talon. From the tricks everybody can tell what a player can not have
-in hand: who did not head a trick could not, who had to play his lowest card that does has none in
-between, and who had to creep with his lowest card has none below it. That was so of the hand of
+hands that were thrown in, the talon. From the tricks everybody can tell what a player cannot have
+in hand: who did not head a trick could not, who had to play the lowest card that does has none in
+between, and who had to creep with the lowest card has none below it. That was so of the hand of
 that moment, and so it is of what is left of it.
 
-Nobody else can tell either which of a player's cards he was dealt, and which he got later.
+Nobody else can tell either which of a player's cards were dealt, and which came later.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def cannot_hold(table, seat, heads_lowest, creeps_lowest):
         table: The table.
         seat: Whose hand.
         heads_lowest: Whether who can head a trick has to do it with the lowest card that does.
-        creeps_lowest: Whether who can not has to play his lowest card.
+        creeps_lowest: Whether who cannot has to play the lowest card.
     """
     barred, in_play = NOTHING, np.uint32(table["in_play"])
     for trick in range(table["played"].shape[0]):
@@ -242,12 +242,12 @@ def nth_card(cards, number):
 def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
     """Deals the cards that a seat has not seen anew to the places where they are now.
 
-    All arrangements in which nobody holds what he cannot are equally likely.
+    All arrangements in which nobody holds what it cannot hold are equally likely.
 
     Args:
         table: The table with the generator.
         viewer: Who looks.
-        unseen: The cards that he has not seen, a set: all other hands, and what nobody holds.
+        unseen: The cards that it has not seen, a set: all other hands, and what nobody holds.
         heads_lowest: As in `cannot_hold`.
         creeps_lowest: Likewise.
         cards: Where it is written which card lies where card c lies now.

@@ -22,7 +22,7 @@ def pot_fields(max_players: int) -> list[tuple]:
         ("pot", np.int64),
         ("shown_pot", np.int64),  # the pot that a deal has decided about, or carries on
         ("left_on_table", np.int64),  # what a split could not divide
-        ("chips", np.int64, (max_players,)),  # by seat: what he has won or lost in this deal
+        ("chips", np.int64, (max_players,)),  # by seat: what it has won or lost in this deal
         ("next_dealer", np.int8),
         ("winner", np.int8),  # who won the pot
     ]

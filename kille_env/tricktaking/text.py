@@ -26,8 +26,8 @@ def names_of(cards: int) -> str:
     return ", ".join(KILLE_PACK.name(card) for card in members(cards))
 
 
-def tell_trick(table: Any, who: list[str], number: int) -> str:
-    """Returns a trick in words, in the order in which it was played."""
+def describe_trick(table: Any, who: list[str], number: int) -> str:
+    """Returns a trick as text, in the order in which it was played."""
     leader, size = int(table["lead"][number]), int(table["num_players"])
     order = [(leader + step) % size for step in range(size)]
     cards = [
@@ -39,14 +39,14 @@ def tell_trick(table: Any, who: list[str], number: int) -> str:
     return f"Trick {number + 1}: {', '.join(cards)}{winner}."
 
 
-def tell_hand(table: Any, seat: int, viewer: int | None, history: bool = True) -> str:
+def describe_hand(table: Any, seat: int, viewer: int | None, history: bool = True) -> str:
     """Returns a hand as a seat sees it, or (None) as it is: "L1 KI (discarded L9, got KI)".
 
     Args:
         table: The table.
         seat: Whose hand it is.
         viewer: Who looks; None sees everything.
-        history: Whether to tell what the viewer knows of its discards as well.
+        history: Whether to name what the viewer knows of its discards, too.
     """
     hand = codes_of(table["hand"][seat])
     if viewer not in (None, seat):
@@ -76,8 +76,8 @@ def is_discard(text: object, most: int) -> bool:
     return ranks == sorted(ranks) and all(ranks.count(rank) <= 2 for rank in ranks)
 
 
-def tell_last(table: Any, who: list[str]) -> list[str]:
-    """Tells how a match has ended.
+def describe_last(table: Any, who: list[str]) -> list[str]:
+    """Describes how a match has ended.
 
     Args:
         table: A table whose match is over.
@@ -94,5 +94,5 @@ def tell_last(table: Any, who: list[str]) -> list[str]:
         rest = int(table["left_on_table"])
         over = f"; {units(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
         lines.append(f"Everybody takes {units(share)} of the pot{over}.")
-    told = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
-    return [*lines, f"This deal, before any sharing: {told}."]
+    line = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
+    return [*lines, f"This deal, before any sharing: {line}."]

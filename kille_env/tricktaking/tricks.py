@@ -1,7 +1,7 @@
 """Tricks with Kille cards: what Kungsholmskille, Krypkille and Femkortskille have in common.
 
 A player who can must head the highest card of the trick; an equal card counts as heading, and of
-two equal highest cards the later one wins. Whoever can not "creeps" under it with his lowest card
+two equal highest cards the later one wins. Whoever cannot "creeps" under it with the lowest card
 (or, as a game may have it, any card). The winner leads. All cards stay face up in front of their
 players. Before the tricks a hand may be improved by discards.
 
@@ -52,8 +52,8 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
     """
     return [
         ("hand", np.uint64, (max_players,)),  # by seat: set of cards
-        ("dealt", np.uint64, (max_players,)),  # by seat: the cards that he was dealt
-        ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that he got later
+        ("dealt", np.uint64, (max_players,)),  # by seat: the cards that it was dealt
+        ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that it got later
         ("face_up", np.uint64),  # cards that everybody can see
         ("in_play", np.uint32),  # who plays for the tricks
         ("trick", np.int8),  # number of the trick, from 0
@@ -74,8 +74,8 @@ def discard_fields(max_players: int) -> list[tuple]:
         max_players: Most seats.
     """
     return [
-        ("discarded", np.uint64, (max_players,)),  # by seat: the cards that he threw away
-        ("exchanged", np.int8, (max_players,)),  # how many cards he has thrown away
+        ("discarded", np.uint64, (max_players,)),  # by seat: the cards that it threw away
+        ("exchanged", np.int8, (max_players,)),  # how many cards it has thrown away
     ]
 
 
@@ -142,7 +142,7 @@ def write_counts(cards, out, at):
 
 @kernel
 def write_slots(cards, out, at):
-    """Writes a hand as one-hot types, 21 features a card from the lowest up."""
+    """Writes a hand as one-hot types, 21 features per card from the lowest up."""
     rest = np.uint64(cards)
     while rest != 0:
         out[index(at + (lowest_card(rest) >> 1))] = 1
@@ -266,13 +266,13 @@ def lead_from(table, seat):
 def play_card(table, seat, card, creeps):
     """Lays a card to the trick, and notes what everybody learns from it.
 
-    Who does not head the trick can not: all of his cards are below its highest.
+    A seat that does not head the trick cannot: all of its cards are below the highest.
 
     Args:
         table: The table.
         seat: Who plays.
-        card: His card.
-        creeps: Whether a card that does not head must be his lowest.
+        card: The card.
+        creeps: Whether a card that does not head must be its lowest.
     """
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
     table["hand"][index(seat)] &= ~card_bit(card)

@@ -28,7 +28,7 @@ class Position:
     """A random hand of a trick game, stopped where the others hold few cards.
 
     Attributes:
-        viewer: The seat whose worlds are looked at.
+        viewer: The seat whose determinizations are looked at.
         batch: The table.
         places: By group, positions in the pack of the hidden cards that are looked at: the hands of
             the others, clockwise from seat 0, then their discards.
@@ -144,7 +144,7 @@ class Position:
         return alive
 
     def drawn(self, number: int = NUMBER) -> list[Types]:
-        """Worlds that were drawn, as `worlds` has them."""
+        """Worlds that were drawn, as `determinizations` has them."""
         deck = self.batch.tables["deck"][0].astype(int)
         return [self._outcome(row[deck] // 2) for row in draw(self.batch, self.viewer, number)[1]]
 

@@ -40,7 +40,7 @@ def end(lasts: str, script: str = "", table: Table | None = None, **more: Any) -
     """Plays a deal up to its guessing round, and then what a test says.
 
     In every trick the cards rise, each heading the one before, so that everybody keeps the card
-    that he is to have in the end. The tricks go to the players one after another, anticlockwise:
+    that they are to have in the end. The tricks go to the players one after another, anticlockwise:
     with four players forehand begins the guessing.
 
     Args:

@@ -128,7 +128,7 @@ class Table:
 
     @property
     def events(self) -> list[str]:
-        """The hand so far: kind, who, whom, his card, the other card."""
+        """The hand so far: kind, who, whom, their card, the other card."""
         rows = self.record["events"][: self.record["num_events"]]
         return [f"{EVENTS[row[0]]} {row[1]} {row[2]} {code(row[3])} {code(row[4])}" for row in rows]
 

@@ -308,7 +308,7 @@ def test_the_last_step_pays_the_pot_and_the_next_match_begins_in_it():
     tables.step([STAND])
     tables.step([STAND])
     assert tables.terminated.tolist() == [True]
-    assert tables.reward.tolist() == [[0, 4]]  # his ante came with the first step
+    assert tables.reward.tolist() == [[0, 4]]  # their ante came with the first step
     assert tables.seat[0] >= 0
     assert tables.tables["matches"][0] == 2
     step(tables, 0)
@@ -676,7 +676,7 @@ def test_there_is_at_least_one_table_and_one_thread(name, number):
         batch(**{name: number})
 
 
-# Words, and what can not be
+# Words, and what cannot be
 
 
 def test_rules_of_another_game_are_refused():

@@ -112,7 +112,7 @@ class Position:
         return twin.view(self.viewer)
 
     def drawn(self, number: int) -> Counter[Types]:
-        """Draws worlds; counts what lies in the marked places."""
+        """Draws determinizations; counts what lies in the marked places."""
         rest = [place for place in range(len(self.codes)) if place not in self.places]
         counts: Counter[Types] = Counter()
         for first in range(0, number, NUMBER):
@@ -252,7 +252,7 @@ def build(name: str) -> Position:
 
 
 def check_position(position: Position, number: int) -> None:
-    """Compares many worlds with all that are possible: jointly, and place by place."""
+    """Compares many determinizations with all that are possible: jointly, and place by place."""
     expected, counts = position.worlds(), position.drawn(number)
     assert fits(counts, expected) > LEAST
     for place in range(len(position.places)):
@@ -266,7 +266,7 @@ def marked(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in POSITIONS])
-def test_worlds_are_those_that_look_the_same_to_the_seat_each_equally_likely(name, scale):
+def test_determinizations_are_those_that_look_the_same_to_the_seat_each_equally_likely(name, scale):
     check_position(build(name), scale(NUMBER, 300))
 
 
@@ -287,7 +287,7 @@ def test_a_hand_that_was_dealt_again_tells_nothing(scale):
 
 
 def test_the_rest_of_the_pack_lies_as_randomly_as_the_hands(scale):
-    """The last card of the pack, while another seat has shown that he holds no matador."""
+    """The last card of the pack, while another seat has shown that it holds no matador."""
     number = scale(NUMBER, 300)
     position = Position(2, "L5? L3? L9", "0 swap")
     batch = worlds_of(position.table, 2, number)
@@ -328,7 +328,7 @@ def test_in_a_world_nobody_is_asked_of_whom_the_seat_cannot_know(seat, scale):
     assert (batch.tables["phase"] == SPEC.phases.index("turn")).all()
 
 
-def test_a_holder_who_is_asked_is_asked_in_each_of_his_worlds(scale):
+def test_a_holder_who_is_asked_is_asked_in_each_of_his_determinizations(scale):
     batch = worlds_of(play("L5 GO L9"), 1, scale(1000, 20))
     assert (batch.seat == 1).all()
     assert (batch.tables["phase"] == SPEC.phases.index("gok")).all()
@@ -362,7 +362,7 @@ def test_with_the_two_copies_of_each_card_exchanged_all_goes_on_alike(players, s
 # Random hands, all switches
 
 
-def test_worlds_of_random_hands_can_be(scale):
+def test_determinizations_of_random_hands_can_be(scale):
     rng = random.Random(7)
     for number in range(scale(200, 4)):
         players = rng.choice((2, 2, 3, 3, 4, 5, 7, 13, 20))
@@ -379,7 +379,7 @@ def what_it_saw(hand: Hand, seat: int) -> int:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("players", [2, 3, 5])
-def test_worlds_of_random_hands_lie_like_those_that_shuffling_finds(players):
+def test_determinizations_of_random_hands_lie_like_those_that_shuffling_finds(players):
     """Shuffles whatever a seat has not seen, and keeps what would have looked the same to it."""
     rng, turns = np.random.default_rng(players), random.Random(players)
     chances: list[float] = []

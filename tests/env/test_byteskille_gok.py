@@ -43,7 +43,7 @@ def test_after_waiting_the_player_on_turn_decides():
 
 def test_two_holders_are_asked_clockwise_from_the_left_of_the_player_on_turn():
     table = play("GO L6 L8 GO L7", "3 wait, 0 stand")
-    assert table.seat == 3  # before seat 1's turn: to his left first
+    assert table.seat == 3  # before seat 1's turn: to their left first
     table.act("3 wait")
     assert (table.seat, table.phase) == (0, "gok")
     table.act("0 wait")
@@ -168,7 +168,7 @@ def test_the_third_player_decides_when_the_dealer_defers():
 @pytest.mark.parametrize("answers", ["2 no", "2 defer, 1 no"])
 def test_refused_they_go_on_with_the_cards_they_have(answers):
     table = play("L5 L6 L7", f"0 ask, {answers}")
-    assert (table.seat, table.legal) == (0, "stand swap")  # and he does not ask twice
+    assert (table.seat, table.legal) == (0, "stand swap")  # and they do not ask twice
     assert table.hands == "L5 L6 L7"
 
 
@@ -177,7 +177,7 @@ def test_accepted_the_same_dealer_deals_again():
     assert table.batch.at_chance[0]
     table.deal("L8 L9")
     assert (table.hands, table.record["dealer"]) == ("L8 L9", 1)
-    assert (table.seat, table.legal) == (0, "stand swap ask")  # he may ask again
+    assert (table.seat, table.legal) == (0, "stand swap ask")  # they may ask again
 
 
 def test_accepted_by_the_third_player_too():

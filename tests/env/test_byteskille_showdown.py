@@ -117,7 +117,7 @@ def test_if_that_does_not_help_because_nobody_is_chopped_nobody_is_out():
 
 
 def test_if_that_does_not_help_because_all_are_low_killes_or_chopped_nobody_is_out():
-    # 0's L5 goes to the dealer, who draws a svin: 0 is chopped, the dealer has his low kille back
+    # 0's L5 goes to the dealer, who draws a svin: 0 is chopped, the dealer has their low kille back
     table = play("L5 KI", "0 swap, 1 swap", talon="SV")
     assert table.hands == "L5 KI"
     assert table.chopped == {0}

@@ -90,7 +90,7 @@ def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
         == told[2]
         == ["seat 1 swaps with seat 2 (gives lilja 2, gets lilja 4)."]
     )
-    assert told[0] == ["seat 1 swaps with seat 2 (gives lilja 2)."]  # it was his
+    assert told[0] == ["seat 1 swaps with seat 2 (gives lilja 2)."]  # it was theirs
     assert told[3] == ["seat 1 swaps with seat 2, face down."]
 
 

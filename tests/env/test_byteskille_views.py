@@ -34,7 +34,7 @@ def digits(values):
 
 
 def each_sees(table, name, expected, viewers=None):
-    """Whether a part by seat shows every viewer the same, counted from him."""
+    """Whether a part by seat shows every viewer the same, counted from them."""
     for viewer in range(table.players) if viewers is None else viewers:
         assert table.part(name, viewer) == relative(expected, viewer), viewer
     return True
@@ -360,7 +360,7 @@ def test_known_high():
     assert each_sees(table.act("1 swap"), "known_high", of(0))
     table = play("KI L5 L6 L7", dealt_kille="high")
     assert table.part("known_high", 0) == [1, 0, 0, 0]
-    assert table.part("known_high", 1) == [0, 0, 0, 0]  # not his to know
+    assert table.part("known_high", 1) == [0, 0, 0, 0]  # not theirs to know
 
 
 def test_entries_and_declined():

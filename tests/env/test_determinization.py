@@ -69,7 +69,7 @@ def test_a_key_names_a_world_wherever_its_table_lies(game):
     assert np.array_equal(some.tables, all_of_them.tables[[5, 2]])
 
 
-def test_other_keys_name_other_worlds(game):
+def test_other_keys_name_other_determinizations(game):
     batch = tables_of(game).take([0] * 50)
     cards = batch.resample(0, keys(50))
     assert len({row.tobytes() for row in cards}) == 50
@@ -83,7 +83,7 @@ def test_the_map_of_the_cards_says_where_they_lie_now():
     assert cards[true[0]] == true[0]
 
 
-def test_arrays_show_the_worlds():
+def test_arrays_show_the_determinizations():
     batch = play("L5 GO L9").batch
     assert batch.seat[0] == 1
     batch.resample(0, [1])
@@ -131,7 +131,7 @@ def test_a_world_is_drawn_for_a_seat_that_is_there(seats):
 # Determinizer
 
 
-def test_worlds_tell_what_the_seats_to_act_see_and_no_more(game):
+def test_determinizations_tell_what_the_seats_to_act_see_and_no_more(game):
     batch = tables_of(game)
     determinizer = Determinizer(batch, [4, 1], keys(2))
     assert len(determinizer) == 2
@@ -142,7 +142,7 @@ def test_worlds_tell_what_the_seats_to_act_see_and_no_more(game):
     assert determinizer.rules == batch.rules
 
 
-def test_each_decision_gets_its_worlds_side_by_side(game):
+def test_each_decision_gets_its_determinizations_side_by_side(game):
     batch = tables_of(game)
     rows = [4, 1]
     drawn = Determinizer(batch, rows, keys(2)).draw(5)
@@ -161,7 +161,7 @@ def test_drawing_changes_no_table(game):
     assert batch.save() == before
 
 
-def test_worlds_stop_at_the_end_of_the_match():
+def test_determinizations_stop_at_the_end_of_the_match():
     batch = kille_env.make_batch("byteskille", 1, 2, seed=1, rules={"episode": "deal"})
     batch.reset()
     drawn = Determinizer(batch, [0], keys(1)).draw(4)
@@ -170,7 +170,7 @@ def test_worlds_stop_at_the_end_of_the_match():
     assert drawn.over.all()
 
 
-def test_worlds_depend_on_the_decision_and_its_key_alone():
+def test_determinizations_depend_on_the_decision_and_its_key_alone():
     batch = tables_of("byteskille")
     whole = Determinizer(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
     alone = Determinizer(batch, [3], keys(1, 11)).draw(4).tables
@@ -180,7 +180,7 @@ def test_worlds_depend_on_the_decision_and_its_key_alone():
     assert np.array_equal(taken.draw(4).tables, np.concatenate([whole[8:], whole[4:8]]))
 
 
-def test_some_of_the_worlds_can_be_passed_over():
+def test_some_of_the_determinizations_can_be_passed_over():
     determinizer = Determinizer(tables_of("byteskille"), [0, 3], keys(2))
     whole, later = determinizer.draw(6).tables, determinizer.draw(2, first=4).tables
     assert np.array_equal(later, whole[[4, 5, 10, 11]])

@@ -22,7 +22,7 @@ def play(hands=FOUR, script="", talon="", **more):
 
 
 def play_lowest(table):
-    """Plays the rest of a deal; everybody plays the lowest card that he may."""
+    """Plays the rest of a deal; everybody plays the lowest card that they may."""
     while table.seat is not None:
         table.act(f"{table.seat} {table.legal.split(', ')[0]}")
     return table
@@ -252,7 +252,7 @@ def test_who_has_folded_is_passed_over_in_the_tricks():
 
 
 def five_tricks(**more):
-    """Three of four knock; seat 2 wins the last trick with the lilja 3 that he leads to it."""
+    """Three of four knock; seat 2 wins the last trick with the lilja 3 that they lead to it."""
     script = "0 knock, 1 fold, 2 knock, 3 knock"
     table = play(
         "BL L5 L9 | L2 L6 L10 | L3 L7 L11 | BP L8 L12", script, "L1 KR GO KI HU SV", **more
@@ -433,7 +433,7 @@ def test_words_and_who_may_still_speak():
 def test_who_does_not_head_has_only_lower_cards():
     table = play(TWO, "0 knock, 1 knock, 0 KI, 1 L6", "GO KI L7 L7")
     assert table.all_see("below", [21, 20])
-    assert table.all_see("at_least", [0, 0])  # any card: it need not be his lowest
+    assert table.all_see("at_least", [0, 0])  # any card: it need not be their lowest
     assert table.act("0 L9, 1 L10").all_see("below", [21, 20])
     table = play(TWO, "0 knock, 1 knock, 0 KI, 1 L2", "GO KI L7 L7", follow="lowest")
     assert table.all_see("below", [21, 20])

@@ -92,7 +92,7 @@ def possible(table: Table, seat: int) -> set[tuple[int, int]]:
 
 
 def check_uniform(table: Table, seat: int, number: int) -> None:
-    """Checks that so many worlds can be, and that all of them are drawn equally often."""
+    """Checks that so many determinizations can be, and that all of them are drawn equally often."""
     worlds = sorted(possible(table, seat))
     assert len(worlds) == number
     batch = table.batch.take(np.zeros(200 if SLOW else 10 * number, dtype=np.int64))
@@ -112,7 +112,7 @@ def test_words_tell_nothing():
     check_uniform(table, 0, number=comb(42 - 3, 3))
 
 
-SPLITS = comb(5, 3)  # which three of his five cards a player was dealt
+SPLITS = comb(5, 3)  # which three of their five cards a player was dealt
 
 
 def test_who_does_not_head_a_trick_could_not():
@@ -262,6 +262,6 @@ def test_a_world_plays_the_same_on_the_twin():
 
 @pytest.mark.parametrize("players", (2, 3, 5, 8))
 @pytest.mark.parametrize("rules", ({}, {"follow": "lowest"}, {"deals": 2}))
-def test_worlds_keep_what_is_promised(players, rules):
+def test_determinizations_keep_what_is_promised(players, rules):
     known = kille_env.spec(GAME).resolve(rules)
     check_determinizations(GAME, players, known, 300 if SLOW else 1000, seed=players)

@@ -53,7 +53,7 @@ def world_of(match: Any) -> tuple[int, ...]:
 
 
 def possible(table: Table, seat: int) -> set[tuple[int, ...]]:
-    """All worlds that the seat cannot tell from the table, by trying every deal."""
+    """All determinizations that the seat cannot tell from the table, by trying every deal."""
     true = table._twin()
     opened = {s: {e[2] for e in true.events if e[:2] == ("play", s)} for s in range(table.players)}
     known = {*true.dealt[seat], true.turn_up}.union(*opened.values())
@@ -81,7 +81,7 @@ def possible(table: Table, seat: int) -> set[tuple[int, ...]]:
 
 
 def drawn(table: Table, seat: int, number: int) -> Counter[tuple[int, ...]]:
-    """How often worlds are drawn, described as `world_of` does."""
+    """How often determinizations are drawn, described as `world_of` does."""
     batch = table.batch.take(np.zeros(number, dtype=np.int64))
     batch.resample(seat, np.arange(number))
     hands = batch.tables["hand"][:, : table.players].tolist()
@@ -90,7 +90,7 @@ def drawn(table: Table, seat: int, number: int) -> Counter[tuple[int, ...]]:
 
 
 def check_uniform(table: Table, seat: int, number: int) -> None:
-    """Checks that so many worlds can be, and that all of them are drawn equally often."""
+    """Checks that so many determinizations can be, and that all of them are drawn equally often."""
     worlds = sorted(possible(table, seat))
     assert len(worlds) == number
     counts = drawn(table, seat, 200 if SLOW else 10 * number)
@@ -289,7 +289,7 @@ def test_a_world_plays_the_same_on_the_twin():
 
 
 def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
-    """In no world does the past name an action that was not possible there."""
+    """In no determinization does the past name an action that was not possible there."""
     table = Table(3).deal("AC 7C 8C | 6D 7D 8D | 6S 7S 8S")
     history = History(table.batch)
     for text in ("knock", "knock", "knock", "play AC", "play 6D", "play 6S", "play *8C"):
@@ -312,6 +312,6 @@ def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_world():
 
 @pytest.mark.parametrize("players", (2, 3, 5, 11))
 @pytest.mark.parametrize("rules", ({}, {"must_trump": True}, {"remainder": "left", "deals": 2}))
-def test_worlds_keep_what_is_promised(players, rules):
+def test_determinizations_keep_what_is_promised(players, rules):
     known = kille_env.spec("knack").resolve(rules)
     check_determinizations("knack", players, known, 300 if SLOW else 1000, seed=players)

@@ -215,7 +215,7 @@ def test_suits_that_somebody_lacks_for_all_to_see():
     table = play(THREE).knock(0, 1, 2)
     none = [0] * 3
     assert table.part("void", 0) == none * 4
-    table.act("0 7C")  # a lead of three without a trump: he has none
+    table.act("0 7C")  # a lead of three without a trump: they have none
     assert table.part("void", 1) == none * 2 + [0, 0, 1] + none
     table.act("1 AC, 2 KC, 1 *7D, 2 KD, 0 8C")
     assert table.part("void", 0) == none * 2 + [1, 1, 1] + none

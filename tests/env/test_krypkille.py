@@ -111,7 +111,7 @@ def test_with_six_players_the_discards_of_the_others_become_the_new_talon():  # 
     table.act("4 discard KR L3 GO")
     new = table.record["again"][: table.record["again_end"]]
     codes = ["BL", "BL", "BP", "BP", "L1", "L1", "L2", "L2", "L9", "L9", "L10", "L10"]
-    assert sorted(map(SPEC.pack.code, new)) == sorted(codes)  # without his own three
+    assert sorted(map(SPEC.pack.code, new)) == sorted(codes)  # without their own three
     assert set(table.drawn_again) <= set(codes)
 
 
@@ -378,7 +378,7 @@ def test_an_equal_card_elsewhere_makes_the_declarer_wrong():  # D-R05 D-R01
 
 def test_or_he_is_right_and_who_ties_scores_like_the_others():  # D-R05 D-R01
     assert points("L3 L4 GO L3", "0 declare", tie_beats_declarer=False) == [0, 4, 17, 3]
-    # A lower card still beats him, and an equal pair under him does.
+    # A lower card still beats them, and an equal pair under them does.
     assert points("L3 L4 GO L1", "0 declare", tie_beats_declarer=False) == [13, 4, 17, 0]
     assert points("L3 L1 GO L1", "0 declare", tie_beats_declarer=False) == [13, 0, 17, 0]
 

@@ -34,7 +34,7 @@ def test_every_world_is_equally_likely(players, hidden, discards, seed):
 
 
 @pytest.mark.parametrize("players", range(SPEC.min_players, SPEC.max_players + 1))
-def test_worlds_could_be_and_look_the_same(players):
+def test_determinizations_could_be_and_look_the_same(players):
     rng = random.Random(players)
     for rules in (SPEC.resolve({}), random_rules(SPEC, rng)):
         check_determinizations(GAME, players, rules, 150, players)

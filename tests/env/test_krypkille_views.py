@@ -73,7 +73,7 @@ def test_lower_and_equal_count_the_unknown_cards_around_the_own_lowest():
     table.act("0 L9")
     assert (table.part("lower", 0), table.part("equal", 0)) == ([10], [1])
     table.act("1 L2")
-    assert table.part("lower", 0) == [12]  # his lowest is lilja 5 now; L2 and L3 lie open
+    assert table.part("lower", 0) == [12]  # their lowest is lilja 5 now; L2 and L3 lie open
 
 
 def test_deals_left():
@@ -129,16 +129,16 @@ def test_who_heads_has_no_card_between():
     table = play("L1 L5 L9 GO HU | L2 L10 L10 VH KA", "0 discard, 1 discard, 0 L5")
     assert table.all_see("at_least", [0, 0])
     assert table.all_see("below", [21, 21])
-    # The viewer knows six cards, and of lilja 5 to 9 there are eight that he does not know.
+    # The viewer knows six cards, and of lilja 5 to 9 there are eight that they do not know.
     assert table.part("may_hold", 0) == [0, 42 - 6 - 8]
-    assert table.part("may_be_lower", 0) == [0, 6]  # BL, BP, KR twice; his lowest is lilja 1
+    assert table.part("may_be_lower", 0) == [0, 6]  # BL, BP, KR twice; their lowest is lilja 1
     assert table.part("may_hold", 1) == [0, 42 - 6]
 
 
 def test_before_the_tricks_everybody_may_hold_any_unknown_card():
     table = play(FOUR)
     assert table.part("may_hold", 0) == [0, 37, 37, 37]
-    assert table.part("may_be_lower", 0) == [0, 6, 6, 6]  # his lowest is lilja 1
+    assert table.part("may_be_lower", 0) == [0, 6, 6, 6]  # their lowest is lilja 1
 
 
 @pytest.mark.parametrize("num_players", [2, 4, 6])
@@ -284,7 +284,7 @@ def test_describe_names_own_cards_and_what_was_done():
         "  seat 3        30 points  ? ? ? ? ?",
         "seat 2 may discard up to 3 cards.",
     ]
-    # A person has been told of his discards when he made them.
+    # A person has been told of their discards when they made them.
     short = table.batch.game.describe(table.record, table.rules, 0, history=False)
     assert "  seat 0 (you)  12 points  L1 L5 L9 SV HU  discarded 1" in short.splitlines()
     text = end("L1 - L3 L4", "3 pass", start={"scores": [0, 70, 0, 0]}).batch.describe(0, 0)

@@ -138,7 +138,7 @@ def test_the_others_may_fold_from_the_left_of_who_knocked_to_his_right():
     table = play(FOUR, "0 bud, 1 bud, 2 knock")
     assert (table.seat, table.legal) == (3, "stay, fold")
     table.act("3 stay")
-    assert table.seat == 0  # he has said bud before, and may fold too (D-K09)
+    assert table.seat == 0  # they have said bud before, and may fold too (D-K09)
     table.act("0 fold")
     assert table.seat == 1
     assert table.act("1 stay").phase == "exchange"
@@ -463,7 +463,7 @@ def test_or_after_a_number_of_deals_and_what_is_left_in_the_pot_is_shared():
     assert table.batch.at_chance[0]
     table.deal(FOUR).act("1 bud, 2 bud, 3 bud, 0 bud")
     assert (table.phase, bool(table.record["truncated"])) == ("over", False)
-    assert table.returns == [6, -2, -2, -2]  # each got his last krona back
+    assert table.returns == [6, -2, -2, -2]  # each got their last krona back
     assert table.result["chips"] == [-1] * 4  # without the sharing
 
 
@@ -724,6 +724,6 @@ def test_describe_names_own_cards_and_what_was_said():
         "  seat 2        ? ? ? ? ?                                stayed",
         "seat 1 may exchange up to 2 cards.",
     ]
-    # A person has been told of his discards when he made them.
+    # A person has been told of their discards when they made them.
     short = table.batch.game.describe(table.record, table.rules, 0, history=False)
     assert "  seat 0 (you)  L1 L5 L9 L12 KA  bud, stayed, exchanged 1" in short.splitlines()

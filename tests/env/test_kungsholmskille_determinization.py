@@ -58,7 +58,7 @@ def test_nobody_can_tell_whether_a_last_card_was_dealt_or_drawn():
 
 
 @pytest.mark.parametrize("players", range(SPEC.min_players, SPEC.max_players + 1))
-def test_worlds_could_be_and_look_the_same(players):
+def test_determinizations_could_be_and_look_the_same(players):
     rng = random.Random(players)
     for rules in (SPEC.resolve({"forced_beat": "lowest"}), random_rules(SPEC, rng)):
         check_determinizations(GAME, players, rules, 200, players)

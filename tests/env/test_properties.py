@@ -135,7 +135,7 @@ def test_who_is_to_act_can_act_and_nobody_else_but_the_player_on_turn(case):
 
 @given(cases())
 def test_nobody_acts_on_an_open_matador(case):
-    """Whoever was challenged has lost his turn (but for the dealer under `dealer_after_inn`)."""
+    """Whoever was challenged has lost their turn (but for the dealer under `dealer_after_inn`)."""
     if case.rules["dealer_after_inn"]:
         return
     batch = case.batch(restart=False)

@@ -147,7 +147,7 @@ class Table:
         return self.batch.information_state(seat)[0][part.slice].tolist()
 
     def all_see(self, name: str, expected: list[int]) -> bool:
-        """Whether a part by seat shows every viewer the same, counted from him."""
+        """Whether a part by seat shows every viewer the same, counted from them."""
         for viewer in range(self.players):
             assert self.part(name, viewer) == relative(expected, viewer), viewer
         return True

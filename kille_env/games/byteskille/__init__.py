@@ -10,8 +10,7 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 
 The record of a table is in `table`, what happens in `rules` and, from the showdown on, in `settle`;
-who sees what in `observe`, what else he could be sitting at in `worlds`, the words in `words`, and
-who is done with a match in `retired`.
+who sees what in `observe`, what a seat deems possible in `determinize`, and the texts in `text`.
 """
 
 from kille_env.games.byteskille.determinize import relabel, resample

@@ -1,4 +1,4 @@
-"""Other worlds of Byteskille: what a seat cannot tell from the hand as it is, as kernels.
+"""Determinizations of Byteskille: what a seat cannot tell from the hand as it is, as kernels.
 
 A seat knows the cards that lie open and those that it has held, for it can follow them. Of the
 others the events say what they are not, since a card shows itself when something happens to it:
@@ -39,8 +39,8 @@ NO_MATADORS, NO_GOKS, NO_KILLES = (
 def resample(table, rules, seat, cards):
     """Draws an arrangement of the cards that a seat cannot tell from this one.
 
-    Whether somebody else is or was asked on this turn if he calls with his gok is hidden as well:
-    in the world drawn such questions are over.
+    Whether somebody else is or was asked on this turn whether to call with a gok is hidden as well:
+    in the determinization such questions are over.
     """
     if table["phase"] == Phase.GOK and table["seat"] != seat:
         table["phase"] = Phase.TURN

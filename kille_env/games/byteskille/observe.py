@@ -1,7 +1,7 @@
 """What a seat of Byteskille sees: the compact observation, the information state, and everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
-meaning stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
+The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np
@@ -56,20 +56,23 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("price", 16, "what buying in now would cost this seat in half stakes, binary; else 0"),
         Part("in_hand", p, "was dealt a card in this hand"),
         Part("dealer", p, "is the dealer"),
-        Part("on_turn", p, "it is his turn to exchange"),
-        Part("to_come", p, "his turn to exchange is still to come, if nobody goes past him"),
+        Part("on_turn", p, "it is on turn to exchange"),
+        Part("to_come", p, "its turn to exchange is still to come, if nobody goes past it"),
         Part("stood", p, "stood"),
-        Part("swapped", p, "swapped with another player on his turn"),
-        Part("gave", p, "had to give his card away"),
+        Part("swapped", p, "swapped with another player on its turn"),
+        Part("gave", p, "had to give its card away"),
         Part("drew", p, "went to the talon"),
-        Part("untouched", p, "holds the card that he was dealt"),
-        Part("open", p, "his card lies face up"),
+        Part("untouched", p, "holds the card that it was dealt"),
+        Part("open", p, "its card lies face up"),
         Part("chopped", p, "is chopped"),
         Part(
-            "known", p, "his card as far as the seat can tell: 1 blaren to 21 kille, 0 unknown", 21
+            "known",
+            p,
+            "its card as far as the viewer can tell: 1 blaren to 21 kille, 0 unknown",
+            21,
         ),
         Part("known_high", p, "the known card is a kille that ranks high"),
-        Part("entries", p, "times that he bought in for this pot", 127),
+        Part("entries", p, "times that it bought in for this pot", 127),
         Part("declined", p, "declined to buy in"),
         Part("still_in", p, "buying in: is in for the next hand, as things stand"),
     )
@@ -80,18 +83,18 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
     p = num_players
     return lay_out(
         Part("phase", 5, "as in the observation"),
-        Part("on_turn", p, "it is his turn to exchange, or he is to answer or to buy"),
+        Part("on_turn", p, "it is on turn to exchange, or is to answer or to buy"),
         Part("in_hand", p, "was dealt a card in this hand"),
         Part("dealer", p, "is the dealer"),
         Part("dealt", 1, "the card that the seat was dealt: 1 blaren to 21 kille, 0 none", 21),
         Part(
             "events",
             MAX_EVENTS * 6,
-            "the hand so far, six numbers an event, zeros behind the last: kind (1 stand, "
+            "the hand so far, six numbers per event, zeros behind the last: kind (1 stand, "
             "2 exchange, 3 passed, 4 gok stood, 5 husar, 6 svin, 7 talon passed, 8 talon "
             "gok, 9 talon husar, 10 talon svin, 11 talon taken, 12 call, 13 ask, 14 "
             "answer); who, counted from 1, the seat itself; whom, likewise (0 nobody; a "
-            "call: 1 on the own turn; an answer: the action); his card, 1 to 21, 0 if "
+            "call: 1 on the own turn; an answer: the action); its card, 1 to 21, 0 if "
             "unknown; the other card, likewise; 1 if undone since, for a svin the seat "
             "that was chopped",
             255,
@@ -99,7 +102,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("open_cards", p, "cards at the showdown: 1 blaren to 21 kille, 0 none", 21),
         Part("in_pot", p, "is in (when buying in: after the showdown and the decisions so far)"),
         Part("to_buy", p, "will still be asked to buy in"),
-        Part("entries", p, "times that he bought in for this pot", 127),
+        Part("entries", p, "times that it bought in for this pot", 127),
         Part("declined", p, "declined to buy in"),
         Part("first_buyers", p, "bought in at the first occasion"),
         Part("prepaid", p, "has paid the next ante with the price of buying in"),
@@ -118,8 +121,8 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     observed = observation_parts(p)
     return lay_out(
         *observed,
-        Part("hands", p * 21, "every seat's card (one-hot, 21 a seat)"),
-        Part("high", p, "his card is a kille that ranks high"),
+        Part("hands", p * 21, "every seat's card (one-hot, 21 per seat)"),
+        Part("high", p, "its card is a kille that ranks high"),
         Part("to_act", p, "has to decide now"),
         Part("gok_asked", 1, "the decision is a gok holder's, between turns"),
         Part("laid_aside", 21, "cards of each type that left the talon or a hand in this hand", 2),
@@ -135,7 +138,7 @@ NOBODYS_TURN = 99  # past every position
 
 @kernel
 def known(table, seat, card):
-    """Whether a seat knows what a card is: it lies open, or he has held it."""
+    """Whether a seat knows what a card is: it lies open, or the seat has held it."""
     return is_shown(table, card) | has(table["known_by"][index(card)], seat)
 
 

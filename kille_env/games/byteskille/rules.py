@@ -246,7 +246,7 @@ def _give_turn(table, rules, turn):
 
 @kernel
 def _ask_gok_holders(table, rules):
-    """Asks the next holder of a hidden gok, clockwise from the player on turn; then himself.
+    """Asks the next holder of a hidden gok, clockwise from the player on turn; then that player.
 
     "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (Swedish article;
     D-E10).
@@ -275,14 +275,14 @@ def _answer(table, rules, seat, action):
     elif action == Action.DEFER:
         table["phase"] = Phase.ANSWER_THIRD
         table["seat"] = table["order"][1]
-    else:  # forehand goes on; gok holders were asked before his turn already
+    else:  # forehand goes on; gok holders were asked before that turn already
         table["phase"] = Phase.TURN
         table["seat"] = table["order"][0]
 
 
 @kernel
 def _swap(table, rules):
-    """The player on turn demands his left neighbour's card; matadors answer by themselves."""
+    """The player on turn demands the card of the left neighbour; matadors answer by themselves."""
     turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
     seat = np.int64(table["order"][turn])
     position = turn + 1

@@ -69,7 +69,7 @@ SWITCHES = (
     ),
     Switch(
         "dealer_after_inn",
-        "the dealer still has his turn after his inn or cavalier sent a player to the talon",
+        "the dealer still has a turn after the dealer's inn or cavalier sent a player to the talon",
         False,
         (False, True),
         decision="D-E04",
@@ -111,7 +111,7 @@ SWITCHES = (
     ),
     Switch(
         "fraga3_dealer_accept",
-        "with three, the dealer may accept the question himself",
+        "with three, the dealer may accept the question alone",
         _by_preset(False, True),
         (False, True),
         decision="D-E11",
@@ -119,7 +119,7 @@ SWITCHES = (
     Switch("max_redeals", "questions that can be granted in a deal", 16, decision="D-E11"),
     Switch(
         "stock_redraw",
-        "who draws an inn or cavalier draws again, or else his exchange fails",
+        "who draws an inn or cavalier draws again, or else the exchange fails",
         _by_preset(True, False),
         (False, True),
         decision="D-E12",
@@ -168,7 +168,7 @@ SWITCHES = (
     ),
     Switch(
         "reentry_one_left",
-        "under wiki3 the last player can be challenged before he takes the pot",
+        "under wiki3 the last player can be challenged before taking the pot",
         False,
         (False, True),
         decision="D-E16",

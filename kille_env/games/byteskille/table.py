@@ -1,6 +1,6 @@
 """A table of Byteskille: its record, its constants, and small questions about it.
 
-Sets of seats are bit sets. A hand is told by `events`, rows of six small numbers
+Sets of seats are bit sets. What happened in a hand is in `events`, rows of six small numbers
 `(kind, a, b, card_a, card_b, extra)`, -1 where a column says nothing:
 
     STAND         a is content
@@ -19,8 +19,8 @@ Sets of seats are bit sets. A hand is told by `events`, rows of six small number
     ANSWER        a answers, b is the action (YES, NO, DEFER)
 
 `extra` of EXCHANGE and TALON_TAKEN: bits 0 and 1 are the rank of the two killes before it (1:
-high), bit 2 says that a svin has undone it. A gok holder's waits are no events: that he was asked
-follows from his card and the turns, and nobody else may know.
+high), bit 2 says that a svin has undone it. A gok holder's waits are no events: that it was asked
+follows from its card and the turns, and nobody else may know.
 """
 
 from enum import IntEnum
@@ -164,7 +164,7 @@ TABLE = table_dtype(
         ("pots_won", np.int32),
         ("num_players_dealt", np.int8),
         ("turn", np.int8),  # index into order of the player whose turn to exchange it is
-        ("gok_offset", np.int8),  # how far left of him sits the gok holder that is asked
+        ("gok_offset", np.int8),  # how far left of it sits the gok holder that is asked
         ("goks", np.int8),  # goks in hands
         ("high", np.uint8),  # bit k: copy k of the kille ranks high
         ("asked", np.int8),  # forehand has asked in this hand
@@ -181,9 +181,9 @@ TABLE = table_dtype(
         ("laid_aside", np.int8, (8,)),  # cards that have left the talon or a hand
         ("order", np.int8, (MAX_PLAYERS,)),  # seats of this hand, forehand first, dealer last
         ("hand", np.int8, (MAX_PLAYERS,)),  # by seat; -1 none
-        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that he was dealt
-        ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that he bought in
-        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what he did in this hand, see `Deed`
+        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that it was dealt
+        ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that it bought in
+        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what it did in this hand, see `Deed`
         ("events", np.int8, (MAX_EVENTS, 6)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Byteskille in words: the result of a hand, a table as a seat sees it, and what has happened.
+"""Byteskille as text: the result of a hand, a table as a seat sees it, and what has happened.
 
 Texts for people are in English, with the calls of the Swedish rules. Everything that is shown to a
 seat follows the same rule as its observation: a card is named if it lies open or if the seat has
@@ -163,7 +163,9 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     if history and table["num_events"] > 0:
         lines.append("The hand so far:")
-        lines += [f"  {_tell_event(table, rules, who, event, seat)}" for event in _events(table)]
+        lines += [
+            f"  {_describe_event(table, rules, who, event, seat)}" for event in _events(table)
+        ]
     return "\n".join([*lines, _to_decide(table, rules, who, seat)])
 
 
@@ -180,9 +182,9 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     if seat not in order or table["deals"] == 0:
         return (who[seat], "", "is not in" if table["deals"] else "")
     card = int(table["hand"][seat])
-    told = _card(table, card) if _known(table, viewer, card) else "?"
+    line = _card(table, card) if _known(table, viewer, card) else "?"
     if _is_shown(table, card) and not table["showdown"]:
-        told += ", open"
+        line += ", open"
     notes = [text for deed, text in _DEEDS if int(table["deeds"][seat]) & deed]
     if table["phase"] in (Phase.TURN, Phase.GOK) and seat == order[int(table["turn"])]:
         notes.append("is on turn")
@@ -190,7 +192,7 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
         notes.append(f"is out: {_reason(table, seat)}")
     elif seat in members(table["chopped"]):
         notes.append("is chopped")
-    return (who[seat], told, ", ".join(notes))
+    return (who[seat], line, ", ".join(notes))
 
 
 def _card(table: Any, card: int) -> str:
@@ -207,7 +209,7 @@ def _reason(table: Any, seat: int) -> str:
 
 
 def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> str:
-    """Who decides what; that a gok holder is asked only he and one who sees everything may know."""
+    """Who decides what; only a gok holder, and who sees everything, may know of being asked."""
     phase, seat = int(table["phase"]), int(table["seat"])
     if phase == Phase.OVER:
         return "The match is over."
@@ -231,27 +233,27 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     lines: list[str] = []
     old = _events(before)
     if after["deals"] != before["deals"]:
-        lines += _tell_deal(before, after, rules, who, seat)
+        lines += _describe_deal(before, after, rules, who, seat)
         old = []
     elif before["phase"] == Phase.BUYIN:
-        lines.append(_tell_buying(before, after, who))
+        lines.append(_describe_buying(before, after, who))
     new = _events(after)
     undone = _count_undone(new) - _count_undone(old)
     for event in new[len(old) :]:
-        lines.append(_tell_event(after, rules, who, event, seat))
+        lines.append(_describe_event(after, rules, who, event, seat))
         if event[0] in (Event.SVIN, Event.TALON_SVIN) and undone:
             lines[-1] += f" {counted(undone, 'exchange is', 'exchanges are')} undone."
     asked = int(before["seat"])
     if before["phase"] == Phase.GOK and len(new) == len(old) and seat in (None, asked):
         lines.append(f"{who[asked]} keeps the gök hidden.")
     if after["showdown"] and (not before["showdown"] or after["deals"] != before["deals"]):
-        lines += _tell_showdown(after, who)
+        lines += _describe_showdown(after, who)
     if after["phase"] <= Phase.OVER:
-        lines += _tell_end(after, rules, who)
+        lines += _describe_end(after, rules, who)
     return lines
 
 
-def _tell_deal(
+def _describe_deal(
     before: Any, after: Any, rules: Rules, who: list[str], seat: int | None
 ) -> list[str]:
     lines = [f"Hand {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
@@ -269,7 +271,7 @@ def _tell_deal(
     return lines
 
 
-def _tell_buying(before: Any, after: Any, who: list[str]) -> str:
+def _describe_buying(before: Any, after: Any, who: list[str]) -> str:
     seat = int(before["seat"])
     paid = _pot(after) - int(before["pot"])
     if paid > 0:
@@ -277,38 +279,38 @@ def _tell_buying(before: Any, after: Any, who: list[str]) -> str:
     return f"{who[seat]} does not buy in."
 
 
-def _tell_event(
+def _describe_event(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
-    return _TELL[event[0]](table, rules, who, event, seat)
+    return _DESCRIBE[event[0]](table, rules, who, event, seat)
 
 
-def _tell_stand(
+def _describe_stand(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     return f"{who[event[1]]} stands."
 
 
-def _tell_exchange(
+def _describe_exchange(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     _, a, b, card_a, card_b, extra = event
-    told = f"{who[a]} swaps with {who[b]}"
+    line = f"{who[a]} swaps with {who[b]}"
     known = [
         f"{verb} {KILLE_PACK.name(card)}"
         for verb, card in (("gives", card_a), ("gets", card_b))
         if _known(table, seat, card)
     ]
-    told += f" ({', '.join(known)})." if known else ", face down."
+    line += f" ({', '.join(known)})." if known else ", face down."
     killes = (card_a >> 1 == Kind.KI) + (card_b >> 1 == Kind.KI)
     if killes == 2:
-        told += f" Killemöte: both killes rank {rules['meeting']}."
+        line += f" Killemöte: both killes rank {rules['meeting']}."
     elif killes == 1:
-        told += " The kille ranks low."
-    return told + (" [undone]" if extra & UNDONE else "")
+        line += " The kille ranks low."
+    return line + (" [undone]" if extra & UNDONE else "")
 
 
-def _tell_passed(
+def _describe_passed(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     _, a, b, _, card_b, _ = event
@@ -320,60 +322,60 @@ def _past(card: int) -> str:
     return "“Kavall förbi!”" if card >> 1 == Kind.KA else "“Värdshus förbi!”"
 
 
-def _tell_challenge(
+def _describe_challenge(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     """A gok, husar or svin in a hand or from the talon."""
     kind, a, b, card_a, card_b, loser = event
     if kind in _TALON_SHOWN:
-        told = f"{who[a]} draws {KILLE_PACK.name(card_b)} from the talon"
+        line = f"{who[a]} draws {KILLE_PACK.name(card_b)} from the talon"
     else:
-        told = f"{who[a]} wants to swap with {who[b]}, who shows {KILLE_PACK.name(card_b)}"
-    told += f": {_CALLS[Event(kind)]}"
+        line = f"{who[a]} wants to swap with {who[b]}, who shows {KILLE_PACK.name(card_b)}"
+    line += f": {_CALLS[Event(kind)]}"
     if card_b >> 1 == Kind.GO:
-        return f"{told} The round is over."
+        return f"{line} The round is over."
     if kind in (Event.HUSAR, Event.TALON_HUSAR) or loser == a:
-        return f"{told} {who[a]} is chopped."
+        return f"{line} {who[a]} is chopped."
     card = KILLE_PACK.name(card_a) if _known(table, seat, card_a) else "the card"
-    return f"{told} It chops {card}, which was dealt to {who[loser]}: {who[loser]} is chopped."
+    return f"{line} It chops {card}, which was dealt to {who[loser]}: {who[loser]} is chopped."
 
 
-def _tell_talon_passed(
+def _describe_talon_passed(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
-    told = f"{who[event[1]]} draws {KILLE_PACK.name(event[4])} from the talon: {_past(event[4])} "
-    return told + ("Another card is drawn." if rules["stock_redraw"] else "There is no exchange.")
+    line = f"{who[event[1]]} draws {KILLE_PACK.name(event[4])} from the talon: {_past(event[4])} "
+    return line + ("Another card is drawn." if rules["stock_redraw"] else "There is no exchange.")
 
 
-def _tell_talon_taken(
+def _describe_talon_taken(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     _, a, _, card_a, card_b, extra = event
-    told = f"{who[a]} exchanges with the talon"
+    line = f"{who[a]} exchanges with the talon"
     known = [
         f"{verb} {KILLE_PACK.name(card)}"
         for verb, card in (("lays aside", card_a), ("takes", card_b))
         if _known(table, seat, card)
     ]
-    told += f" ({', '.join(known)})." if known else ", face down."
+    line += f" ({', '.join(known)})." if known else ", face down."
     if card_b >> 1 == Kind.KI:
-        told += " A kille from the talon ranks high."
-    return told + (" [undone]" if extra & UNDONE else "")
+        line += " A kille from the talon ranks high."
+    return line + (" [undone]" if extra & UNDONE else "")
 
 
-def _tell_call(
+def _describe_call(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     return f"{who[event[1]]} lays the gök on the table: “På rygg!”"
 
 
-def _tell_ask(
+def _describe_ask(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     return f"{who[event[1]]} asks: “Bättre kort?”"
 
 
-def _tell_answer(
+def _describe_answer(
     table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
 ) -> str:
     if event[2] == Action.YES:
@@ -383,25 +385,25 @@ def _tell_answer(
     return f"{who[event[1]]} answers: “Omöjligt!”"
 
 
-_TELL: dict[int, Callable[..., str]] = {
-    Event.STAND: _tell_stand,
-    Event.EXCHANGE: _tell_exchange,
-    Event.PASSED: _tell_passed,
-    Event.GOK_STOOD: _tell_challenge,
-    Event.HUSAR: _tell_challenge,
-    Event.SVIN: _tell_challenge,
-    Event.TALON_PASSED: _tell_talon_passed,
-    Event.TALON_GOK: _tell_challenge,
-    Event.TALON_HUSAR: _tell_challenge,
-    Event.TALON_SVIN: _tell_challenge,
-    Event.TALON_TAKEN: _tell_talon_taken,
-    Event.CALL: _tell_call,
-    Event.ASK: _tell_ask,
-    Event.ANSWER: _tell_answer,
+_DESCRIBE: dict[int, Callable[..., str]] = {
+    Event.STAND: _describe_stand,
+    Event.EXCHANGE: _describe_exchange,
+    Event.PASSED: _describe_passed,
+    Event.GOK_STOOD: _describe_challenge,
+    Event.HUSAR: _describe_challenge,
+    Event.SVIN: _describe_challenge,
+    Event.TALON_PASSED: _describe_talon_passed,
+    Event.TALON_GOK: _describe_challenge,
+    Event.TALON_HUSAR: _describe_challenge,
+    Event.TALON_SVIN: _describe_challenge,
+    Event.TALON_TAKEN: _describe_talon_taken,
+    Event.CALL: _describe_call,
+    Event.ASK: _describe_ask,
+    Event.ANSWER: _describe_answer,
 }
 
 
-def _tell_showdown(table: Any, who: list[str]) -> list[str]:
+def _describe_showdown(table: Any, who: list[str]) -> list[str]:
     events = _events(table)
     ended_by_gok = not events or events[-1][0] in (Event.GOK_STOOD, Event.TALON_GOK, Event.CALL)
     dealer = who[int(table["dealer"])]
@@ -421,7 +423,7 @@ def _tell_showdown(table: Any, who: list[str]) -> list[str]:
     return lines
 
 
-def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     if table["redeal"] != Redeal.NONE:
         why = (
             ""
@@ -430,7 +432,7 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
         )
         lines = [f"{why}The cards are thrown in; {who[int(table['dealer'])]} deals again."]
     elif rules["episode"] == "deal":
-        lines = _tell_single_deal(table, rules, who)
+        lines = _describe_single_deal(table, rules, who)
     elif table["winner"] >= 0:
         lines = [f"{who[int(table['winner'])]} wins the pot of {units(int(table['shown_pot']))}."]
     else:
@@ -439,11 +441,11 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     return (
         lines
         if not table["truncated"]
-        else lines[: int(table["winner"] >= 0)] + _tell_cut(table, who)
+        else lines[: int(table["winner"] >= 0)] + _describe_cut(table, who)
     )
 
 
-def _tell_cut(table: Any, who: list[str]) -> list[str]:
+def _describe_cut(table: Any, who: list[str]) -> list[str]:
     lines = [f"The match is cut off after {int(table['deals'])} hands."]
     pot, rest = int(table["shown_pot"]), int(table["left_on_table"])
     if pot and table["winner"] < 0:
@@ -453,7 +455,7 @@ def _tell_cut(table: Any, who: list[str]) -> list[str]:
     return lines
 
 
-def _tell_single_deal(table: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_single_deal(table: Any, rules: Rules, who: list[str]) -> list[str]:
     out = members(table["out"])
     if not out:
         return ["Nobody pays."]

@@ -1,7 +1,7 @@
 """What a seat of Femkortskille sees: the compact observation, the information state, everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
-meaning stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
+The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np
@@ -43,14 +43,16 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("dealer", p, "is the dealer"),
         Part("to_act", p, "is to act"),
         Part("to_speak", p, "has neither knocked nor folded yet; zero in play"),
-        Part("checked", p, "checked in his first turn"),
+        Part("checked", p, "checked in its first turn"),
         Part("knocked", p, "has knocked"),
         Part("leads", p, "led to this trick"),
         Part("holds", p, "has the highest card of this trick so far"),
-        Part("on_table", p, "his card in this trick: 1 blaren to 21 kille, 0 none", TYPES),
-        Part("at_least", p, "no card of his is lower than this type, as everybody can tell", TYPES),
-        Part("below", p, "all of his cards are lower than this type, as everybody can tell", TYPES),
-        Part("played", TRICKS * p, "his card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("on_table", p, "its card in this trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part(
+            "at_least", p, "none of its cards is lower than this type, as everybody can tell", TYPES
+        ),
+        Part("below", p, "all of its cards are lower than this type, as everybody can tell", TYPES),
+        Part("played", TRICKS * p, "its card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("won", TRICKS * p, "won the trick"),
     )
 
@@ -67,7 +69,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("said1", p, "in the first round: 1 fold, 2 knock, 3 check", 3),
         Part("said2", p, "after a check: 1 fold, 2 knock", 2),
         Part("led", TRICKS * p, "led to the trick"),
-        Part("played", TRICKS * p, "his card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("played", TRICKS * p, "its card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("pot", 6, "the pot in units, base 256, lowest digit first", 255),
         Part("deals", 4, "deals so far in this match, likewise", 255),
     )
@@ -75,7 +77,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the full-information state."""
-    hands = "how many cards of each type every seat has (21 a seat)"
+    hands = "how many cards of each type every seat has (21 per seat)"
     return lay_out(*observation_parts(num_players), Part("hands", TYPES * num_players, hands, 2))
 
 

@@ -16,7 +16,7 @@ SWITCHES = (
     ),
     Switch(
         "follow",
-        "who can not head the trick plays any card, or his lowest",
+        "who cannot head the trick plays any card, or the lowest",
         "any",
         member_names(Follow),
         decision="D-F08",

@@ -1,4 +1,4 @@
-"""Femkortskille in words: results for records, the table as a seat sees it, what happened."""
+"""Femkortskille as text: results for records, the table as a seat sees it, what happened."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, listed, units
 from kille_env.games.femkortskille.table import End, Phase, Said
-from kille_env.tricktaking.text import CARD_NOTES, codes_of, names_of, tell_last, tell_trick
+from kille_env.tricktaking.text import CARD_NOTES, codes_of, describe_last, describe_trick, names_of
 
 MEANINGS = {
     "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
@@ -18,7 +18,7 @@ MEANINGS = {
 }
 NOTES = (
     "Whoever wins the fifth trick wins the pot; the tricks before it are worth nothing.",
-    "Whoever can not head a trick plays any card, unless other rules were chosen.",
+    "A player who cannot head a trick plays any card, unless other rules were chosen.",
     *CARD_NOTES,
 )
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
@@ -48,10 +48,10 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
         f"pot {units(int(table['pot']))}"
     ]
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
-    told = int(table["trick"]) if history else 0
-    lines += [tell_trick(table, who, number) for number in range(told)]
+    past = int(table["trick"]) if history else 0
+    lines += [describe_trick(table, who, number) for number in range(past)]
     if table["phase"] == Phase.PLAY and table["highest"] >= 0:
-        lines.append(tell_trick(table, who, int(table["trick"])))
+        lines.append(describe_trick(table, who, int(table["trick"])))
     return "\n".join([*lines, _to_decide(table, who)])
 
 
@@ -85,18 +85,18 @@ def _to_decide(table: Any, who: list[str]) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        return _tell_deal(after, rules, who, seat)
-    lines = [_tell_action(before, after, who)]
+        return _describe_deal(after, rules, who, seat)
+    lines = [_describe_action(before, after, who)]
     if before["phase"] == Phase.SPEAK and after["phase"] == Phase.PLAY:
-        lines += _tell_drawing(after, who, seat)
+        lines += _describe_drawing(after, who, seat)
     if after["trick"] != before["trick"]:
         lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
     if after["phase"] <= Phase.OVER:
-        lines += _tell_end(after, who)
+        lines += _describe_end(after, who)
     return lines
 
 
-def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     lines = [
         f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals.",
         f"Everybody pays {units(rules.number('ante'))}; the pot is {units(int(after['pot']))}.",
@@ -107,7 +107,7 @@ def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> li
     return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
 
 
-def _tell_action(before: Any, after: Any, who: list[str]) -> str:
+def _describe_action(before: Any, after: Any, who: list[str]) -> str:
     """The decision that lies between two tables."""
     actor = int(before["seat"])
     if before["phase"] == Phase.PLAY:
@@ -117,7 +117,7 @@ def _tell_action(before: Any, after: Any, who: list[str]) -> str:
     return f"{who[actor]} {_DEEDS[Said(word)]}."
 
 
-def _tell_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
+def _describe_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
     got = [(who[s], names_of(after["drawn_cards"][s])) for s in range(len(who))]
     knockers = [s for s in range(len(who)) if after["drawn_cards"][s]]
     lines = [f"{listed([who[s] for s in knockers])} get two more cards each."]
@@ -126,7 +126,7 @@ def _tell_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
     return [*lines, f"{who[seat]} gets {got[seat][1]}."] if seat in knockers else lines
 
 
-def _tell_end(after: Any, who: list[str]) -> list[str]:
+def _describe_end(after: Any, who: list[str]) -> list[str]:
     pot, winner = units(int(after["shown_pot"])), int(after["winner"])
     if after["end"] == End.ALL_CHECKED:
         lines = [f"Nobody has knocked: the pot of {pot} stays."]
@@ -136,7 +136,7 @@ def _tell_end(after: Any, who: list[str]) -> list[str]:
         lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
     else:
         lines = [f"{who[winner]} wins the pot of {pot} without play."]
-    return lines + (tell_last(after, who) if after["phase"] == Phase.OVER else [])
+    return lines + (describe_last(after, who) if after["phase"] == Phase.OVER else [])
 
 
 def _said(table: Any, seat: int) -> tuple[int, int]:

@@ -5,8 +5,8 @@ fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spi
 it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N12 are
 explained on the game's page.
 
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the
-worlds that a seat deems possible in `worlds`, and the words in `words`.
+The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, what
+a seat deems possible in `determinize`, and the texts in `text`.
 """
 
 from kille_env.games.knack.determinize import relabel, resample

@@ -1,7 +1,7 @@
 """Determinizations of Knack: the cards laid out so that a seat cannot tell the difference.
 
 A seat does not see the other hands, folded ones among them, the card that another player led face
-down, nor what was not dealt. Of hidden cards he knows what they cannot be: whoever played a card
+down, nor what was not dealt. Of hidden cards it knows what they cannot be: whoever played a card
 that the rules prefer others to had none of those.
 """
 
@@ -20,7 +20,7 @@ NOTHING = np.uint64(0)
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
+    """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
     unseen = ALL_CARDS & ~seen_by(table, seat)
     while not _try_world(table, rules, seat, unseen, cards):
         pass
@@ -28,12 +28,12 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def _try_world(table, rules, viewer, unseen, cards):
-    """Lays the unseen cards on their places; says whether this is a world.
+    """Lays the unseen cards on their places; says whether the seat deems this possible.
 
     Set by set of cards that may lie at a place, it fills the places of that set, each with any such
-    card that is left. If every set lies in the next one, all worlds are equally likely to come out.
+    card that is left. If every set lies in the next one, all determinizations are equally likely.
     Where sets overlap, what was laid before may leave fewer cards to choose from than it has to, so
-    each of the worlds behind it is too likely; in that proportion they are thrown away.
+    each of the determinizations behind it is too likely; in that proportion they are thrown away.
     """
     left, filled, reach = unseen, NOTHING, NOTHING
     may = _next_set(table, rules, viewer, unseen, filled)
@@ -107,7 +107,7 @@ def may_hold(table, rules, seat):
     """What the hidden cards of a seat can be, by the rules, from what it has played.
 
     The last trick tells nothing: whoever has played to it has no card left, and the card led face
-    down had left his hand before.
+    down had left the hand before.
     """
     may = ALL_CARDS
     for trick in range(TRICKS - 1):

@@ -1,7 +1,7 @@
 """What a seat of Knack sees: the compact observation, the information state, and everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
-meaning stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
+The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np
@@ -50,26 +50,28 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("trumps", RANKS, "own trumps by rank"),
         Part("trumps_unseen", RANKS, "trumps by rank that the seat has not seen"),
         Part("hand", CARDS, "own cards, by number as in the actions"),
-        Part("takes", CARDS, "his turn: own cards that may be played and would win so far"),
+        Part("takes", CARDS, "on its turn: own cards that may be played and would win so far"),
         Part(
             "above",
             CARDS,
             "own cards: 1 and how many higher ones of the suit are not seen; else 0",
             9,
         ),
-        Part("gone", CARDS, "cards that he has seen played or turned up"),
+        Part("gone", CARDS, "cards that it has seen played or turned up"),
         Part("dealer", p, "is the dealer"),
         Part("joined", p, "has knocked"),
         Part("to_speak", p, "is yet to knock or fold"),
         Part("to_play", p, "is yet to play to this trick"),
         Part("leads", p, "leads, or led, to this trick"),
         Part("holds", p, "has played the card that wins this trick so far"),
-        Part("tricks", p, "tricks that he has won in this deal", TRICKS),
-        Part("void", 4 * p, "lacks a suit for all to see: P entries a suit, from clubs to spades"),
+        Part("tricks", p, "tricks that it has won in this deal", TRICKS),
+        Part(
+            "void", 4 * p, "lacks a suit for all to see: P entries per suit, from clubs to spades"
+        ),
         Part(
             "played",
             TRICKS * p,
-            "the card that he played, P entries a trick: 1 six of clubs to 36 ace of spades, "
+            "the card that it played, P entries per trick: 1 six of clubs to 36 ace of spades, "
             "37 another's card that was led face down, 0 none",
             DOWN,
         ),
@@ -108,7 +110,7 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     return lay_out(
         *observation_parts(p),
         Part("to_act", p, "is to decide"),
-        Part("hands", CARDS * p, "every seat's cards, 36 entries a seat"),
+        Part("hands", CARDS * p, "every seat's cards, 36 entries per seat"),
         Part("down_card", CARDS, "the card that was led face down (one-hot)"),
     )
 
@@ -138,7 +140,7 @@ def _bits_of_byte(cards):
 
 @kernel
 def write_cards(cards, number, out, at):
-    """Marks the cards of a set, one feature a card."""
+    """Marks the cards of a set, one feature per card."""
     for card in range(number):
         out[index(at + card)] = (cards >> np.uint64(card)) & ONE
 

@@ -12,7 +12,7 @@ from kille_env.games.knack.table import MAX_SIZES, TRICKS, Phase, Remainder, dea
 def settle(table, rules):
     """Pays for the tricks, sets the bets, and goes on to the next deal or ends the party.
 
-    A running bet of `size` stakes of three units is worth `size` units a trick, beside the unit
+    A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
     from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
     """
     size = running_bet(table)

@@ -43,7 +43,7 @@ SWITCHES = (
     ),
     Switch(
         "remainder",
-        "what can not be divided at the end of a party is drawn for, or left on the table",
+        "what cannot be divided at the end of a party is drawn for, or left on the table",
         "draw",
         member_names(Remainder),
         decision="D-N05",

@@ -98,7 +98,7 @@ TABLE = table_dtype(
         ("played_for", np.int64),  # size of the running bet that this deal was played for
         ("num_sizes", np.int8),
         ("remainder_to", np.int8),  # who takes an indivisible remainder; -1 is drawn when needed
-        ("remainder", np.int8),  # what he took
+        ("remainder", np.int8),  # what it took
         ("next_dealer", np.int8),
         ("num_joined", np.int8),
         ("turn_up", np.int8),
@@ -112,8 +112,8 @@ TABLE = table_dtype(
         ("leaders", np.int8, (TRICKS,)),
         ("winners", np.int8, (TRICKS,)),
         ("tricks", np.int8, (MAX_PLAYERS,)),  # by seat
-        ("void", np.int8, (MAX_PLAYERS,)),  # by seat: suits that he publicly lacks, as bits
-        ("cards", np.int8, (MAX_PLAYERS, 3)),  # by seat: the cards that he was dealt
+        ("void", np.int8, (MAX_PLAYERS,)),  # by seat: suits that it publicly lacks, as bits
+        ("cards", np.int8, (MAX_PLAYERS, 3)),  # by seat: the cards that it was dealt
         ("played", np.int8, (TRICKS, MAX_PLAYERS)),  # -1 none
     ],
 )

@@ -1,4 +1,4 @@
-"""Knack in words: the result of a deal, starts, a table as a seat sees it, and what has happened.
+"""Knack as text: the result of a deal, starts, a table as a seat sees it, and what has happened.
 
 Texts for people are in English, with the bet of the Swedish rules. Everything that is shown to a
 seat follows the same rule as its observation: a card is named if it was played open or turned up,
@@ -77,12 +77,12 @@ def _bets(table: Any, rules: Rules) -> list[int]:
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
-    """Puts a party that has just begun where it is told to start; what is not named stays.
+    """Puts a party that has just begun where `start` says; what is not named stays.
 
     Args:
         table: The table.
         rules: Its rules.
-        start: "bets", what lies on the table; "remainder_to", the seat that will draw what can not
+        start: "bets", what lies on the table; "remainder_to", the seat that will draw what cannot
             be divided at the end.
 
     Raises:
@@ -145,7 +145,7 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     lines = [_headline(table, rules, who), _bets_in_words(table, rules)]
     if table["deals"] > 0:
         if history:
-            lines += _tell_tricks(table, who, seat)
+            lines += _describe_tricks(table, who, seat)
         lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     return "\n".join([*lines, _to_decide(table, who)])
 
@@ -182,9 +182,9 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     """One seat: its name, its cards, what it did."""
     cards = members(table["hand"][seat])
     if viewer is None or viewer == seat:
-        told = ", ".join(map(KNACK_PACK.name, cards))
+        text = ", ".join(map(KNACK_PACK.name, cards))
     else:
-        told = "?" * len(cards) if seat not in members(table["folded"]) else ""
+        text = "?" * len(cards) if seat not in members(table["folded"]) else ""
     notes = []
     if seat in members(table["joined"]):
         notes.append("has joined")
@@ -192,10 +192,10 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
         notes.append("has folded")
     if won := int(table["tricks"][seat]):
         notes.append(counted(won, "trick", "tricks"))
-    return (who[seat], told, ", ".join(notes))
+    return (who[seat], text, ", ".join(notes))
 
 
-def _tell_tricks(table: Any, who: list[str], viewer: int | None) -> list[str]:
+def _describe_tricks(table: Any, who: list[str], viewer: int | None) -> list[str]:
     """The tricks so far, a line each, in the order of play."""
     lines = []
     for trick, leader in enumerate(table["leaders"].tolist()):
@@ -244,23 +244,23 @@ def _to_decide(table: Any, who: list[str]) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        return _tell_deal(after, rules, who, seat)
+        return _describe_deal(after, rules, who, seat)
     actor = int(before["seat"])
     if before["phase"] == Phase.JOIN:
         knocked = actor in members(after["joined"])
         lines = [f"{who[actor]} {'knocks' if knocked else 'folds'}."]
     else:
-        lines = [_tell_card(before, after, who, actor, seat)]
+        lines = [_describe_card(before, after, who, actor, seat)]
         trick = int(before["trick"])
         if after["winners"][trick] >= 0:
             winner = who[int(after["winners"][trick])]
             lines.append(f"{winner} takes the {_ORDINALS[trick]} trick.")
     if after["phase"] <= Phase.OVER:
-        lines += _tell_end(after, rules, who)
+        lines += _describe_end(after, rules, who)
     return lines
 
 
-def _tell_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     dealer = who[int(table["dealer"])]
     lines = [f"Deal {int(table['deals'])}: {dealer} deals; {_trumps(table)}."]
     if bets := _bets(table, rules):
@@ -274,12 +274,12 @@ def _tell_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> li
     return [*lines, next(f"{name} gets {cards}." for name, cards in hands if name == who[seat])]
 
 
-def _tell_card(before: Any, after: Any, who: list[str], actor: int, seat: int | None) -> str:
+def _describe_card(before: Any, after: Any, who: list[str], actor: int, seat: int | None) -> str:
     verb = "leads" if before["trick_size"] == 0 else "plays"
     return f"{who[actor]} {verb} {_card_played(after, int(before['trick']), actor, seat)}."
 
 
-def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     winner, dealer = who[int(table["winners"][0])], who[int(table["dealer"])]
     lines = []
     if table["leaders"][0] < 0:
@@ -295,13 +295,13 @@ def _tell_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     chips = _chips(table, rules)
     lines += columns([(who[s], signed(chips[s])) for s in range(len(who))])
     if table["phase"] == Phase.OVER:
-        return lines + _tell_sharing(table, rules, who)
+        return lines + _describe_sharing(table, rules, who)
     if bets := _bets(table, rules):
         lines.append(f"Bets on the table: {', '.join(map(str, bets))}.")
     return lines
 
 
-def _tell_sharing(table: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_sharing(table: Any, rules: Rules, who: list[str]) -> list[str]:
     total = int(table["shared"])
     if not total:
         return ["The party is over; there are no bets to share."]

@@ -5,11 +5,11 @@ lost; ours (preset `reconstructed`) is the smallest that fits what else is known
 (`blog2010`) is that of a sister game. Every number of it is a switch (D-R01). The other numbers,
 D-R02 to D-R09, are explained on the game's page. Beyond them:
 
-- Whoever can not discard anything (`max_discards` 0, or `talon_shortage: cap`) is asked all the
+- A player who cannot discard anything (`max_discards` 0, or `talon_shortage: cap`) is asked all the
   same, with one answer.
 
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the words
-in `words`; what other trick games share is in `kille_env.tricktaking.tricks`.
+The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the texts
+in `text`; what other trick games share is in `kille_env.tricktaking.tricks`.
 """
 
 from kille_env.games.krypkille.determinize import relabel, resample

@@ -1,4 +1,4 @@
-"""Other worlds of Krypkille: what a seat cannot tell from the deal as it is, as kernels.
+"""Determinizations of Krypkille: what a seat cannot tell from the deal as it is, as kernels.
 
 A seat has seen the cards that it has held and those that were played. Followers have no choice, so
 from every card of theirs everybody can tell which others they do not have. What was discarded is
@@ -41,7 +41,7 @@ _FINE = 1 << 32  # in how many steps chances are drawn
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
+    """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
     viewer, mine = np.int64(seat), np.uint64(0)
     discarded = np.uint64(table["discarded"][index(seat)])
     if discarded & np.uint64(table["shuffled_in"]) != 0:
@@ -73,7 +73,7 @@ def _open_to(table, viewer):
 
 @kernel
 def _places_of(some, cards):
-    """The places where cards of a set lie in a world."""
+    """The places where cards of a set lie in a determinization."""
     places = NOTHING
     for place in range(cards.shape[0]):
         places |= card_bit(place) if in_cards(some, cards[index(place)]) else NOTHING
@@ -196,7 +196,7 @@ def _holder_of(table, card):
 
 @kernel
 def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
-    """Draws where a seat's own discards are; fails as often as makes all worlds equally likely.
+    """Draws where a seat's own discards are; fails so that all outcomes are equally likely.
 
     Each of them may come to every place at which a card of the new talon can be; the chances of a
     place are in proportion to the ways in which, at most, the rest can then be dealt. With every
@@ -286,12 +286,12 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot)
 
 @kernel
 def _share_after_shuffle(table, viewer, mine):
-    """Draws from where everybody has got his cards, and whose discards had become the new talons.
+    """Draws from where everybody has got their cards, and whose discards had become the new talons.
 
     Args:
         table: The table.
-        viewer: Who knows what he was dealt, discarded and drew.
-        mine: The places where his discards are, if they were shuffled in, a set.
+        viewer: Who knows what it was dealt, discarded and drew.
+        mine: The places where its discards are, if they were shuffled in, a set.
     """
     from_pack, from_first, from_second, talon_of = _sources(table)
     in_first = by_seat(talon_of, viewer) == 1

@@ -1,7 +1,7 @@
 """What a seat of Krypkille sees: the compact observation, the information state, everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
-meaning stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
+The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np
@@ -56,14 +56,21 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("in_play", p, "is in"),
         Part("dealer", p, "is the dealer"),
         Part("to_act", p, "is to act"),
-        Part("exchanged", p, "0 has not had his discards, else 1 more than their number", HAND + 1),
+        Part(
+            "exchanged",
+            p,
+            "0 has not discarded yet, else 1 more than its number of discards",
+            HAND + 1,
+        ),
         Part("passed", p, "has passed"),
-        Part("to_limit", p, "points until he is out, at most 63; single deal: 0", FAR),
-        Part("at_least", p, "no card of his is lower than this type, as everybody can tell", TYPES),
-        Part("below", p, "all of his cards are lower than this type, as everybody can tell", TYPES),
-        Part("may_hold", p, "of how many unknown cards he has one, after all that he played", PACK),
+        Part("to_limit", p, "points until it is out, at most 63; single deal: 0", FAR),
+        Part(
+            "at_least", p, "none of its cards is lower than this type, as everybody can tell", TYPES
+        ),
+        Part("below", p, "all of its cards are lower than this type, as everybody can tell", TYPES),
+        Part("may_hold", p, "of how many unknown cards it has one, after all that it played", PACK),
         Part("may_be_lower", p, "how many of these are lower than the seat's lowest card", PACK),
-        Part("played", TRICKS * p, "his card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("played", TRICKS * p, "its card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("won", TRICKS * p, "won the trick"),
     )
 
@@ -78,13 +85,18 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("dealt", HAND, "cards that the seat was dealt: 1 blaren to 21 kille, 0 none", TYPES),
         Part("discarded", HAND, "cards that it discarded, likewise", TYPES),
         Part("drawn", HAND, "cards that it got for them, likewise", TYPES),
-        Part("exchanged", p, "0 has not had his discards, else 1 more than their number", HAND + 1),
+        Part(
+            "exchanged",
+            p,
+            "0 has not discarded yet, else 1 more than its number of discards",
+            HAND + 1,
+        ),
         Part("led", TRICKS * p, "led to the trick"),
-        Part("played", TRICKS * p, "his card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("played", TRICKS * p, "its card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("passed", p, "has passed"),
         Part("declared", p, "has declared"),
-        Part("open_cards", p, "his last card, if it lies open: 1 blaren to 21 kille", TYPES),
-        Part("scores", 4 * p, "his points, base 256, lowest digit first", 255),
+        Part("open_cards", p, "its last card, if it lies open: 1 blaren to 21 kille", TYPES),
+        Part("scores", 4 * p, "its points, base 256, lowest digit first", 255),
         Part("deals", 4, "deals so far in this match, likewise", 255),
     )
 
@@ -94,8 +106,8 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     p = num_players
     return lay_out(
         *observation_parts(num_players),
-        Part("hands", TYPES * p, "how many cards of each type every seat has (21 a seat)", 2),
-        Part("discards", TYPES * p, "how many of each type it has discarded (21 a seat)", 2),
+        Part("hands", TYPES * p, "how many cards of each type every seat has (21 per seat)", 2),
+        Part("discards", TYPES * p, "how many of each type it has discarded (21 per seat)", 2),
     )
 
 

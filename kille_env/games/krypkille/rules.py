@@ -57,12 +57,12 @@ def _clear_deal(table):
 
 @kernel
 def deal(table, rules):
-    """Deals five cards each, one by one, and asks the first player for his discards (D-R07)."""
+    """Deals five cards each, one by one, and asks the first player for discards (D-R07)."""
     new_deal(table)
     _clear_deal(table)
     players = still_in(table, rules)
     dealer = np.int64(table["next_dealer"])
-    if not has(players, dealer):  # a match that starts with him out
+    if not has(players, dealer):  # a match that starts with the dealer out
         dealer = seat_left_of(table, dealer, players)
     table["dealer"] = dealer
     table["in_play"] = players
@@ -157,7 +157,7 @@ def _play_trick(table, leader, kind):
 
 @kernel
 def _forced_card(table, seat):
-    """The card that a follower plays; everybody learns which cards he can not have.
+    """The card that a follower plays; everybody learns which cards it cannot have.
 
     "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
     lowest card of the hand."

@@ -47,7 +47,7 @@ SWITCHES = (
     ),
     Switch(
         "wrong_declarer_base",
-        "what a declarer who is wrong scores for his card",
+        "what a declarer who is wrong scores for the last card",
         {"reconstructed": "denomination", "blog2010": "zero"},
         member_names(Worth),
         decision="D-R01",

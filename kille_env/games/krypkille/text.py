@@ -1,4 +1,4 @@
-"""Krypkille in words: results for records, the table as a seat sees it, what happened."""
+"""Krypkille as text: results for records, the table as a seat sees it, what happened."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,11 @@ from kille_env.games.krypkille.table import ACTIONS, TRICKS, Action, Phase
 from kille_env.tricktaking.text import (
     CARD_NOTES,
     codes_of,
+    describe_hand,
+    describe_trick,
     discard_text,
     is_discard,
     names_of,
-    tell_hand,
-    tell_trick,
 )
 from kille_env.tricktaking.tricks import HAND
 
@@ -30,8 +30,8 @@ MEANINGS = {
 }
 NOTES = (
     "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
-    "Four tricks are played, and the last cards are scored. Whoever can not head a trick plays "
-    "his lowest card, and whoever can does so with the lowest that does.",
+    "Four tricks are played, and the last cards are scored. A player who cannot head a trick "
+    "plays their lowest card; one who can does so with the lowest card that does.",
     *CARD_NOTES,
 )
 RESULT_KEYS = (
@@ -118,8 +118,8 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     lines += columns(
         [_row(table, who, other, seat, other in out, history) for other in range(len(who))]
     )
-    told = int(table["trick"]) if history else 0
-    lines += [tell_trick(table, who, number) for number in range(told)]
+    past = int(table["trick"]) if history else 0
+    lines += [describe_trick(table, who, number) for number in range(past)]
     return "\n".join([*lines, _to_decide(table, rules, who)])
 
 
@@ -135,7 +135,7 @@ def _row(
         deeds.append("passed")
     if table["declarer"] == seat:
         deeds.append("declared")
-    return (who[seat], points, tell_hand(table, seat, viewer, history), ", ".join(deeds))
+    return (who[seat], points, describe_hand(table, seat, viewer, history), ", ".join(deeds))
 
 
 def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
@@ -159,16 +159,16 @@ def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        return _tell_deal(after, rules, who, seat)
-    lines = _tell_action(before, after, who, seat)
+        return _describe_deal(after, rules, who, seat)
+    lines = _describe_action(before, after, who, seat)
     if after["trick"] == TRICKS > before["trick"]:
         lines.append(f"{who[int(after['seat'])]} begins the guessing.")
     if after["phase"] <= Phase.OVER:
-        lines += _tell_end(before, after, rules, who)
+        lines += _describe_end(before, after, rules, who)
     return lines
 
 
-def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
+def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
     out = _out(after, rules)
     if seat is None:
@@ -179,7 +179,7 @@ def _tell_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> li
     return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
 
 
-def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
+def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
@@ -187,21 +187,21 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> l
         number = int(after["exchanged"][actor])
         if number == 0:
             return [f"{name} keeps all cards."]
-        told = f"{name} discards {counted(number, 'card', 'cards')}"
+        line = f"{name} discards {counted(number, 'card', 'cards')}"
         if after["shuffled_in"] != before["shuffled_in"]:
-            told += "; the talon runs out, and the others' discards are shuffled for a new one"
+            line += "; the talon runs out, and the others' discards are shuffled for a new one"
         if seat not in (None, actor):
-            return [f"{told}."]
+            return [f"{line}."]
         got = names_of(after["drawn_cards"][actor])
-        return [f"{told}: {names_of(after['discarded'][actor])} for {got}."]
+        return [f"{line}: {names_of(after['discarded'][actor])} for {got}."]
     if phase == Phase.LEAD:
-        return [tell_trick(after, who, int(before["trick"]))]
+        return [describe_trick(after, who, int(before["trick"]))]
     if after["declarer"] == actor:
         return [f"{name} declares with {names_of(after['hand'][actor])}."]
     return [f"{name} passes."]
 
 
-def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
     """The last cards and the score sheet; then who is out, and who has won."""
     seats = members(after["in_play"])
     lines = ["The last cards are shown."]

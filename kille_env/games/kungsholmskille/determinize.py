@@ -1,9 +1,9 @@
-"""Other worlds of Kungsholmskille: what a seat cannot tell from the deal as it is, as kernels.
+"""Determinizations of Kungsholmskille: what a seat cannot tell from the deal as it is, as kernels.
 
 A seat has seen the cards that it has held and those that were played. Of the others it knows what
 `kille_env.tricktaking.hidden` derives from the tricks: who did not head a trick could not, and had
-no card below the one that he played; with `forced_beat: lowest`, who headed it had nothing
-between the card that he headed and his own. Words, folding and the number of discards are free:
+no card below the one that they played; with `forced_beat: lowest`, who headed it had nothing
+between the card that they headed and their own. Words, folding and the number of discards are free:
 they tell nothing for certain.
 """
 
@@ -22,7 +22,7 @@ from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws a world that `seat` cannot tell from this one, each such world equally likely."""
+    """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
     unseen = WHOLE_PACK & ~seen(table, index(seat))
     deal_hidden(
         table, np.int64(seat), unseen, rules["forced_beat"] == ForcedBeat.LOWEST, True, cards

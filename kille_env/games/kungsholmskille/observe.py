@@ -1,7 +1,7 @@
 """What a seat of Kungsholmskille sees: the compact observation, the information state, everything.
 
-Seats are counted clockwise from the one who looks: entry 0 of a `[P]` part is himself. A part's
-meaning stands in its layout below, from which the page of the game is made.
+Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
+The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np
@@ -51,16 +51,18 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part("said_bud", p, "said bud before the exchange"),
         Part("knocked", p, "knocked before the exchange"),
         Part("stayed", p, "stayed when somebody had knocked"),
-        Part("exchanged", p, "0 has not had his exchange, else 1 more than his discards", 3),
+        Part("exchanged", p, "0 has not exchanged yet, else 1 more than its number of discards", 3),
         Part("said_bud_again", p, "said bud after the exchange"),
         Part("knocked_again", p, "knocked after the exchange"),
         Part("said_bud_last", p, "said bud at the showing"),
         Part("leads", p, "led to this trick"),
         Part("holds", p, "has the highest card of this trick so far"),
-        Part("on_table", p, "his card in this trick: 1 blaren to 21 kille, 0 none", TYPES),
-        Part("at_least", p, "no card of his is lower than this type, as everybody can tell", TYPES),
-        Part("below", p, "all of his cards are lower than this type, as everybody can tell", TYPES),
-        Part("played", TRICKS * p, "his card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("on_table", p, "its card in this trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part(
+            "at_least", p, "none of its cards is lower than this type, as everybody can tell", TYPES
+        ),
+        Part("below", p, "all of its cards are lower than this type, as everybody can tell", TYPES),
+        Part("played", TRICKS * p, "its card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("won", TRICKS * p, "won the trick"),
     )
 
@@ -77,13 +79,13 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
         Part("drawn", MOST_DISCARDS, "cards that it got for them, likewise", TYPES),
         Part("said1", p, "before the exchange: 1 bud, 2 knock", 2),
         Part("stayed", p, "then: 1 folded, 2 stayed", 2),
-        Part("exchanged", p, "0 has not had his exchange, else 1 more than his discards", 3),
+        Part("exchanged", p, "0 has not exchanged yet, else 1 more than its number of discards", 3),
         Part("said2", p, "after the exchange: 1 bud, 2 knock", 2),
         Part("led", TRICKS * p, "led to the trick"),
-        Part("played", TRICKS * p, "his card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
+        Part("played", TRICKS * p, "its card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
         Part("showed", p, "at the showing: 1 bud, 2 show", 2),
-        Part("open_cards", p, "his last card, if it lies open: 1 blaren to 21 kille", TYPES),
-        Part("owed", 4 * p, "what he owes for the next deal, base 256, lowest digit first", 255),
+        Part("open_cards", p, "its last card, if it lies open: 1 blaren to 21 kille", TYPES),
+        Part("owed", 4 * p, "what it owes for the next deal, base 256, lowest digit first", 255),
         Part("pot", 6, "the pot in units, likewise", 255),
         Part("deals", 4, "deals so far in this match, likewise", 255),
     )
@@ -94,8 +96,8 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
     p = num_players
     return lay_out(
         *observation_parts(num_players),
-        Part("hands", TYPES * p, "how many cards of each type every seat has (21 a seat)", 2),
-        Part("discards", TYPES * p, "how many of each type it has discarded (21 a seat)", 2),
+        Part("hands", TYPES * p, "how many cards of each type every seat has (21 per seat)", 2),
+        Part("discards", TYPES * p, "how many of each type it has discarded (21 per seat)", 2),
     )
 
 

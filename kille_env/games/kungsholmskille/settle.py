@@ -21,7 +21,7 @@ def end_in_bud_round(table, rules):
 
 @kernel
 def end_in_walk_over(table, rules):
-    """All but the knocker have folded: he takes the pot, and all put in one."""
+    """All but the knocker have folded: the knocker takes the pot, and everybody puts in one."""
     for seat in range(table["num_players"]):
         table["owed"][seat] = 1
     table["end"] = End.WALK_OVER

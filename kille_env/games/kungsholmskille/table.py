@@ -56,7 +56,7 @@ TABLE = table_dtype(
     KILLE_PACK.size,
     [
         *pot_fields(MAX_PLAYERS),
-        ("owed", np.int64, (MAX_PLAYERS,)),  # by seat: what he pays when the next deal is dealt
+        ("owed", np.int64, (MAX_PLAYERS,)),  # by seat: what it pays when the next deal is dealt
         ("forehand", np.int8),  # nearest player still in on the dealer's left
         ("knocker", np.int8),  # who asked for play before the folding
         ("said1", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or knock, before the exchange

@@ -1,4 +1,4 @@
-"""Kungsholmskille in words: results for records, the table as a seat sees it, what happened."""
+"""Kungsholmskille as text: results for records, the table as a seat sees it, what happened."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ from kille_env.games.kungsholmskille.table import ACTIONS, MOST_DISCARDS, Action
 from kille_env.tricktaking.text import (
     CARD_NOTES,
     codes_of,
+    describe_hand,
+    describe_last,
+    describe_trick,
     discard_text,
     is_discard,
     names_of,
-    tell_hand,
-    tell_last,
-    tell_trick,
 )
 
 MEANINGS = {
@@ -31,7 +31,7 @@ MEANINGS = {
 }
 NOTES = (
     "Four tricks are played, and the lowest of the last cards wins the pot, if somebody shows.",
-    "Whoever can not head a trick plays his lowest card.",
+    "A player who cannot head a trick plays their lowest card.",
     *CARD_NOTES,
 )
 RESULT_KEYS = (
@@ -110,10 +110,10 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
         f"pot {units(int(table['pot']))}"
     ]
     lines += columns([_row(table, who, other, seat, history) for other in range(len(who))])
-    told = int(table["trick"]) if history else 0
-    lines += [tell_trick(table, who, number) for number in range(told)]
+    past = int(table["trick"]) if history else 0
+    lines += [describe_trick(table, who, number) for number in range(past)]
     if table["phase"] == Phase.PLAY and table["highest"] >= 0:
-        lines.append(tell_trick(table, who, int(table["trick"])))
+        lines.append(describe_trick(table, who, int(table["trick"])))
     return "\n".join([*lines, _to_decide(table, who)])
 
 
@@ -121,7 +121,7 @@ def _row(
     table: Any, who: list[str], seat: int, viewer: int | None, history: bool
 ) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it said and did."""
-    return (who[seat], tell_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
+    return (who[seat], describe_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
 
 
 _WORDS = {
@@ -165,28 +165,28 @@ def _to_decide(table: Any, who: list[str]) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        return _tell_deal(before, after, who, seat)
-    lines = [_tell_action(before, after, who, seat)]
+        return _describe_deal(before, after, who, seat)
+    lines = [_describe_action(before, after, who, seat)]
     if after["trick"] != before["trick"]:
         lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
     if after["phase"] <= Phase.OVER:
-        lines += _tell_end(before, after, rules, who)
+        lines += _describe_end(before, after, rules, who)
     return lines
 
 
-def _tell_deal(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
+def _describe_deal(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
     lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
     paid = [int(before["owed"][s]) for s in range(len(who))]
     if any(paid):
-        told = _amounts(who, paid, "Everybody pays", "pays")
-        lines.append(f"{told}; the pot is {units(int(after['pot']))}.")
+        line = _amounts(who, paid, "Everybody pays", "pays")
+        lines.append(f"{line}; the pot is {units(int(after['pot']))}.")
     if seat is None:
         rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
         return lines + columns(rows)
     return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
 
 
-def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> str:
+def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) -> str:
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
@@ -194,11 +194,11 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> s
         number = int(after["exchanged"][actor])
         if number == 0:
             return f"{name} keeps all cards."
-        told = f"{name} exchanges {counted(number, 'card', 'cards')}"
+        line = f"{name} exchanges {counted(number, 'card', 'cards')}"
         if seat not in (None, actor):
-            return f"{told}."
+            return f"{line}."
         got = names_of(after["drawn_cards"][actor])
-        return f"{told}: {names_of(after['discarded'][actor])} for {got}."
+        return f"{line}: {names_of(after['discarded'][actor])} for {got}."
     if phase == Phase.PLAY:
         card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
         return f"{name} {'leads' if before['highest'] < 0 else 'plays'} {card}."
@@ -210,7 +210,7 @@ def _tell_action(before: Any, after: Any, who: list[str], seat: int | None) -> s
     return f"{name} {'shows the last card' if field == 'showed' else 'knocks'}."
 
 
-def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
+def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
     seats, pot = range(len(who)), units(int(after["shown_pot"]))
     lines = []
     if after["end"] == End.BUD_ROUND:
@@ -226,11 +226,11 @@ def _tell_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str
     else:
         lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
     if after["phase"] == Phase.OVER:
-        return lines + tell_last(after, who)
+        return lines + describe_last(after, who)
     owed = [int(after["owed"][s]) for s in seats]
     if any(owed):
-        told = _amounts(who, owed, "everybody owes", "owes")
-        lines.append(f"For the next deal {told}.")
+        line = _amounts(who, owed, "everybody owes", "owes")
+        lines.append(f"For the next deal {line}.")
     return lines
 
 
