@@ -55,11 +55,6 @@ class Exits(Player):
         sys.exit("had enough")
 
 
-class ExitsAtOnce(Player):
-    def probabilities(self, observation, mask):
-        os._exit(7)
-
-
 class Crashes(Player):
     def probabilities(self, observation, mask):
         ctypes.string_at(0)

@@ -73,6 +73,7 @@ def store_of(folder):
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.timeout(180)
 def test_a_node_dies_under_way_and_nothing_is_lost(tmp_path, monkeypatch):
