@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kille_env.core.spec import Rules
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
 from kille_training.arena.compare import (
@@ -24,6 +23,9 @@ from kille_training.arena.compare import (
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import (
     NONE,
+    Bots,
+    Fill,
+    Format,
     MatchmakingSettings,
     TablesSettings,
     TournamentSettings,
@@ -49,13 +51,13 @@ def tournament(
     rules: Mapping[str, Any] | str | None = None,
     episode: str = "deal",
     orders: int | str = 1,
-    format: str = "round_robin",
-    fill: str = "distinct",
+    format: Format = "round_robin",
+    fill: Fill = "distinct",
     deals: int = 1_000,
     hero: str = "",
     rounds: int = 7,
     lineups: int = 50,
-    population: str = NONE,
+    population: Bots = NONE,
     seed: int = 1,
     workers: int = 0,
     time_limit: float = 60.0,
@@ -273,7 +275,7 @@ def _name(player: Any) -> str:
     return type(player).__name__
 
 
-def _switches(rules: Mapping[str, Any] | str | Rules | None) -> dict[str, Any]:
+def _switches(rules: Mapping[str, Any] | str | None) -> dict[str, Any]:
     if isinstance(rules, str):
         return {"preset": rules}
     return dict(rules or {})

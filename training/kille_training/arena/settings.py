@@ -16,6 +16,9 @@ from kille_training.arena.seating import check_orders
 from kille_training.arena.work import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
 
+Format = Literal["round_robin", "gauntlet", "swiss", "random"]
+Fill = Literal["distinct", "copies"]
+Bots = Literal["none", "train", "held_out", "all"]
 Executor = Literal["local", "ray"]
 EXECUTORS = get_args(Executor)
 NONE = "none"
@@ -79,8 +82,8 @@ class MatchmakingSettings:
         lineups: Lineups that are drawn for each entrant, of random tables.
     """
 
-    format: Literal["round_robin", "gauntlet", "swiss", "random"] = "round_robin"
-    fill: Literal["distinct", "copies"] = "distinct"
+    format: Format = "round_robin"
+    fill: Fill = "distinct"
     deals: Annotated[int, Field(ge=2)] = 1_000
     hero: str = ""
     rounds: Annotated[int, Field(ge=1)] = 7
@@ -119,7 +122,7 @@ class TournamentSettings:
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     table: TablesSettings = field(default_factory=TablesSettings)
     entrants: Annotated[Mapping[Any, Any], AfterValidator(_by_name)] = field(default_factory=dict)
-    population: Literal["none", "train", "held_out", "all"] = NONE
+    population: Bots = NONE
     matchmaking: MatchmakingSettings = field(default_factory=MatchmakingSettings)
     time_limit: Annotated[float, Field(gt=0)] = 60.0
     batch_tables: Annotated[int, Field(ge=1)] = 16_384

@@ -300,10 +300,10 @@ class Tournament:
     def _check_choices(self, entrants: Sequence[Entrant]) -> None:
         """Refuses tables that cannot be filled, before anything is written."""
         known = {each.name: each.number for each in entrants}
-        nobody = np.zeros((len(known), len(known)), dtype=np.int64)
+        none = np.zeros((len(known), len(known)), dtype=np.int64)
         for seats in self.settings.table.num_players:
             if self.settings.matchmaking.format == "swiss":
-                swiss_round(range(len(known)), nobody, nobody[0], seats)
+                swiss_round(range(len(known)), none, none[0], seats)
             else:
                 self._lineups(seats, known, len(known))
 

@@ -143,7 +143,7 @@ class Outcome:
     Attributes:
         unit: The unit.
         results: One per block, none after a failure.
-        failure: Who failed, None if nobody did.
+        failure: Who failed; None if no entrant did.
         seconds: How long it took.
     """
 

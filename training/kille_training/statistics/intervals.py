@@ -1,8 +1,8 @@
-"""How sure a mean is: 95 % intervals with deals as clusters.
+"""How sure a mean is: 95% intervals with deals as clusters.
 
-All observations of a deal have the same cards, whatever lineups played it, so deals are what is
-drawn independently, and everything here adds up over deals before it looks at the spread. With the
-sums s_d and the numbers n_d of an entrant's observations at deal d, his mean is the ratio
+All observations of a deal have the same cards, whichever lineups played it. So only deals are drawn
+independently, and everything here adds up by deal before it looks at the spread. With the
+sums s_d and the numbers n_d of an entrant's observations at deal d, its mean is the ratio
 m = sum s_d / sum n_d, and its variance is estimated from the residuals r_d = s_d - m n_d as
 
     sum_d (r_d / N)^2 / (1 - n_d / N),        N = sum n_d.
@@ -36,11 +36,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Intervals:
-    """Means with their intervals; NaN where there is nothing to tell. All arrays [K].
+    """Means with their intervals; NaN where there is none. All arrays [K].
 
     Attributes:
         mean: The means.
-        low: Lower ends of the 95 % intervals.
+        low: Lower ends of the 95% intervals.
         high: Upper ends.
         error: Standard errors.
         freedom: Degrees of freedom.
@@ -111,9 +111,9 @@ def sums_by_deal(deal: np.ndarray, scores: np.ndarray, counts: np.ndarray | None
 
 
 def entrant_scores(observations: Observations, entrants: int | None = None) -> np.ndarray:
-    """Returns each entrant's score in each observation, [G, E]; NaN where he does not sit.
+    """Returns each entrant's score in each observation, [G, E]; NaN where it does not sit.
 
-    Who sits at a table several times has the mean over his places.
+    An entrant that sits at a table several times has the mean over its places.
 
     Args:
         observations: Tables of one size.
@@ -133,7 +133,7 @@ def entrant_scores(observations: Observations, entrants: int | None = None) -> n
 def units(
     observations: Observations, entrants: int | None = None, *, skewed: bool = False
 ) -> Intervals:
-    """Returns the units that each entrant earns a deal, [E].
+    """Returns the units per deal that each entrant earns, [E].
 
     Args:
         observations: Tables of one size.

@@ -1,4 +1,4 @@
-"""Where entrants finish, against whom they earn least, and who beats whom.
+"""Where entrants finish, against which opponent they earn least, and who beats whom.
 
 A mean over all opponents hides two things that this module shows: how the places are distributed,
 and how badly it can go. Both the worst opponent and the list of who beats whom are picked out of
@@ -27,19 +27,19 @@ from kille_training.statistics.observations import Observations
 
 @dataclass(frozen=True)
 class Places:
-    """Where each of E entrants finishes at tables of P; NaN where he never sat.
+    """Where each of E entrants finishes at tables of P; NaN where it never sat.
 
-    Who ties shares the ranks evenly, and copies at a table count as one who finishes like them on
+    Ties share the ranks evenly, and copies at a table count as one that finishes like them on
     average. Intervals are of each number by itself, with deals as clusters.
 
     Attributes:
-        share: [E, P] float64, how often he finishes at each rank, 0 for the best.
-        low: [E, P] float64, lower ends of the 95 % intervals.
+        share: [E, P] float64, how often it finishes at each rank, 0 for the best.
+        low: [E, P] float64, lower ends of the 95% intervals.
         high: [E, P] float64, upper ends.
         finish: [E] float64, mean rank, 0 for the best.
         finish_low: [E] float64, lower ends.
         finish_high: [E] float64, upper ends.
-        deals: [E] int64, at how many deals he sat.
+        deals: [E] int64, at how many deals it sat.
     """
 
     share: np.ndarray
@@ -52,7 +52,7 @@ class Places:
 
 
 def places(observations: Observations, entrants: int | None = None) -> Places:
-    """Returns where everybody finishes.
+    """Returns where the entrants finish.
 
     Args:
         observations: Tables of one size.
@@ -62,11 +62,11 @@ def places(observations: Observations, entrants: int | None = None) -> Places:
     seats = observations.seats
     rows = []
     for entrant in range(count):
-        his = observations.members == entrant
-        mine = np.flatnonzero(his.any(axis=1))
-        his = his[mine]
-        finishes = (observations.finishes[mine].astype(float) * his[:, :, None]).sum(axis=1)
-        finishes /= his.sum(axis=1)[:, None]
+        own = observations.members == entrant
+        mine = np.flatnonzero(own.any(axis=1))
+        own = own[mine]
+        finishes = (observations.finishes[mine].astype(float) * own[:, :, None]).sum(axis=1)
+        finishes /= own.sum(axis=1)[:, None]
         rank = finishes @ np.arange(seats)
         sums = sums_by_deal(observations.deal[mine], np.column_stack([finishes, rank]))
         rows.append(means(sums))
@@ -86,22 +86,22 @@ def places(observations: Observations, entrants: int | None = None) -> Places:
 
 @dataclass(frozen=True)
 class Worst:
-    """Beside whom each of E entrants earns least; NaN, and opponent -1, without two deals with any.
+    """Beside which opponent each of E entrants earns least; NaN and -1 without two deals with any.
 
-    At tables of two seats it is the opponent against whom he does worst. At larger ones he may lose
-    to a third because of him.
+    At tables of two seats it is the opponent against which it does worst. At larger ones it may
+    lose to a third because of that opponent.
 
     Attributes:
-        mean: [E] float64, what he earns a deal over all observations.
-        opponent: [E] int64, the one beside whom he was seen to earn least.
-        value: [E] float64, what he was seen to earn beside him. Being the least of many numbers it
-            is too low on average.
-        low: [E] float64, lower end of the 95 % interval of what he earns beside his true worst
-            opponent, whoever that is.
+        mean: [E] float64, what it earns per deal over all observations.
+        opponent: [E] int64, the one beside which it was seen to earn least.
+        value: [E] float64, what it was seen to earn there. Being the least of many numbers it is
+            too low on average.
+        low: [E] float64, lower end of the 95% interval of what it earns beside its true worst
+            opponent, whichever that is.
         high: [E] float64, upper end of it.
         possible: [E, E] bool, whether the column may be the true worst opponent of the row. All
-            those marked together miss him in one of 20 tournaments at most; where more than one is
-            marked the tournament does not tell which of them it is.
+            those marked together miss it in one of 20 tournaments at most; where more than one is
+            marked, the tournament does not show which of them it is.
     """
 
     mean: np.ndarray
@@ -113,12 +113,12 @@ class Worst:
 
 
 def worst_opponents(observations: Observations, entrants: int | None = None) -> Worst:
-    """Returns beside whom everybody earns least.
+    """Returns beside which opponent each entrant earns least.
 
-    The interval is made of intervals for all his K opponents that hold together (Bonferroni: each
-    at 1 - 5 % / K): the true least mean lies between the least of their lower ends and the least of
-    their upper ends. An opponent may be the worst unless what is earned beside him is more than
-    beside the one seen to be the worst, significantly at 5 % / (K - 1).
+    The interval is made of intervals for all its K opponents that hold together (Bonferroni: each
+    at 1 - 5% / K): the true least mean lies between the least of their lower ends and the least of
+    their upper ends. An opponent may be the worst unless what is earned beside it is more than
+    beside the one seen to be the worst, significantly at 5% / (K - 1).
 
     Args:
         observations: Tables of one size.
@@ -169,9 +169,9 @@ class Dominance:
     """Who earns more than whom at the tables where both sit.
 
     Attributes:
-        margin: [E, E] float64, how much more the row earns a deal; NaN where two never met.
-        beats: [E, E] bool, whether that is significant at 5 %, all pairs looked at together
-            (Holm): the chance that any arrow of this graph is wrong is at most 5 %.
+        margin: [E, E] float64, how much more the row earns per deal; NaN where two never met.
+        beats: [E, E] bool, whether that is significant at 5%, all pairs looked at together
+            (Holm): the chance that any arrow of this graph is wrong is at most 5%.
     """
 
     margin: np.ndarray
@@ -179,7 +179,7 @@ class Dominance:
 
     @property
     def undefeated(self) -> np.ndarray:
-        """[E] bool, whom nobody beats, be it because he is good or because little was played."""
+        """[E] bool, entrants that no other beats, because they are good or little was played."""
         return np.logical_not(self.beats.any(axis=0))
 
 

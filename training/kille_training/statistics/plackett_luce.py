@@ -1,24 +1,24 @@
 """Ratings that do not depend on the order of the deals: batch Plackett-Luce with honest intervals.
 
 The model: entrant i has a strength `exp(theta_i)`. The best of a table is drawn with probabilities
-proportional to the strengths, then the second best of those who are left, and so on (Luce 1959;
+proportional to the strengths, then the second best of those that are left, and so on (Luce 1959;
 Plackett 1975). At a table of any size, i finishes above j with probability
 `1 / (1 + exp(theta_j - theta_i))`, whoever else sits there. The log-likelihood is concave in theta
 and is maximised by Newton's method; Hunter's MM algorithm (2004) has the same maximum and needs
 many more steps.
 
-**Ties are broken by lot.** Cards tie often, and a tie says that nobody was ahead. The
-log-likelihood of a table with ties is the mean over all orders that breaking the ties by lot could
+**Ties are broken at random.** Cards tie often, and a tie says that neither was ahead. The
+log-likelihood of a table with ties is the mean over all orders that breaking the ties could
 give. For two players a tie is then half a win for each, and "finishes above" always means: with
-ties broken by lot. Up to `EXACT` tied players the mean is over all orders; for more it is over the
-rotations of a few of them, in which each of the tied is equally often at each place.
+ties broken at random. Up to `EXACT` tied players the mean is over all orders; for more it is over
+the rotations of a few of them, in which each of the tied is equally often at each place.
 
 **Copies** of an entrant at a table are players of the same strength. Which of them finished where
 says nothing, but that they finished above or below others does. A table of copies alone says
 nothing at all.
 
-**The prior** keeps entrants finite who won or lost everything: each has, besides his tables, met an
-imaginary player of strength 1, and finished above him and below him, `prior` times each. The
+**The prior** keeps entrants finite that won or lost everything: besides its tables, each has met an
+imaginary player of strength 1, and finished above it and below it, `prior` times each. The
 default 0.5 is that of the R package PlackettLuce (Turner, van Etten, Firth, Kosmidis 2020); of a
 hundred tables it moves little. With `prior=0` it is maximum likelihood, which exists only if, for
 any two groups that the entrants could be split into, someone of each finished above someone of the
@@ -47,10 +47,10 @@ ELO = 400 / log(10)
 """Points of Elo's scale in one unit of log-strength: 400 points are odds of ten to one."""
 
 PRIOR = 0.5
-"""How often everybody has finished above, and how often below, the imaginary player."""
+"""How often each entrant has finished above, and how often below, the imaginary player."""
 
 EXACT = 7
-"""Up to so many tied players the mean is over all orders: 127 groups of who is left."""
+"""Up to so many tied players the mean is over all orders: 127 groups of those that are left."""
 
 ROTATED = 3
 """How many orders of more tied players are rotated."""
@@ -164,7 +164,7 @@ def _centred(strength: np.ndarray, tables: np.ndarray) -> np.ndarray:
 
 
 def _check_finite(beaten: np.ndarray, seated: np.ndarray) -> None:
-    """Raises if the likelihood has no maximum: nobody of some group ever lost to the others."""
+    """Raises if the likelihood has no maximum: no member of some group ever lost to the others."""
     count, group = connected_components(
         csr_array(beaten[np.ix_(seated, seated)]), directed=True, connection="strong"
     )
@@ -278,7 +278,7 @@ class _Problem:
         curvature[np.diag_indices_from(curvature)] += 2 * self.prior * above * (1 - above)
         if self.prior == 0:
             # Only differences are known. A spring on the mean leaves them alone, and one on who
-            # has no tables keeps him where he is.
+            # has no tables keeps it where it is.
             alone = np.flatnonzero(curvature.diagonal() == 0)
             scale = curvature.trace() / len(theta)
             curvature += scale / len(theta)
@@ -344,7 +344,7 @@ class _Problem:
 
 @kernel
 def _mark_beaten(players, rank, start, beaten):
-    """Marks in `beaten[i, j]` that i finished above j, or tied with him, at some table."""
+    """Marks in `beaten[i, j]` that i finished above j, or tied with it, at some table."""
     for table in range(len(start) - 1):
         for a in range(start[table], start[table + 1]):
             for b in range(start[table], start[table + 1]):
@@ -402,7 +402,7 @@ def _derivatives(
 
     A stage in which those with the sum D are left takes `log D` off; so a member who is left gets
     `-s / D` from it, and each two of them `s s' / D^2`. `passed` and `passed_two` are the sums of
-    `1 / D` and `1 / D^2` over all stages before, in which everybody behind was left.
+    `1 / D` and `1 / D^2` over all stages before, in which all behind it were left.
 
     Args:
         players: [N] int32, see `Rankings`.

@@ -1,6 +1,6 @@
-"""Is one better than the other by so much? A test that may be watched while deals are played.
+"""Is one player better than another by so much? A test that may be watched while it is played.
 
-The scores x_1, x_2, ... are one number a deal: the difference of two players, or what one earns.
+The scores x_1, x_2, ... are one number per deal: the difference of two players, or what one earns.
 The hypothesis "the mean is at most `low`" stands against "the mean is at least `high`". Two bets
 run against them. The first begins with the wealth 1 and stakes, before each deal, a share of it on
 the score being above `low`:
@@ -28,7 +28,7 @@ gained beyond that is gained where the gap is larger, which most gaps are.
 
 The confidence sequence beside it is the interval of Waudby-Smith, Arbour, Sinha, Kennedy and
 Ramdas, *Time-uniform central limit theory and asymptotic confidence sequences*, Annals of
-Statistics 52 (2024): it holds the mean at all times at once with 95 %, as far as the central limit
+Statistics 52 (2024): it holds the mean at all times at once with 95%, as far as the central limit
 theorem does, so it is not for the first dozens of deals.
 """
 
@@ -54,7 +54,7 @@ AIM = 1000
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What is to be told apart, and between which bounds scores lie.
+    """What is to be distinguished, and the bounds of the scores.
 
     Attributes:
         low: The mean is at most this...
@@ -91,7 +91,7 @@ class Hypotheses:
 
 @dataclass
 class SequentialTest:
-    """A test that is fed scores and says when it knows. Its fields are plain numbers and lists.
+    """A test that takes scores and knows when to stop.
 
     Attributes:
         hypotheses: What is tested.
