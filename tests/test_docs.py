@@ -81,7 +81,7 @@ def test_pages_are_in_plain_english(page: Path) -> None:
 
 
 @pytest.mark.compiled
-def test_the_player_on_the_players_page_plays() -> None:
+def test_the_players_on_the_players_page_play() -> None:
     import numpy as np
 
     (snippet,) = _snippets(ROOT / "docs" / "players.md", "python")
@@ -89,10 +89,12 @@ def test_the_player_on_the_players_page_plays() -> None:
     exec(compile(snippet, "players.md", "exec"), names)
     batch = kille_env.make_batch("knack", 16, 3, episode="deal", seed=1, restart=False)
     batch.reset()
-    player = names["Cautious"](3, batch.rules)
+    player = names["Folder"](3, batch.rules)
     chances = player.probabilities(batch.observation, batch.mask)
     assert [batch.action_text(int(row.argmax())) for row in chances] == ["fold"] * 16
     assert np.allclose(chances.sum(axis=1), 1.0)
+    careful = names["careful"](batch.observation, batch.mask)
+    assert np.allclose(careful[careful > 0], 0.5)
 
 
 @pytest.mark.parametrize("game", kille_env.list_games())
