@@ -160,7 +160,7 @@ def check_playthrough(path: Path) -> None:
 
     Raises:
         AssertionError: A line differs; the message shows both and says how to write the file again.
-        KilleError: The playthrough can not be replayed.
+        KilleError: The playthrough cannot be replayed.
     """
     text = path.read_text(encoding="utf-8")
     comment, record = read_playthrough(text, path.name)

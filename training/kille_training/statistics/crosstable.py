@@ -100,9 +100,9 @@ def crosstable(
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Returns which of many tests are significant together at 5 %, [K] bool.
+    """Returns which of many tests are significant together at 5%, [K] bool.
 
-    The chance that any of those whose hypothesis is true is among them is at most 5 %.
+    The chance that any of those whose hypothesis is true is among them is at most 5%.
 
     Args:
         p_values: [K], none of them NaN.

@@ -126,7 +126,7 @@ class Ratings:
 
 
 def fit(rankings: Rankings, prior: float = PRIOR, bootstraps: int = 200, seed: int = 0) -> Ratings:
-    """Returns the ratings that make the orders likeliest.
+    """Returns the ratings that make the orders most likely.
 
     Args:
         rankings: The tables. In which order they stand changes nothing.
@@ -292,7 +292,7 @@ class _Problem:
         tolerance: float,
         information: tuple[np.ndarray, bool] | None = None,
     ) -> np.ndarray:
-        """Returns the strengths, [E], that make the weighted tables likeliest.
+        """Returns the strengths, [E], that make the weighted tables most likely.
 
         Near the maximum, second derivatives of almost the same problem lead there too, and are for
         nothing: that is what a draw of the bootstrap begins with. Where such steps shrink slowly,
