@@ -85,9 +85,9 @@ def test_evaluate(kille, game):
     assert row["estimate"]["low"] > 0
     assert len(row["by_position"]) == spec.default_players
     told = kille("evaluate", *words, "--deals", 5)
-    # Krypkille's points do not sum to zero: what is told is what he gains over the other player.
+    # Krypkille's points do not sum to zero: the gain over the other player is shown.
     measure = "Gain" if game == "krypkille" else "Units"
-    assert told.startswith(f"{measure} a deal, 95 % interval")
+    assert told.startswith(f"{measure} per deal, 95% interval")
 
 
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
@@ -103,8 +103,9 @@ def test_train_and_report(kille, game, monkeypatch):
     kille("report", found["run"])
     page = Path(found["run"], "report.html").read_text(encoding="utf-8")
     spec = kille_env.spec(game)
-    assert f"<h1>{spec.title} with {found['num_players']} seats</h1>" in page
+    assert f"<h1>{spec.title}, {found['num_players']} seats: {game}</h1>" in page
     told, other = ("gain", "units") if game == "krypkille" else ("units", "gain")
-    assert f">{told} a deal<" in page
-    assert f"{other} a deal" not in page
-    assert page.count("<svg") == (2 if game == "byteskille" else 1)  # one has a map of swaps
+    assert f">{told} per deal<" in page
+    assert f">{other} per deal<" not in page
+    # Each picture twice, for wide and narrow screens; Byteskille has NashConv and a map of swaps.
+    assert page.count("<svg") == (6 if game == "byteskille" else 2)
