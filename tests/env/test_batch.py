@@ -10,8 +10,9 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
-from kille_env.games.byteskille.table import ACTIONS
+from kille_env.games.byteskille import SPEC
 
+ACTIONS = SPEC.actions
 STAND, SWAP = ACTIONS.index("stand"), ACTIONS.index("swap")
 FIELDS = ("seat", "observation", "mask", "reward", "terminated", "truncated")
 
