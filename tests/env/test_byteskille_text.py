@@ -133,7 +133,7 @@ def test_the_gok_holder_sees_the_question():
 def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules, scale):
     """Where two tables have the same information state for a seat, the words are the same."""
     batch = kille_env.make_batch(
-        "byteskille", scale(1500, least=40), num_players, rules=rules, seed=3, restart=False
+        "byteskille", scale(600, least=40), num_players, rules=rules, seed=3, restart=False
     )
     batch.reset(deal=False, dealer=num_players - 1)
     rng = np.random.default_rng(0)
