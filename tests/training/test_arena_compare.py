@@ -7,7 +7,7 @@ from kille_training.arena.compare import bounds_of, compare_settings, play_compa
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
-from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, sequential_test
+from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
 
 
 def run(path, better, worse, hypotheses=None, looked=None, num_players=3, rules=None):
@@ -40,7 +40,8 @@ def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     with Store(tmp_path / "c", readonly=True) as store:
         scores = store.observations()[3].scores[:, 0]
     assert found.sentences()[0] == "Among copies of rule_of_thumb: not decided."
-    again = sequential_test(scores, hypotheses)
+    again = SequentialTest(hypotheses)
+    again.feed(scores)
     assert (again.verdict, again.deals, again.mean) == (found.verdict, found.deals, found.mean)
     assert run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses) == found
 
