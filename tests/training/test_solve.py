@@ -390,7 +390,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
         load_policy(folder, "byteskille", 2, RULES)
 
 
-def test_states_and_buying_in_are_told():
+def test_the_text_of_states_and_buying_in():
     """Two seats of which the loser may challenge the winner before he takes the pot."""
     rules = {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True}
     match = build_match(2, rules, cards=["BL", "L9", "HU", "KI"])
@@ -422,7 +422,7 @@ def test_states_and_buying_in_are_told():
     assert "| buys 50% |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
 
 
-def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
+def test_an_interrupted_match_resumes_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
     words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
     assert main([*words, "--out", "whole"]) == 0
     iterate, left = CFR._iterate, [0]
@@ -446,7 +446,7 @@ def test_an_interrupted_match_goes_on_and_ends_with_the_same_bytes(here, capsys,
     assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
 
 
-def test_a_match_that_is_cut_off_goes_on_from_what_was_written_last(here, monkeypatch):
+def test_a_match_that_is_cut_off_resumes_from_its_last_checkpoint(here, monkeypatch):
     words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
     assert main([*words, "--out", "whole"]) == 0
     iterate, left = CFR._iterate, [20]
@@ -467,7 +467,7 @@ def test_a_match_that_is_cut_off_goes_on_from_what_was_written_last(here, monkey
     assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
 
 
-def test_a_broken_state_of_a_match_is_named(here, capsys):
+def test_a_broken_checkpoint_of_a_match_is_named(here, capsys):
     words = ["solve", "byteskille", "--match", "--rules", "max_redeals=0", "--out", "run"]
     assert main(words) == 0
     for file in ("solution.json", "policy.npz"):

@@ -36,14 +36,25 @@ LARGE_DEAL = 4096
 """Nodes that a single deal always has room for."""
 
 
-class Job(NamedTuple):
-    """What is grown.
+class Hands(NamedTuple):
+    """The hands whose trees are grown.
 
     Attributes:
         start: [1] table at which the hand is to be dealt.
-        rules: [1], the rules.
-        hands: [D, P] the cards to deal, from forehand on.
+        cards: [D, P] the cards to deal, from forehand on.
         chances: [D] how likely each hand is.
+    """
+
+    start: np.ndarray
+    cards: np.ndarray
+    chances: np.ndarray
+
+
+class Job(NamedTuple):
+    """How trees are grown.
+
+    Attributes:
+        rules: [1], the rules.
         num_cards: Cards of the pack.
         integrate: Whether payoffs are averaged over draws that no decision follows.
         num_features: Width of an information state.
@@ -51,10 +62,7 @@ class Job(NamedTuple):
         shared: The set of seats, as bits, that share all they know.
     """
 
-    start: np.ndarray
     rules: np.ndarray
-    hands: np.ndarray
-    chances: np.ndarray
     num_cards: int
     integrate: bool
     num_features: int
@@ -108,16 +116,6 @@ class Scratch(NamedTuple):
     expected: np.ndarray
     expected_outs: np.ndarray
     thrown_in: np.ndarray  # [1], how likely the hands so far are thrown in for a kille
-
-
-class Step(NamedTuple):
-    """How a walk comes to a node."""
-
-    parent: np.int64
-    sequence: np.int64
-    probability: float
-    action: np.int64
-    came: np.int64  # `PLAYED`, `DRAWS` or `AVERAGED`
 
 
 @kernel
@@ -211,10 +209,10 @@ def _count_talon(table, position, num_cards, count, place):
 
 
 @kernel
-def _deal_hand(job, number, stack):
+def _deal_hand(hands, number, rules, stack):
     """Deals the cards of a hand; those that are left keep their order."""
-    stack[0] = job.start[0]
-    table, hand = stack[0], job.hands[number]
+    stack[0] = hands.start[0]
+    table, hand = stack[0], hands.cards[number]
     for place in range(hand.shape[0]):
         card, at = hand[place], place
         while table["deck"][at] != card:
@@ -224,7 +222,7 @@ def _deal_hand(job, number, stack):
             at -= 1
         table["deck"][place] = card
     table["stacked"] = hand.shape[0]
-    deal(table, job.rules[0])
+    deal(table, rules[0])
     table["stacked"] = table["drawn"]
 
 
@@ -296,118 +294,107 @@ def _play(job, depth, action, drawn_at, scratch):
 
 
 @kernel
-def grow(job, tree, sets, scratch, size):
+def grow(hands, job, tree, sets, scratch, size):
     """Grows the trees of deals, one behind the other in preorder, until an array is full.
 
     A deal that does not fit is left out whole: the caller makes room and calls again.
     `size[CLASH]` is set if two tables that look alike to a seat offer it different actions.
     """
-    for number in range(size[DEALS], job.hands.shape[0]):
-        _deal_hand(job, number, scratch.stack)
+    for number in range(size[DEALS], hands.cards.shape[0]):
+        _deal_hand(hands, number, job.rules, scratch.stack)
         table = scratch.stack[0]
         if table["phase"] == DEAL and table["redeal"] == Redeal.KILLE:
-            scratch.thrown_in[0] += job.chances[number]
-        else:
-            nodes, leaves = size[NODES], size[LEAVES]
-            if not _grow_deal(job, job.chances[number], tree, sets, scratch, size):
-                size[NODES], size[LEAVES] = nodes, leaves
-                return
+            scratch.thrown_in[0] += hands.chances[number]
+        elif not _grow_deal(job, hands.chances[number], tree, sets, scratch, size):
+            return
         size[DEALS] = number + 1
 
 
 @kernel
 def _grow_deal(job, chance, tree, sets, scratch, size):
-    """Grows the tree of one deal, depth first, with a stack of tables; False if it does not fit."""
-    depth = 0
-    step = Step(np.int64(0), np.int64(-1), chance, np.int64(-1), np.int64(PLAYED))
+    """Grows the tree of one deal, depth first, with a stack of tables; False if it does not fit.
+
+    It calls few functions for a node: each array in a named tuple costs a moment per call.
+    """
+    stack, frames = scratch.stack, scratch.frames
+    nodes, leaves, num_actions = size[NODES], size[LEAVES], scratch.mask.shape[0]
+    depth, above, through = 0, 0, -1
+    came, action = PLAYED, -1
     while depth >= 0:
-        if not _add_node(job, depth, step, tree, sets, scratch, size):
+        # A new node: the table at `depth`.
+        if (
+            nodes == tree.infoset.shape[0]
+            or leaves == tree.payoff.shape[0]
+            or size[SETS] == sets.player.shape[0]
+        ):
             return False
-        while depth >= 0:  # the next step, from the deepest node that has one left
-            action, drawn_at, sequence, probability = _next_step(job, depth, sets, scratch)
-            if action < 0:
+        table = stack[depth]
+        if came == DRAWS:
+            kind = CHANCE
+        elif came == AVERAGED or table["phase"] <= OVER:
+            kind = TERMINAL
+            _add_leaf(
+                table, came == AVERAGED, leaves, tree, scratch.expected, scratch.expected_outs
+            )
+            leaves += 1
+        else:
+            kind = _infoset_of(job, table, sets, scratch, size)
+            if kind < 0:
+                size[CLASH] = 1
+                return False
+        tree.infoset[nodes], tree.parent[nodes] = kind, above
+        tree.sequence[nodes], tree.probability[nodes] = through, chance
+        frames[depth, NODE], frames[depth, KIND] = nodes, kind
+        frames[depth, NEXT], frames[depth, ACTION] = 0, action
+        nodes += 1
+
+        # The next step, from the deepest node that has one left.
+        while depth >= 0:
+            kind, choice = np.int64(frames[depth, KIND]), np.int64(frames[depth, NEXT])
+            table, drawn_at = stack[depth], -1
+            if kind == TERMINAL:
                 depth -= 1
                 continue
+            if kind == CHANCE:
+                position = np.int64(table["stacked"])
+                _count_talon(table, position, job.num_cards, scratch.talon, scratch.place)
+                while choice < TYPES and scratch.talon[choice] == 0:
+                    choice += 1
+                if choice == TYPES:
+                    depth -= 1
+                    continue
+                action, drawn_at = np.int64(frames[depth, ACTION]), scratch.place[choice]
+                chance, through = scratch.talon[choice] / (job.num_cards - position), -1
+            else:
+                while choice < num_actions and sets.masks[kind, choice] == 0:
+                    choice += 1
+                if choice == num_actions:
+                    depth -= 1
+                    continue
+                action, chance, through = choice, 1.0, np.int64(sets.first[kind])
+                for other in range(choice):
+                    through += sets.masks[kind, other]
+            frames[depth, NEXT] = choice + 1
+            above = np.int64(frames[depth, NODE])
             came = _play(job, depth, action, drawn_at, scratch)
-            above = np.int64(scratch.frames[depth, NODE])
-            step = Step(above, sequence, probability, action, np.int64(came))
             depth += 1
             break
+    size[NODES], size[LEAVES] = nodes, leaves
     return True
 
 
 @kernel
-def _add_node(job, depth, step, tree, sets, scratch, size):
-    """Adds the node of the table at `depth`; False if an array is full, or after a clash."""
-    node, table, frame = size[NODES], scratch.stack[depth], scratch.frames[depth]
-    if (
-        node == tree.infoset.shape[0]
-        or size[LEAVES] == tree.payoff.shape[0]
-        or size[SETS] == sets.player.shape[0]
-    ):
-        return False
-    if step.came == DRAWS:
-        kind = CHANCE
-    elif step.came == AVERAGED or table["phase"] <= OVER:
-        kind = TERMINAL
-        _add_leaf(table, step.came == AVERAGED, size[LEAVES], tree, scratch)
-        size[LEAVES] += 1
-    else:
-        kind = _infoset_of(job, table, sets, scratch, size)
-        if kind < 0:
-            size[CLASH] = 1
-            return False
-    tree.infoset[node] = kind
-    tree.parent[node] = step.parent
-    tree.sequence[node] = step.sequence
-    tree.probability[node] = step.probability
-    frame[NODE], frame[KIND], frame[NEXT], frame[ACTION] = node, kind, 0, step.action
-    size[NODES] = node + 1
-    return True
-
-
-@kernel
-def _add_leaf(table, averaged, leaf, tree, scratch):
+def _add_leaf(table, averaged, leaf, tree, expected, expected_outs):
     """Writes what a terminal node pays, and how it ends."""
     again = not averaged and table["phase"] == DEAL and table["redeal"] == Redeal.QUESTION
     tree.redealt[leaf] = again
     for seat in range(tree.payoff.shape[1]):
-        tree.payoff[leaf, seat] = scratch.expected[seat] if averaged else table["reward"][seat]
+        tree.payoff[leaf, seat] = expected[seat] if averaged else table["reward"][seat]
     for out in range(tree.outs.shape[1]):
         if averaged:
-            tree.outs[leaf, out] = scratch.expected_outs[out]
+            tree.outs[leaf, out] = expected_outs[out]
         else:
             tree.outs[leaf, out] = 1.0 if not again and out == table["out"] else 0.0
-
-
-@kernel
-def _next_step(job, depth, sets, scratch):
-    """Returns the next step from the node at `depth`, each once, in order.
-
-    Returns:
-        The action, -1 if no step is left; where the card lies that is drawn, -1 if none is; the
-        sequence, -1 from a chance node; and the probability.
-    """
-    frame = scratch.frames[depth]
-    kind, choice = np.int64(frame[KIND]), np.int64(frame[NEXT])
-    action, drawn_at, sequence, probability = np.int64(-1), np.int64(-1), np.int64(-1), 1.0
-    if kind == CHANCE:
-        position = np.int64(scratch.stack[depth]["stacked"])
-        _count_talon(scratch.stack[depth], position, job.num_cards, scratch.talon, scratch.place)
-        while choice < TYPES and scratch.talon[choice] == 0:
-            choice += 1
-        if choice < TYPES:
-            action, drawn_at = np.int64(frame[ACTION]), scratch.place[choice]
-            probability = scratch.talon[choice] / (job.num_cards - position)
-    elif kind != TERMINAL:
-        while choice < scratch.mask.shape[0] and sets.masks[kind, choice] == 0:
-            choice += 1
-        if choice < scratch.mask.shape[0]:
-            action, sequence = choice, np.int64(sets.first[kind])
-            for other in range(choice):
-                sequence += sets.masks[kind, other]
-    frame[NEXT] = choice + 1
-    return action, drawn_at, sequence, probability
 
 
 class Growth:
@@ -501,12 +488,12 @@ class Growth:
         num_cards: int,
         integrate: bool,
     ) -> None:
-        """Grows the trees of the hands until all are done or an array is full; see `Job`."""
+        """Grows trees until all are done or an array is full; see `Hands` and `Job`."""
         job = Job(
-            start, rules.record, hands, chances, num_cards, integrate,
+            rules.record, num_cards, integrate,
             self.num_features, self.observed, self.shared,
         )  # fmt: skip
-        grow(job, self.tree, self.sets, self.scratch, self.size)
+        grow(Hands(start, hands, chances), job, self.tree, self.sets, self.scratch, self.size)
 
 
 def _free_slots(sets: int) -> np.ndarray:
