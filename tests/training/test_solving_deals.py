@@ -364,7 +364,7 @@ def test_each_seat_can_have_its_own_player() -> None:
     alone = strategy_of(threshold, stage)
     np.testing.assert_array_equal(strategy[owner != 1], alone[owner != 1])
     check_strategy(stage.tree, strategy)
-    with pytest.raises(PolicyError, match="2 players for 3 seats"):
+    with pytest.raises(PolicyError, match="2 policies for 3 seats"):
         strategy_of([threshold, evenly], stage)
 
 
@@ -526,5 +526,5 @@ def test_impossible_stages_are_refused() -> None:
         build_stage(3, dealer=3)
     with pytest.raises(KilleError, match="fewer than 1000"):
         build_deal(2, {"max_redeals": 5000, "max_deals": 10000}, cards=SMALL)
-    with pytest.raises(KilleError, match="a number for each of 2 seats"):
+    with pytest.raises(KilleError, match="one number for each of 2 seats"):
         build_stage(2, cards=SMALL).worth([1.0, 2.0, 3.0])
