@@ -8,6 +8,7 @@ The form that earns more is the default of `learner.form`.
 
 import argparse
 import time
+from typing import Literal
 
 from kille_agents import ByteskilleRuleOfThumb
 from kille_agents.greedy import PLAYS
@@ -16,7 +17,10 @@ from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
 
-FORMS = {"seats": "one seat, live policy", "streams": "all seats, streams"}
+FORMS: dict[Literal["streams", "seats"], str] = {
+    "seats": "one seat, live policy",
+    "streams": "all seats, streams",
+}
 
 
 def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, list[str]]:
