@@ -117,7 +117,7 @@ def test_matches_without_a_decision_are_passed_over() -> None:
 
 
 class _Caller:
-    """Calls with a gok whenever he may, and stands otherwise."""
+    """Calls with a gok whenever it may, and stands otherwise."""
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         order = np.array([2, 0, 1, 3, 4, 5, 6, 7, 8, 9])

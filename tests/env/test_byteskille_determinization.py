@@ -274,7 +274,7 @@ def test_determinizations_are_those_that_look_the_same_to_the_seat_each_equally_
     ("viewer", "cards"), [(0, "L8? KI L9"), (1, "L8 KI L9?"), (3, "L8? KI L9?")]
 )
 def test_one_who_is_out_knows_what_is_public_only(viewer, cards, scale):
-    """Seat 3 went out by the first hand; of the second he sees no card but the kille that moved."""
+    """Seat 3 went out by the first hand; of the second it sees no card but the kille that moved."""
     rules: dict[str, Any] = {"reentry": "none"}
     position = Position(viewer, cards, "1 swap", before=(FIRST_HAND,), **rules)
     assert position.table.in_pot == {0, 1, 2}

@@ -195,7 +195,7 @@ class Match:
         self.declined: set[int] = set()
         self.first_over = self.second_over = False  # the occasions of `svensk` and `wiki2`
         self.prices: dict[int, int] = {}  # of the open occasion, in the order of the decisions
-        self.queue: list[int] = []  # who still has to say whether he buys
+        self.queue: list[int] = []  # seats that still have to say whether they buy
         self.redealt = False
         self.ante_in_price: set[int] = set()  # re-entered at a price that includes the next ante
 
@@ -301,7 +301,7 @@ class Match:
             self.turns.append(self._on_turn())
 
     def _swap(self) -> None:
-        """The player on turn demands an exchange; the cards to his left decide what happens."""
+        """The player on turn demands an exchange; the cards to its left decide what happens."""
         seat = self._on_turn()
         for index in range(self.turn + 1, len(self.order)):
             other = self.order[index]
@@ -366,8 +366,8 @@ class Match:
             else:
                 self._take_from_talon(seat, drawn)
             break
-        # The dealer whose inn or cavalier sent somebody here has had his turn, unless the switch
-        # gives it to him, whatever was drawn but a gök (D-E04).
+        # The dealer whose inn or cavalier sent somebody here has had its turn, unless the switch
+        # gives it back, whatever was drawn but a gök (D-E04).
         dealer_acts = self.rules["dealer_after_inn"] and seat != self.dealer
         self._begin_turn(len(self.order) - (1 if dealer_acts else 0))
 
@@ -579,7 +579,7 @@ class Match:
     def view(self, seat: int) -> tuple[Any, ...]:
         """Return all that a seat may know: what it saw in this hand, and where the match stands.
 
-        Nothing shows that a gök holder is, was or will be asked, save to him while he is asked:
+        Nothing shows that a gök holder is, was or will be asked, except to the holder while it is asked:
         all others, the player on turn too, already see that player's turn.
         """
         phase, actor = self.phase, self.seat

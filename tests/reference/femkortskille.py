@@ -210,7 +210,7 @@ class Match:
     def _begin_play(self) -> None:
         """Deal on: "Knockers get two more cards each, in order from forehand"."""
         order = self._from_forehand(self.knockers)
-        for seat in order:  # each gets his two at once
+        for seat in order:  # each gets its two at once
             drawn, self.talon = self.talon[:2], self.talon[2:]
             self.hand[seat] += drawn
             self.drawn[seat] = tuple(ranked(drawn))

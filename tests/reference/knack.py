@@ -178,7 +178,7 @@ class Match:
         if text == "knock":
             self.joined.append(seat)
         if self.queue == [self.dealer] and not self.joined:
-            # "Om alla spelare före givaren lägger sig, vinner givaren utan spel": he is not asked.
+            # "Om alla spelare före givaren lägger sig, vinner givaren utan spel": the dealer is not asked.
             self._settle([self.dealer] * TRICKS)
         elif self.queue:
             self.seat = self.queue[0]
@@ -231,7 +231,7 @@ class Match:
         # A card led face down counts as a trump: "följa färg ... spela trumf".
         suit = self.trump if leader in self.hidden and len(self.tricks) == 1 else led[1]
         same = [card for card in self._own() if card[1] == suit]
-        # Nothing is asked of one who cannot follow, unless he must play a trump (D-N02).
+        # Nothing is asked of one who cannot follow, unless it must play a trump (D-N02).
         trumps = self._own_trumps() if self.rules["must_trump"] else []
         return same or trumps or self._own()
 
@@ -277,7 +277,7 @@ class Match:
         running = self.bets.pop(0) if self.bets else 0
         for taker in tricks:
             # "betalar givaren den överenskomna summan" per trick, in every deal (D-N07),
-            # whether or not he has joined; what he pays to himself changes nothing.
+            # whether or not it has joined; what it pays to itself changes nothing.
             chips[self.dealer] -= unit
             chips[taker] += unit + running // TRICKS  # "en tredjedel av betens värde"
         for seat in self.joined:

@@ -303,7 +303,7 @@ class Match:
             }
         others = [seat for seat in self.order if seat != declarer]
         # An equal card elsewhere makes the declarer wrong, unless switched off; then those who tie
-        # with him pay like all others (D-R05).
+        # with it pay like all others (D-R05).
         tie_is_fine = len(holders) == 1 or not rules["tie_beats_declarer"]
         if declarer in holders and tie_is_fine:
             points = {seat: charge("right_others", seat) for seat in others}

@@ -193,7 +193,7 @@ class Match:
     def _from_forehand(self) -> list[int]:
         """List the seats still in, from "förhand (spelaren till vänster om givaren)".
 
-        If he has folded "tas rollen som förhand i fortsättningen över av närmaste kvarvarande
+        If it has folded "tas rollen som förhand i fortsättningen över av närmaste kvarvarande
         spelare i riktning åt vänster".
         """
         return self._clockwise(self.dealer + 1)
@@ -361,7 +361,7 @@ class Match:
         self._finish_deal("bud_round", None, self.pot, owed)
 
     def _walk_over(self) -> None:
-        """Pay the only one left: he "tar hela potten utan spel", a carried one too (D-K11)."""
+        """Pay the only one left: it "tar hela potten utan spel", a carried one too (D-K11)."""
         (winner,) = self.active
         pot = self.pot
         self._transfer(winner, pot)

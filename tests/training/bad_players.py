@@ -161,7 +161,7 @@ class Chatters(Player):
 
 
 class Slow(Player):
-    """Takes his time and writes down which process waits for him, if he is told where."""
+    """Takes its time and writes down which process waits for it, if it is told where."""
 
     def probabilities(self, observation, mask):
         waiting = os.environ.get("KILLE_TEST_WAITING")

@@ -117,7 +117,7 @@ def test_where_no_learner_gains_the_response_keeps_to_the_policy(monkeypatch):
     [("byteskille", 3, "deal"), ("knack", 3, "deal"), ("krypkille", 2, "match")],
 )
 def test_who_responds_with_himself_gains_exactly_nothing(game, num_players, episode):
-    """He draws lots, but the luck is the deal's."""
+    """It samples its actions, with random numbers keyed by the deal."""
     rules = spec(game).resolve(episode=episode)
     gained = gains(UniformPolicy(), UniformPolicy(), game, num_players, rules, SEEDS[:20])
     assert gained.shape == (20, num_players)

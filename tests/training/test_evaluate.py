@@ -48,7 +48,7 @@ def test_nor_does_he_in_other_games(game, num_players, episode):
     policy = load_policy("rule_of_thumb", game, num_players, rules)
     row = payoff(policy, policy, game, num_players, rules, play="greedy", deals=30, seed=3)
     assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
-    # Where rewards do not sum to zero, he gains nothing in any position; else some are better.
+    # Where rewards do not sum to zero, it gains nothing in any position; else some are better.
     gains = {part.mean for part in row.by_position}
     assert (gains == {0.0}) == (not spec(game).zero_sum)
 

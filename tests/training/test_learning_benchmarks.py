@@ -67,7 +67,7 @@ def test_the_reward_is_that_of_who_has_just_acted(credit):
     assert [[KILLE_CODES[number] for number in column] for column in np.transpose(held)] == decks
     _, rewards, dones, infos = venv.step(np.full(3, STAND))
     assert dones.all()
-    # The dealer acted last: he alone is told of his share, or of his loss. Nobody else is.
+    # The dealer acted last: it alone is told of its share, or of its loss. Nobody else is.
     assert [info["returns"].tolist() for info in infos] == [[-2, 1, 1], [1, 1, -2], [1, -2, 1]]
     assert rewards.tolist() == [1.0, -2.0, 1.0]
 

@@ -391,7 +391,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
 
 
 def test_the_text_of_states_and_buying_in():
-    """Two seats of which the loser may challenge the winner before he takes the pot."""
+    """Two seats of which the loser may challenge the winner before it takes the pot."""
     rules = {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True}
     match = build_match(2, rules, cards=["BL", "L9", "HU", "KI"])
     solution = solve_match(match)
@@ -411,8 +411,8 @@ def test_the_text_of_states_and_buying_in():
     for _, asked, others, price, declining, buying, does, _ in rows:
         assert {asked, others} == {"seat 1", "dealer"}
         assert int(price) >= 2
-        assert float(declining) == 0.0  # he has nothing in it any more
-        if abs(float(buying)) > 1e-4:  # otherwise it makes no difference to him
+        assert float(declining) == 0.0  # it has nothing in it any more
+        if abs(float(buying)) > 1e-4:  # otherwise it makes no difference to it
             assert does == ("buys" if float(buying) > 0.0 else "declines")
     assert {row[6] for row in rows} == {"buys", "declines"}
     often = [float(row[7]) for row in rows]

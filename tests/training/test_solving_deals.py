@@ -138,8 +138,8 @@ def test_observation_is_a_function_of_the_information_set(rules, cards) -> None:
 
 
 def test_deals_without_calls_and_questions_have_the_known_number_of_information_sets() -> None:
-    # Forehand knows his card. With two, the dealer knows besides whether forehand stood, or has
-    # seen the card that he got for his own, which was not one of the five matadors: 21 + 16 * 21.
+    # Forehand knows its card. With two, the dealer knows besides whether forehand stood, or has
+    # seen the card that it got for its own, which was not one of the five matadors: 21 + 16 * 21.
     rules = {"fraga": "off", "gok_call": "off"}
     assert build_stage(2, rules).information_sets == (21, 21 + 16 * 21)
     three = build_stage(3, rules)

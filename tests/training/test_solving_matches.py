@@ -51,7 +51,7 @@ BRUTE = {
 
 
 class Whim:
-    """A player who does anything, but always the same when he sees the same."""
+    """A player that does anything, but always the same when it sees the same."""
 
     name = "whim"
 

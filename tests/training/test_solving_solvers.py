@@ -85,7 +85,7 @@ def random_strategy(tree, rng):
 
 
 def parlour_game(num_players, rng):
-    """Everybody sees a bit of his own and what was done just before; the first player acts twice.
+    """Everybody sees a bit of their own and what was done just before; the first player acts twice.
 
     The payoffs are drawn at random and do not sum to 0.
     """

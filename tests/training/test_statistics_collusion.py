@@ -74,7 +74,7 @@ def _best(batch, weight, policy, pair, deciding):
 def test_sharing_is_worth_what_brute_force_finds(policy, pair):
     found = collusion.exact_collusion(policy, pair, 3, RULES, cards=PACK)
     assert found.shared == pytest.approx(brute_force(policy, pair, pair))
-    # One who responds for the common purse, the other keeping to his policy: not more than agreed.
+    # One responds for the common purse, the other keeps to its policy: not more than agreed.
     alone = max(brute_force(policy, pair, (seat,)) for seat in pair)
     assert found.own <= alone + 1e-12 <= found.agreed + 2e-12 <= found.shared + 3e-12
     assert found.gain == pytest.approx(found.from_sharing + found.agreed - found.own)

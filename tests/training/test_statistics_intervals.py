@@ -197,7 +197,7 @@ def test_cells_count_tables_where_both_sit():
     assert found.mean[0, 1:].tolist() == [3.0, -2.0]
     assert found.mean[1, 0] == -1.5
     assert found.above[0, 1:].tolist() == [1.0, 0.0]
-    assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of himself and 0
+    assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of itself and 0
     assert found.low[0, 2] == found.high[0, 2] == -2.0
 
 

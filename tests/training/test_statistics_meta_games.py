@@ -190,7 +190,7 @@ class TestNashAveraging:
     def test_is_the_most_even_where_somebody_else_must_be_kept_from_earning(self):
         # Any mixture of the first three is an equilibrium among them. The fourth loses to the
         # first and wins against the second, so the first must be played as often as the second
-        # at least, and twice as often if that is what he loses.
+        # at least, and twice as often if that is what it loses.
         payoff = np.zeros((4, 4))
         payoff[3, :3] = [-1, 2, 0]
         payoff[:3, 3] = -payoff[3, :3]

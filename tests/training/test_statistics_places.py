@@ -91,7 +91,7 @@ class TestWorstOpponents:
         assert told.mean[0] == pytest.approx(0.1, abs=0.1)
 
     def test_the_least_of_equal_numbers_is_luck_and_its_interval_knows(self):
-        # Against ten equals the worst seems to win, and by itself his interval is mostly wrong.
+        # Against ten equals the worst seems to win, and by itself its interval is mostly wrong.
         even, inside, naive, kept = np.zeros((11, 11)), [], [], []
         for seed in range(60):
             told = worst_opponents(round_robin(even, 12, 1.0, seed))

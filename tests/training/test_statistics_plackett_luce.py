@@ -137,7 +137,7 @@ class TestMaximum:
             fit(rankings_of(orders, 3), prior=0, bootstraps=0)
 
     def test_draws_without_a_maximum_are_refused_too_when_there_is_no_prior(self):
-        # Whoever draws neither of the two deals that 0 lost has nothing that holds him.
+        # Whoever draws neither of the two deals that 0 lost has nothing that holds it.
         orders = [[[0], [1]]] * 8 + [[[1], [0]]] * 2
         assert np.isfinite(fit(rankings_of(orders, 2)).draws).all()
         with pytest.raises(KilleError, match="strengths grow without end"):
