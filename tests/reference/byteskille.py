@@ -579,8 +579,8 @@ class Match:
     def view(self, seat: int) -> tuple[Any, ...]:
         """Return all that a seat may know: what it saw in this hand, and where the match stands.
 
-        Nothing shows that a gök holder is, was or will be asked, except to the holder while it is asked:
-        all others, the player on turn too, already see that player's turn.
+        Nothing shows that a gök holder is, was or will be asked, except to the holder while it is
+        asked: all others, the player on turn too, already see that player's turn.
         """
         phase, actor = self.phase, self.seat
         actions = self.legal() if seat == self.seat else []

@@ -178,7 +178,7 @@ class Match:
         if text == "knock":
             self.joined.append(seat)
         if self.queue == [self.dealer] and not self.joined:
-            # "Om alla spelare före givaren lägger sig, vinner givaren utan spel": the dealer is not asked.
+            # "Om alla spelare före givaren lägger sig, vinner givaren utan spel": no question then.
             self._settle([self.dealer] * TRICKS)
         elif self.queue:
             self.seat = self.queue[0]
