@@ -122,7 +122,8 @@ def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
     """
     one, two = layout(1), layout(2)
     begins = [(2 * a.offset - b.offset, b.offset - a.offset) for a, b in zip(one, two, strict=True)]
-    return namedtuple("Offsets", [part.name for part in one])(*begins)
+    names = [part.name for part in one]
+    return namedtuple("Offsets", names)(*begins)  # pyright: ignore[reportUntypedNamedTuple]
 
 
 def member_names(members: type[IntEnum]) -> tuple[str, ...]:
