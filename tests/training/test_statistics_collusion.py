@@ -115,7 +115,7 @@ def test_a_question_is_asked_together():
 def test_seats_that_cannot_collude_are_refused(seats):
     with pytest.raises(KilleError, match="expected two of 0 to 2"):
         collusion.exact_collusion(UniformPolicy(), seats, 3, RULES)
-    with pytest.raises(KilleError, match="at a table with somebody else"):
+    with pytest.raises(KilleError, match="at a table with a third seat"):
         collusion.exact_collusion(UniformPolicy(), (0, 1), 2, RULES)
 
 
