@@ -152,7 +152,7 @@ def test_the_demo_resumes_where_it_stopped_and_shows_what_it_found(
     assert "holds a run with other settings (seed is 1, not 2)" in capsys.readouterr().err
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
-    assert page.count("<svg") == 6  # learning, NashConv and swaps, for wide and narrow screens
+    assert page.count("<svg") == 4  # learning and swaps, for wide and narrow screens
     assert (
         "uniform" in page
         and "rule_of_thumb" in page
