@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.network import SPECIFICATION, load_network
@@ -84,7 +83,7 @@ def as_policy(
 
 def load_policy(
     name_or_path: str | Path, game: str, num_players: int, rules: Rules, *, trust: bool = False
-) -> Policy:
+) -> Player:
     """Returns a player for a table.
 
     Args:
@@ -117,7 +116,7 @@ def load_policy(
     if path.exists():
         return load_network(path, game, num_players, rules)
     if is_entry_point(name):
-        return cast(Policy, load_entry_point(name, game, num_players, rules))
+        return load_entry_point(name, game, num_players, rules)
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABULAR}, nor as module:object. "

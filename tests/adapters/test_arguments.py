@@ -1,6 +1,7 @@
 """What is passed wrongly is refused in our words, and nothing has changed then."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -213,6 +214,29 @@ def test_an_illegal_action_costs_more_than_any_deal(
                 worst = min(worst, tables.returns[tables.over].min())
             tables.begin(which=tables.over.copy())
     assert tables.illegal_reward < worst
+
+
+def test_the_cost_of_an_illegal_action_in_a_match_is_as_documented(
+    scale: Callable[..., int],
+) -> None:
+    costs = {
+        game: SeatTables(game, 1, 4, seed=1).illegal_reward for game in ("knack", "byteskille")
+    }
+    assert costs == {"knack": -16.0, "byteskille": -10_241.0}
+    page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
+    assert all(f"{cost:,.0f}" in page for cost in costs.values())
+    tables = SeatTables("byteskille", scale(64, 2), 3, opponents="uniform", seed=1)
+    assert tables.rules["reentry"] == "svensk"
+    buy, decline = (tables.batch.spec.actions.index(word) for word in ("buy", "decline"))
+    tables.begin()
+    rng, ended = np.random.default_rng(1), []
+    for _ in range(scale(60, 30)):
+        actions = random_legal(tables.mask(), rng)
+        tables.step(np.where(actions == buy, decline, actions))
+        if tables.over.any():
+            ended.append(tables.returns[tables.over, tables.own[tables.over]])
+            tables.begin(which=tables.over.copy())
+    assert np.concatenate(ended).min() == -2.0
 
 
 @pytest.mark.parametrize("reward", [None, -7, np.float32(0.5)])

@@ -50,6 +50,14 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
     assert "--json" in out
 
 
+@pytest.mark.parametrize(("verb", "default"), [("best-response", "400,000"), ("solve", "100,000")])
+def test_large_defaults_are_readable(verb, default, kille):
+    status, out, _ = kille(verb, "--help")
+    assert status == 0
+    assert f"Default: {default}." in " ".join(out.split())
+    assert "[default: (" not in out
+
+
 def test_version(kille):
     assert kille("--version")[1].strip().endswith(kille_env.__version__)
 

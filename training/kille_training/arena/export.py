@@ -1,16 +1,14 @@
 """Results of a tournament for other programs: Parquet, or one line of JSON per table."""
 
 import json
-import os
-import tempfile
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.keys import deal_seeds
+from kille_env.files import whole_file
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.work import Block, Result
 
@@ -53,10 +51,8 @@ def export_parquet(store: Store, path: Path) -> int:
         return pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), pa.array([text]))
 
     rows = 0
-    with (
-        _whole(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-    ):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for result in _chunks(store.results()):
             deals, turns, seats = result.earned.shape
             count = result.earned.size
@@ -96,10 +92,11 @@ def export_jsonl(store: Store, path: Path) -> int:
     """
     facts, names = _facts(store)
     lines = 0
-    with _whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
         for result in _chunks(store.results()):
             for line in _lines(result, facts, names):
-                file.write(line)
+                file.write(line.encode())
                 lines += 1
     return lines
 
@@ -159,19 +156,3 @@ def _chunks(results: Iterable[Result], rows: int = ROWS) -> Iterator[Result]:
             earned = result.earned[first : first + deals]
             piece = Block(block.lineup, block.members, block.first_deal + first, len(earned))
             yield Result(piece, result.seatings, earned)
-
-
-@contextmanager
-def _whole(path: Path) -> Generator[Path]:
-    """Opens a context with a temporary file, which is moved to its place in the end."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

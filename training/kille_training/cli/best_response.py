@@ -10,8 +10,8 @@ from kille_training.cli import console
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
 @click.argument("policy")
 @click.option(
-    "--decisions", type=click.IntRange(min=1), show_default="400,000",
-    help="Decisions that each learner learns from.",
+    "--decisions", type=click.IntRange(min=1),
+    help="Decisions that each learner learns from. Default: 400,000.",
 )  # fmt: skip
 @click.option(
     "--minutes", type=click.FloatRange(min=0, min_open=True),

@@ -39,8 +39,8 @@ OPTIONS = {
     "1e-7, of a match 1e-4 of its pot.",
 )  # fmt: skip
 @click.option(
-    "--iterations", type=int, show_default=f"{ITERATIONS:,}",
-    help="At most this many in each hand of a deal.",
+    "--iterations", type=int,
+    help=f"At most this many in each hand of a deal. Default: {ITERATIONS:,}.",
 )  # fmt: skip
 @click.option(
     "--method", type=click.Choice(["cfr", "cfr+", "dcfr", "pcfr+"]), default="dcfr",

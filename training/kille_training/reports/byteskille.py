@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kille_agents import load_policy
+from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.core.spec import Rules
 from kille_env.policy import Policy
 from kille_training.evaluation.swap_map import swap_map
@@ -25,12 +25,8 @@ def swaps(
         progress: Called with the decisions since the last call, of `DECISIONS`.
     """
     found = swap_map(policy, num_players, rules, decisions=DECISIONS, progress=progress)
-    rule = swap_map(
-        load_policy("rule_of_thumb", "byteskille", num_players, rules),
-        num_players,
-        rules,
-        decisions=DECISIONS // 4,
-    )
+    usual = rule_of_thumb(num_players, rules)
+    rule = swap_map(usual, num_players, rules, decisions=DECISIONS // 4)
     caption = (
         "How likely the policy is to swap, from never (blue) to always (red), by its position and "
         "its card: the one dealt, or one taken in a swap. Dots: the rule-of-thumb player swaps "

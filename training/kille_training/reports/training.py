@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kille_agents import load_policy
-from kille_agents.network import read_network
+from kille_agents.network import load_network, read_network
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
@@ -49,7 +48,7 @@ def write_run_page(
     table = settings.table
     rules = table.resolve()
     measure = measure_of(table.game, table.episode)
-    policy = load_policy(run.folder, table.game, table.num_players, rules)
+    policy = load_network(run.folder, table.game, table.num_players, rules)
     picture = None
     if table.game in PICTURES:
         picture = PICTURES[table.game](policy, table.num_players, rules, progress)
