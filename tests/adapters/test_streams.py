@@ -106,7 +106,7 @@ def test_the_seat_rotates_with_the_matches(scale: Callable[..., int]) -> None:
 def test_matches_without_a_decision_are_passed_over() -> None:
     # At 13 seats, single deals, an early call ends many deals before the last seats had a turn.
     tables = SeatTables("byteskille", 64, 13, episode="deal", opponents=First(), seat=0, seed=1)
-    tables.players.players[0] = _Caller()
+    tables.players.players[:] = [_Caller()]
     tables.begin()
     skipped = tables.skipped.sum()
     for _ in range(3):
@@ -118,6 +118,8 @@ def test_matches_without_a_decision_are_passed_over() -> None:
 
 class _Caller:
     """Calls with a gok whenever it may, and stands otherwise."""
+
+    name = "caller"
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         order = np.array([2, 0, 1, 3, 4, 5, 6, 7, 8, 9])

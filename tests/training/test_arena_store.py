@@ -354,7 +354,7 @@ def test_values_of_another_kind_are_damage(store, statement):
         pytest.raises(DamagedStoreError, match="restore it from a copy"),
         Store(store.path, readonly=True) as reader,
     ):
-        reader.meta(), reader.entrants(), reader.lineups(), reader.observations()
+        assert reader.meta() and reader.entrants() and reader.lineups() and reader.observations()
 
 
 def test_numbers_that_are_text_are_damage(store):

@@ -94,7 +94,7 @@ def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_env.playing.Players.actions", interrupt)
+    monkeypatch.setattr("kille_env.playing.Players.play", interrupt)
     status, out, err = kille("record", "byteskille", "--out", tmp_path / "x")
     assert (status, out) == (130, "")
     assert "interrupted" in err

@@ -107,5 +107,5 @@ def test_train_and_report(kille, game, monkeypatch):
     told, other = ("gain", "units") if game == "krypkille" else ("units", "gain")
     assert f">{told} per deal<" in page
     assert f">{other} per deal<" not in page
-    # Each picture twice, for wide and narrow screens; Byteskille has a map of swaps.
-    assert page.count("<svg") == (4 if game == "byteskille" else 2)
+    # Each picture twice, for wide and narrow screens; Byteskille has exact values and swaps, too.
+    assert page.count("<svg") == (6 if game == "byteskille" else 2)
