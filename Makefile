@@ -62,8 +62,12 @@ test-slow: $(VENV)/.installed-dev ## run the tests that are slow and rarely brok
 	$(PYTEST) -n $(JOBS) -m slow $(ARGS)
 
 .PHONY: test-nojit
-test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python, with coverage
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled and not slow' --cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)
+test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled and not slow' $(or $(ARGS),tests/env tests/adapters)
+
+.PHONY: coverage
+coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no test reaches
+	$(MAKE) test-nojit ARGS="--cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)"
 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked

@@ -27,7 +27,14 @@ def test_outputs_are_stripped(path):
 
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("default::DeprecationWarning")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.slow if path.stem.startswith("02") else ())
+        for path in NOTEBOOKS  # the second one trains
+    ],
+    ids=lambda path: path.stem,
+)
 def test_every_cell_runs(path, tmp_path, monkeypatch):
     if path.stem.startswith("02"):
         pytest.importorskip("sb3_contrib")

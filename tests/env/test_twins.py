@@ -10,7 +10,7 @@ import kille_env
 
 GAMES = kille_env.list_games()
 MATCHES = 300 if numba.config.DISABLE_JIT else 1500
-DECISIONS = 30_000  # enough for all switches, where matches are long
+DECISIONS = 15_000  # enough for all switches, where matches are long
 NUMBERS = {
     "stake": (2, 4, 10),
     "max_redeals": (0, 1, 2, 16),

@@ -114,6 +114,7 @@ def test_a_cluster_that_is_not_there(address):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_a_cluster_on_this_machine(tmp_path, monkeypatch):
     """It is begun and ended by the executor; a node with other games is refused."""
     monkeypatch.syspath_prepend(HERE)
