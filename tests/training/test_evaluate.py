@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kille_training
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import KilleError, PolicyError
@@ -198,3 +199,29 @@ def test_a_policy_that_talks_nonsense_is_stopped(wrong):
 def test_an_unknown_way_to_play_is_refused():
     with pytest.raises(KilleError, match="play is 'best', expected one of greedy, sampled"):
         payoff(First(), First(), "byteskille", 3, DEAL, play="best", deals=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"deals": 0}, "deals is 0, expected a whole number from 2"),
+        ({"deals": 2.5}, "deals is 2.5"),
+        ({"deals": "x"}, "deals is 'x'"),
+        ({"seed": -1}, "a seed is a whole number"),
+        ({"seed": True}, "a seed is a whole number"),
+        ({"against": []}, "against is empty"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused_in_a_sentence(options, said):
+    with pytest.raises(KilleError, match=said):
+        kille_training.evaluate("uniform", "byteskille", 2, **options)
+
+
+def test_a_response_that_may_not_decide_is_refused():
+    with pytest.raises(KilleError, match="decisions is 0, expected at least 1"):
+        kille_training.best_response("uniform", "byteskille", 2, decisions=0)
+
+
+def test_a_tournament_without_deals_is_refused_by_the_name_of_the_setting():
+    with pytest.raises(KilleError, match="deals is 0, expected at least 2"):
+        kille_training.tournament(["uniform", "rule_of_thumb"], "byteskille", deals=0)

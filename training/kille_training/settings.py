@@ -281,7 +281,10 @@ _Loader.yaml_implicit_resolvers = _resolvers()
 def _sentence(cls: type, error: Invalid) -> str:
     """Returns which value does not fit, and what was expected."""
     found = error.errors()[0]
-    key, limits = str(found["loc"][0]), found.get("ctx", {})
+    key, limits = found["loc"][0], found.get("ctx", {})
+    if isinstance(key, int):  # given by position
+        key = dataclasses.fields(cls)[key].name
+    key = str(key)
     if found["type"] == "unexpected_keyword_argument":
         return f"{key} is an unknown key. {did_you_mean(key, get_type_hints(cls))}"
     if found["type"] == "missing":

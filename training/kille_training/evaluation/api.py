@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kille_agents.greedy import PLAYS, in_play
+from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike, resolve, searches
@@ -108,9 +109,12 @@ def evaluate(
     Raises:
         KilleError: There is no such player or table; the message says what there is.
     """
+    deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
     game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
     one = isinstance(against, (str, Path)) or not isinstance(against, Sequence)
     names = [against] if one else list(against)  # type: ignore[arg-type]
+    if not names:
+        raise ConfigError("against is empty, expected at least one player for the other seats")
     focal, *baselines = (
         resolve(each, game, num_players, resolved, trust=trust)  # type: ignore[arg-type]
         for each in (policy, *names)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kille_agents.greedy import in_play
+from kille_env.core import arguments
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike, resolve
@@ -99,10 +100,11 @@ def best_response(
 
     if minutes is not None and decisions is not None:
         raise ConfigError("give decisions or minutes, not both")
+    deals = arguments.whole("deals", deals, 2)
     game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
     player = in_play(resolve(policy, game, num_players, resolved, trust=trust), play)
     search = Search(
-        learner=replace(LEARNER, decisions=decisions or LEARNER.decisions),
+        learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
         seeds=seeds,
         minutes=minutes,
         choice_deals=max(2, deals // 2),
