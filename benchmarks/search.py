@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from kille_agents import load_policy
+from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
@@ -146,7 +147,7 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
         stage = build_stage(seats, rules)
-        base = load_policy("rule_of_thumb", "byteskille", seats, rules)
+        base = rule_of_thumb(seats, rules)
         strategy = strategy_of(base, stage)
         plain = expected_values(stage.tree, strategy, stage.describe)
         best = [best_response(stage.tree, strategy, seat, stage.describe) for seat in range(seats)]
