@@ -10,7 +10,7 @@ import kille_env
 
 GAMES = kille_env.list_games()
 MATCHES = 300 if numba.config.DISABLE_JIT else 1500
-DECISIONS = 15_000  # enough for all switches, where matches are long
+DECISIONS = 30_000  # enough for every value of every switch, which the test asserts
 NUMBERS = {
     "stake": (2, 4, 10),
     "max_redeals": (0, 1, 2, 16),
@@ -143,11 +143,12 @@ def test_random_matches_agree(game):
     """Decisions, legal actions, money and results are the same at every step."""
     spec = kille_env.spec(game)
     rng = random.Random(20)
-    decisions = 0
+    decisions, seen = 0, set()
     for number in range(MATCHES):
         if decisions > DECISIONS:
             break
         rules = random_rules(spec, rng)
+        seen.update((switch.name, rules[switch.name]) for switch in spec.switches)
         num_players = rng.choice((2, 2, 3, 3, 4, 5, rng.randint(2, spec.max_players)))
         dealer, remainder_to = rng.randrange(num_players), rng.randrange(num_players)
         start = random_start(game, num_players, rules, rng)
@@ -165,6 +166,7 @@ def test_random_matches_agree(game):
         except AssertionError as error:
             where = f"match {number}, {num_players} seats, start {start}, {rules.as_dict()}"
             raise AssertionError(f"{where}: {error}") from error
+    assert {(switch.name, value) for switch in spec.switches for value in switch.values} <= seen
 
 
 @pytest.mark.parametrize("game", GAMES)
