@@ -13,15 +13,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+from curves import Journal
 
 from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
 from kille_training.learning.best_response import LEARNER, Search, search_response
-from kille_training.learning.curves import Journal
-from kille_training.learning.runs import versions
 from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import TableSettings, load_settings
-from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, policy_of
 from kille_training.solving.trees.cfr import CFR, CFR_PLUS
@@ -128,21 +126,18 @@ def main() -> None:
         rules = deal.stages[0].rules
         for name, make in players(deal).items():
             key = {"player": name, "num_players": seats}
-            if journal.has(key, plain(search)):
+            if journal.has(key, search):
                 continue
             policy = make()
             exact = nash_conv(policy, deal).improvement
-            found = search_response(policy, "byteskille", seats, rules, search)
+            found = search_response(policy, seats, rules, search)
             journal.add(
-                {
-                    **key,
-                    "stake": rules.number("stake"),
-                    "exact": exact.tolist(),
-                    "found": [asdict(gain) for gain in found.gains],
-                    "seconds": round(found.seconds, 1),
-                    "settings": plain(search),
-                    "made_with": versions(),
-                }
+                key,
+                search,
+                stake=rules.number("stake"),
+                exact=exact.tolist(),
+                found=[asdict(gain) for gain in found.gains],
+                seconds=round(found.seconds, 1),
             )
             told = "   ".join(
                 f"{gain} of {most:.4f}" for gain, most in zip(found.gains, exact, strict=True)

@@ -17,15 +17,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from curves import Journal, learn
 from stable_baselines3.common.vec_env import VecEnv
 
 from kille_agents import UniformPolicy
 from kille_env.adapters.sb3 import SelfPlayVecEnv
-from kille_training.learning.curves import Journal, curve, learn
-from kille_training.learning.runs import versions
 from kille_training.learning.settings import TrainSettings, load_settings
-from kille_training.settings import plain
-from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import nash_conv
 
 ROOT = Path(__file__).parents[1]
@@ -75,39 +73,28 @@ def main() -> None:
     journal = Journal(options.out)
     for players in options.players:
         table = replace(recipe.table, num_players=players)
-        deal = None
+        deal, uniform = None, 0.0
         for seed in range(1, options.seeds + 1):
             for variant, (form, make) in VARIANTS.items():
                 settings = replace(
                     recipe, seed=seed, table=table, learner=replace(recipe.learner, form=form)
                 )
                 key = {"variant": variant, "num_players": players, "seed": seed}
-                if journal.has(key, plain(settings)):
+                if journal.has(key, settings):
                     continue
                 if deal is None:
                     deal = build_deal(players, table.resolve())
+                    stake = table.resolve().number("stake")
+                    uniform = nash_conv(UniformPolicy(), deal).total / stake
                 points = list(learn(settings, deal, make(settings) if make else None))
-                journal.add(
-                    {
-                        **key,
-                        "uniform": _uniform(deal) / table.resolve().number("stake"),
-                        "points": curve(points),
-                        "settings": plain(settings),
-                        "made_with": versions(),
-                    }
-                )
+                journal.add(key, settings, uniform=uniform, points=points)
                 last = points[-1]
                 print(
-                    f"{players} seats, seed {seed}, {variant}: NashConv {sum(last.greedy):.4f} "
-                    f"greedy, {sum(last.sampled):.4f} sampled, after {last.decisions:,} decisions "
-                    f"and {last.seconds:.0f} s",
+                    f"{players} seats, seed {seed}, {variant}: NashConv "
+                    f"{sum(last['greedy']):.4f} greedy, {sum(last['sampled']):.4f} sampled, "
+                    f"after {last['decisions']:,} decisions and {last['seconds']:.0f} s",
                     flush=True,
                 )
-
-
-def _uniform(deal: DealStages) -> float:
-    """Returns NashConv of uniform play, for comparison."""
-    return nash_conv(UniformPolicy(), deal).total
 
 
 if __name__ == "__main__":

@@ -12,11 +12,10 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from curves import Journal, learn
+
 from kille_agents.greedy import PLAYS
-from kille_training.learning.curves import Journal, curve, learn
-from kille_training.learning.runs import versions
 from kille_training.learning.settings import load_settings
-from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import build_deal
 
 ROOT = Path(__file__).parents[1]
@@ -45,36 +44,28 @@ def main() -> None:
         )
         settings = replace(recipe, seed=seed, table=table)
         key = {"question": question, "num_players": players, "seed": seed}
-        if journal.has(key, plain(settings)):
+        if journal.has(key, settings):
             continue
         if (players, question) not in deals:
             deals[players, question] = build_deal(players, table.resolve())
         target, points, first = TARGETS[players], [], {}
         for point in learn(settings, deals[players, question]):
             points.append(point)
-            at = {"greedy": sum(point.greedy), "sampled": sum(point.sampled)}
-            for play, value in at.items():
-                if value <= target:
-                    first.setdefault(play, point.seconds)
-            if max(at.values()) <= target:
+            reached = [play for play in PLAYS if sum(point[play]) <= target]
+            for play in reached:
+                first.setdefault(play, point["seconds"])
+            if len(reached) == len(PLAYS):
                 break
-        journal.add(
-            {
-                **key,
-                "target": target,
-                "points": curve(points),
-                "settings": plain(settings),
-                "made_with": versions(),
-            }
-        )
+        journal.add(key, settings, target=target, points=points)
+        last = points[-1]
         times = ", ".join(
             f"{play} {first[play]:.0f} s" if play in first else f"{play} not reached"
             for play in PLAYS
         )
         print(
             f"{players} seats, question {question}, seed {seed}: NashConv {target:g} {times}; "
-            f"at the end, after {points[-1].seconds:.0f} s, {sum(points[-1].greedy):.4f} greedy, "
-            f"{sum(points[-1].sampled):.4f} sampled",
+            f"at the end, after {last['seconds']:.0f} s, {sum(last['greedy']):.4f} greedy, "
+            f"{sum(last['sampled']):.4f} sampled",
             flush=True,
         )
 

@@ -107,7 +107,7 @@ def measured(kind: str, settings: dict[str, Any], game: str, episode: str, deals
     rules = spec(game).resolve(episode=episode)
     player = Counted(made(kind, seats, rules, settings))
     row = payoff(
-        player, load_policy("rule_of_thumb", game, seats, rules), game, seats, rules,
+        player, load_policy("rule_of_thumb", game, seats, rules), seats, rules,
         play="greedy", deals=deals, seed=77,
     )  # fmt: skip
     found = row.estimate

@@ -36,9 +36,7 @@ def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, lis
     policy = export(model, settings, rules, "learnt")
     baseline = ByteskilleRuleOfThumb(table.num_players, rules)
     rows = [
-        payoff(
-            policy, baseline, table.game, table.num_players, rules, play=play, deals=deals, seed=77
-        )
+        payoff(policy, baseline, table.num_players, rules, play=play, deals=deals, seed=77)
         for play in PLAYS
     ]
     return model.num_timesteps, [str(row.estimate) for row in rows]

@@ -8,6 +8,7 @@ have written; to publish others, copy their files from `runs/` to `docs/data/`.
 """
 
 import io
+import json
 import re
 import statistics
 import sys
@@ -20,7 +21,6 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
-from kille_training.learning.curves import Journal, Point
 from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import STYLE
 
@@ -41,12 +41,13 @@ Lines = list[dict[str, Any]]
 
 def results(name: str, folder: Path = DOCS / "data") -> Lines:
     """Returns the finished runs of a benchmark."""
-    return Journal(folder / f"{name}.jsonl").lines
+    text = (folder / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def values(line: dict[str, Any], play: str) -> list[float]:
     """Returns NashConv at each point of a run."""
-    return [sum(getattr(Point.read(point), play)) for point in line["points"]]
+    return [sum(point[play]) for point in line["points"]]
 
 
 def chosen(lines: Lines, **key: Any) -> Lines:

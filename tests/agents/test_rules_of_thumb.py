@@ -57,7 +57,7 @@ def test_it_beats_chance_clearly(game):
         rules = kille_env.spec(game).resolve(episode="deal")
         policy = load_policy("rule_of_thumb", game, seats, rules)
         found = payoff(
-            policy, UniformPolicy(), game, seats, rules, play="greedy", deals=400, seed=1
+            policy, UniformPolicy(), seats, rules, play="greedy", deals=400, seed=1
         ).estimate
         # Half an interval is two standard errors.
         assert found.mean > 2.5 * (found.high - found.low) / 2, (seats, found)

@@ -10,7 +10,7 @@ from kille_training.learning.settings import (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny():
     """Makes the settings of a run of five updates; `learner` and `table` change them."""
 

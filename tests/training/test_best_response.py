@@ -39,7 +39,7 @@ def deal():
 
 @pytest.fixture(scope="module")
 def found():
-    return search_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+    return search_response(UniformPolicy(), 2, DEAL, TINY)
 
 
 def test_the_bound_is_positive_where_there_is_much_to_gain_and_below_what_there_is(deal, found):
@@ -56,21 +56,21 @@ def test_the_bound_is_positive_where_there_is_much_to_gain_and_below_what_there_
 
 
 def test_it_depends_on_the_seed_alone(found):
-    again = search_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+    again = search_response(UniformPolicy(), 2, DEAL, TINY)
     assert replace(again, seconds=0.0, players=()) == replace(found, seconds=0.0, players=())
-    other = search_response(UniformPolicy(), "byteskille", 2, DEAL, replace(TINY, seed=2))
+    other = search_response(UniformPolicy(), 2, DEAL, replace(TINY, seed=2))
     assert other.gains != found.gains
 
 
 def test_the_learners_are_chosen_over_other_deals_than_the_gain_is_measured_over(monkeypatch):
     played = []
 
-    def spy(response, policy, game, num_players, rules, seeds, positions=None):
+    def spy(response, policy, num_players, rules, seeds, positions=None):
         played.append(set(seeds.tolist()))
-        return gains(response, policy, game, num_players, rules, seeds, positions)
+        return gains(response, policy, num_players, rules, seeds, positions)
 
     monkeypatch.setattr(module, "gains", spy)
-    found = search_response(UniformPolicy(), "byteskille", 2, DEAL, TINY)
+    found = search_response(UniformPolicy(), 2, DEAL, TINY)
     chosen, reported = played[: TINY.seeds], played[TINY.seeds :]
     assert [len(seeds) for seeds in chosen] == [TINY.choice_deals] * TINY.seeds
     assert len(reported) == len(set(found.chosen) - {module.KEEPS})
@@ -96,9 +96,7 @@ def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
 
     learners = iter([(GoodAt(0), 1), (GoodAt(1), 1)])
     monkeypatch.setattr(module, "_learn", lambda *given: next(learners))
-    found = search_response(
-        UniformPolicy(), "byteskille", 2, DEAL, replace(TINY, choice_deals=3000)
-    )
+    found = search_response(UniformPolicy(), 2, DEAL, replace(TINY, choice_deals=3000))
     assert found.chosen == (1, 0)
     assert min(gain.low for gain in found.gains) > 0.0
 
@@ -106,7 +104,7 @@ def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
 def test_where_no_learner_gains_the_response_keeps_to_the_policy(monkeypatch):
     monkeypatch.setattr(module, "_learn", lambda *given: (UniformPolicy(), 1))
     usual = ByteskilleRuleOfThumb(2, DEAL)
-    found = search_response(usual, "byteskille", 2, DEAL, TINY)
+    found = search_response(usual, 2, DEAL, TINY)
     assert found.chosen == (module.KEEPS, module.KEEPS)
     assert [(gain.low, gain.mean, gain.high) for gain in found.gains] == [(0.0, 0.0, 0.0)] * 2
     assert found.total.mean == 0.0
@@ -119,14 +117,14 @@ def test_where_no_learner_gains_the_response_keeps_to_the_policy(monkeypatch):
 def test_who_responds_with_himself_gains_exactly_nothing(game, num_players, episode):
     """It samples its actions, with random numbers keyed by the deal."""
     rules = spec(game).resolve(episode=episode)
-    gained = gains(UniformPolicy(), UniformPolicy(), game, num_players, rules, SEEDS[:20])
+    gained = gains(UniformPolicy(), UniformPolicy(), num_players, rules, SEEDS[:20])
     assert gained.shape == (20, num_players)
     assert not gained.any()
 
 
 def test_gains_are_those_of_the_tree(deal):
     threshold, uniform = ByteskilleRuleOfThumb(2, DEAL), UniformPolicy()
-    gained = gains(threshold, uniform, "byteskille", 2, DEAL, SEEDS)
+    gained = gains(threshold, uniform, 2, DEAL, SEEDS)
     tree = deal.stages[0].tree
     for position in range(2):
         among_its_like = expected_values(tree, strategies_of(uniform, deal)[0])[position]
@@ -139,22 +137,22 @@ def test_gains_are_those_of_the_tree(deal):
 
 def test_chosen_positions_and_chunks_change_nothing(monkeypatch):
     policies = ByteskilleRuleOfThumb(3, DEAL), UniformPolicy()
-    whole = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50])
+    whole = gains(*policies, 3, DEAL, SEEDS[:50])
     monkeypatch.setattr(module, "TABLES", 16)
-    parts = gains(*policies, "byteskille", 3, DEAL, SEEDS[:50], [2, 0])
+    parts = gains(*policies, 3, DEAL, SEEDS[:50], [2, 0])
     assert (parts == whole[:, [2, 0]]).all()
 
 
 def test_minutes_stand_for_the_decisions():
     hasty = replace(TINY, seeds=1, minutes=1e-9)  # over after the first update
-    quick = search_response(UniformPolicy(), "byteskille", 2, DEAL, hasty)
+    quick = search_response(UniformPolicy(), 2, DEAL, hasty)
     assert quick.decisions == (512,)
     assert quick.total.groups == TINY.deals
 
 
 def test_progress_is_told_in_parts():
     parts = []
-    search_response(UniformPolicy(), "byteskille", 2, DEAL, TINY, parts.append)
+    search_response(UniformPolicy(), 2, DEAL, TINY, parts.append)
     assert sum(parts) == TINY.seeds * module.PARTS
 
 
@@ -184,10 +182,10 @@ def test_a_policy_that_cannot_play_is_refused_before_anything_is_learnt(monkeypa
 
     monkeypatch.setattr(module, "_learn", lambda *given: pytest.fail("it learns"))
     with pytest.raises(PolicyError, match="'nonsense' returned"):
-        search_response(Nonsense(), "byteskille", 2, DEAL, TINY)
+        search_response(Nonsense(), 2, DEAL, TINY)
     three = load_policy("rule_of_thumb", "byteskille", 3, DEAL)
     with pytest.raises(PolicyError, match="made for another table"):
-        search_response(three, "byteskille", 2, DEAL, TINY)
+        search_response(three, 2, DEAL, TINY)
 
 
 def test_the_likeliest_actions_of_a_policy():

@@ -10,10 +10,10 @@ from kille_training.tables import table_for
 
 
 def test_bots_sit_in_lists_of_players_and_know_their_game():
-    game, seats, rules = table_for("knack/tight", None, None, None, {})
-    assert (game, seats, rules["episode"]) == ("knack", 4, "deal")
+    seats, rules = table_for("knack/tight")
+    assert (rules.game, seats, rules["episode"]) == ("knack", 4, "deal")
     names = "knack/tight, knack/drunk, uniform, knack/tight"
-    players = players_named(names, 4, game, seats, rules)
+    players = players_named(names, 4, "knack", seats, rules)
     assert [name_of(player) for player in players] == names.split(", ")
     with pytest.raises(PolicyError, match="knack/tight plays knack, not byteskille"):
         players_named("knack/tight", 3, "byteskille", 3, spec("byteskille").resolve())

@@ -84,5 +84,5 @@ def test_evaluations_earn_what_records_say(game, seats):
         returns = [recorder.record(table)["returns"] for table in range(DEALS)]
         assert np.array(returns, dtype=float).round(9).tobytes() == earned.tobytes()
         scores[:, seat] = earned[:, seat]
-    row = payoff(players[0], players[1], game, seats, rules, deals=DEALS, seed=SEED)
+    row = payoff(players[0], players[1], seats, rules, deals=DEALS, seed=SEED)
     assert row.estimate == estimates(scores.mean(axis=1).round(9)[:, None])[0]

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,14 @@ from kille_training.learning.settings import MeasureSettings
 from kille_training.learning.training import Training, interruptible, train
 
 FILES = ("policy.safetensors", "policy.json")
+
+
+@pytest.fixture(scope="module")
+def short(tiny, tmp_path_factory):
+    """A finished run of one update; who changes it takes a copy."""
+    run = Run(tmp_path_factory.mktemp("short") / "run")
+    train(run, tiny(learner={"decisions": 128}))
+    return run
 
 
 def lines(path):
@@ -196,16 +205,14 @@ def test_the_exported_policy_is_the_network(tmp_path, tiny):
     assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
 
 
-def test_playing_a_trained_policy_needs_no_torch(tmp_path, tiny):
-    run = Run(tmp_path / "run")
-    train(run, tiny(learner={"decisions": 128}))
+def test_playing_a_trained_policy_needs_no_torch(short):
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from kille_agents import load_policy\n"
         "from kille_env.registry import make_batch\n"
         "batch = make_batch('byteskille', 4, 3, episode='deal', seed=1)\n"
         "batch.reset()\n"
-        f"policy = load_policy({str(run.folder)!r}, 'byteskille', 3, batch.rules)\n"
+        f"policy = load_policy({str(short.folder)!r}, 'byteskille', 3, batch.rules)\n"
         "print(policy.probabilities(batch.observation, batch.mask).shape)\n"
     )
     done = subprocess.run(
@@ -218,57 +225,47 @@ def test_playing_a_trained_policy_needs_no_torch(tmp_path, tiny):
     assert done.stdout.strip() == "(4, 10)"
 
 
-def test_a_run_is_never_overwritten(tmp_path, tiny):
-    run = Run(tmp_path / "run")
-    train(run, tiny(learner={"decisions": 128}))
-    with pytest.raises(ConfigError, match=f"Resume it: kille train {run.folder}"):
-        train(run, tiny())
-    train(run)  # it is finished: nothing happens
+def test_a_run_is_never_overwritten(short, tiny):
+    with pytest.raises(ConfigError, match=f"Resume it: kille train {short.folder}"):
+        train(short, tiny())
+    train(short)  # it is finished: nothing happens
 
 
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
         ({"table": {"num_players": 4}}, "its num_players is 3, not 4"),
-        ({"table": {"episode": "match"}}, "its rule episode is 'deal', not 'match'"),
-        ({"table": {"rules": {"gok_call": "off"}}}, "its rule gok_call is 'any_time', not 'off'"),
+        ({"table": {"episode": "match"}}, "its rules.episode is 'deal', not 'match'"),
+        ({"table": {"rules": {"gok_call": "off"}}}, "its rules.gok_call is 'any_time', not 'off'"),
         ({"seed": 2}, "its seed is 1, not 2"),
-        ({"learner": {"gamma": 0.9}}, "its learner is"),
+        ({"learner": {"gamma": 0.9}}, "its learner.gamma is 1.0, not 0.9"),
     ],
 )
-def test_a_checkpoint_of_another_run_is_refused(tmp_path, tiny, changes, difference):
-    run, other = Run(tmp_path / "run"), Run(tmp_path / "other")
-    train(run, tiny(learner={"decisions": 128}))
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, short, tiny, changes, difference):
+    other = Run(tmp_path / "other")
     learner = {"decisions": 128, **changes.get("learner", {})}
     other.write_settings(tiny(**{**changes, "learner": learner}))
-    other.checkpoint.write_bytes(run.checkpoint.read_bytes())
+    other.checkpoint.write_bytes(short.checkpoint.read_bytes())
     with pytest.raises(ConfigError, match=difference):
         train(other)
 
 
-def test_a_checkpoint_of_another_version_of_the_game_is_refused(tmp_path, tiny, monkeypatch):
-    run = Run(tmp_path / "run")
-    settings = tiny(learner={"decisions": 128})
-    train(run, settings)
+def test_a_checkpoint_of_another_version_of_the_game_is_refused(short, monkeypatch):
     newer = replace(spec("byteskille"), version=99)
     monkeypatch.setattr("kille_training.learning.training.spec", lambda name: newer)
-    with pytest.raises(ConfigError, match="its version of the game is 0, this is 99"):
-        Training(run, settings, settings.table.resolve()).load(print)
+    with pytest.raises(ConfigError, match="its version of the game is 0, not 99"):
+        Training(short, short.settings()).load(print)
 
 
-def test_other_libraries_are_told_about(tmp_path, tiny, monkeypatch):
-    run = Run(tmp_path / "run")
-    settings = tiny(learner={"decisions": 128})
-    train(run, settings)
+def test_other_libraries_are_told_about(short, monkeypatch):
     monkeypatch.setattr("kille_training.learning.training.versions", lambda: {"torch": "0.1"})
     said = []
-    Training(run, settings, settings.table.resolve()).load(said.append)
+    Training(short, short.settings()).load(said.append)
     assert "not to the same bits" in said[0]
 
 
-def test_broken_checkpoints_are_refused(tmp_path, tiny):
-    run = Run(tmp_path / "run")
-    train(run, tiny(learner={"decisions": 128}))
+def test_broken_checkpoints_are_refused(short, tmp_path):
+    run = Run(shutil.copytree(short.folder, tmp_path / "run"))
     whole = run.checkpoint.read_bytes()
     flipped = []
     for at in np.random.default_rng(1).integers(len(whole), size=40).tolist():
@@ -333,7 +330,7 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
         other = Run(tmp_path / f"other{number}")
         settings = tiny()
         settings = replace(settings, measure=replace(settings.measure, every=0))
-        training = Training(other, settings, settings.table.resolve())
+        training = Training(other, settings)
         for _ in range(2):
             training.update()
         training.save()
@@ -349,11 +346,9 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         train(Run(tmp_path))
 
 
-def test_a_trained_agent_is_refused_at_another_table(tmp_path, tiny):
-    run = Run(tmp_path / "run")
-    train(run, tiny(learner={"decisions": 128}))
+def test_a_trained_agent_is_refused_at_another_table(short):
     with pytest.raises(PolicyError, match="made for 3 seats, not 4"):
-        load_policy(run.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
+        load_policy(short.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
 
 
 def test_the_second_interruption_hits_at_once():

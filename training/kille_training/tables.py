@@ -19,8 +19,8 @@ def table_for(
     num_players: int | None = None,
     episode: str | None = None,
     rules: str | Mapping[str, Any] | Rules | None = None,
-) -> tuple[str, int, Rules]:
-    """Returns the table at which a player is measured: game, seats and rules.
+) -> tuple[int, Rules]:
+    """Returns the table at which a player is measured: seats and rules, which name the game.
 
     Args:
         player: The player. What is not given is what its network or tabular policy was made for,
@@ -46,7 +46,7 @@ def table_for(
     table = spec(game or "byteskille")
     seats = table.check_players(num_players)
     episode = episode or str(switches.get("episode", "deal"))
-    return table.name, seats, table.resolve(switches, episode=episode)
+    return seats, table.resolve(switches, episode=episode)
 
 
 def _made_for(player: PlayerLike) -> NetworkMetadata | TabularMetadata | None:

@@ -44,7 +44,7 @@ def exact_units(
     """
     rules = settings.table.resolve()
     seats = found.seats
-    if why := why_not(settings.table.game, seats, rules):
+    if why := why_not(seats, rules):
         raise ConfigError(why)
     if settings.table.orders != 1:
         raise ConfigError("exact expectations are of tournaments with one order round the table")

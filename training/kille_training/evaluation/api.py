@@ -1,18 +1,19 @@
 """Measuring a player: what it earns, and how far it is from an equilibrium."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from kille_agents.greedy import PLAYS, in_play
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike, resolve, searches
-from kille_training.evaluation.duplicate import Row, payoff_table, rows_from_dicts
-from kille_training.evaluation.exact import ExactRow, exact_from_dicts, exact_rows, why_not
+from kille_training.evaluation.duplicate import Row, payoff_table
+from kille_training.evaluation.exact import ExactRow, exact_rows, why_not
 from kille_training.progress import Progress, part_of
 from kille_training.tables import table_for
 
@@ -44,9 +45,7 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything as JSON can hold it."""
-        exact = None if self.exact is None else [asdict(row) for row in self.exact]
-        rows = [asdict(row) for row in self.rows]
-        return {**vars(self), "rules": dict(self.rules), "rows": rows, "exact": exact}
+        return _PLAIN.dump_python(self, mode="json")
 
     @classmethod
     def read(cls, path: Path) -> "Evaluation":
@@ -56,23 +55,18 @@ class Evaluation:
             ConfigError: The file is broken; the message names it and says what to do.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            exact = content["exact"]
-            return cls(
-                game=str(content["game"]),
-                num_players=int(content["num_players"]),
-                rules=dict(content["rules"]),
-                deals=int(content["deals"]),
-                seed=int(content["seed"]),
-                rows=tuple(rows_from_dicts(content["rows"])),
-                exact=None if exact is None else tuple(exact_from_dicts(exact)),
-            )
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            return _PLAIN.validate_json(path.read_bytes())
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            where = ".".join(map(str, wrong["loc"])) or "its content"
             raise ConfigError(
-                f"{path} cannot be read: {what}. Delete it; the next kille train or kille report "
-                f"of {path.parent} measures again"
+                f"{path} cannot be read: {where}: {wrong['msg']}. Delete it; the next kille train "
+                f"or kille report of {path.parent} measures again"
             ) from None
+
+
+_PLAIN = TypeAdapter(Evaluation)
+"""Makes plain values of a measurement, and reads them."""
 
 
 def evaluate(
@@ -110,30 +104,31 @@ def evaluate(
         KilleError: There is no such player or table; the message says what there is.
     """
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
-    game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
+    num_players, resolved = table_for(policy, game, num_players, episode, rules)
     one = isinstance(against, (str, Path)) or not isinstance(against, Sequence)
     names = [against] if one else list(against)  # type: ignore[arg-type]
     if not names:
         raise ConfigError("against is empty, expected at least one player for the other seats")
     focal, *baselines = (
-        resolve(each, game, num_players, resolved, trust=trust)  # type: ignore[arg-type]
+        resolve(each, resolved.game, num_players, resolved, trust=trust)  # type: ignore[arg-type]
         for each in (policy, *names)
     )
     plays = PLAYS if play == BOTH else (play,)
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
     if exact is None:
-        exact = not why_not(game, num_players, resolved) and not searches(focal)
+        exact = not why_not(num_players, resolved) and not searches(focal)
     nash = None
     if exact:
         advance = part_of(progress, "measuring exactly", len(plays))
-        nash = tuple(exact_rows(focal, game, num_players, resolved, plays, advance))
+        nash = tuple(exact_rows(focal, num_players, resolved, plays, advance))
     total = deals * len(baselines) * len(plays)
     rows = payoff_table(
-        focal, baselines, game, num_players, resolved,
+        focal, baselines, num_players, resolved,
         deals=deals, seed=seed, plays=plays, progress=part_of(progress, "measuring", total),
     )  # fmt: skip
-    return Evaluation(game, num_players, resolved.as_dict(), deals, seed, tuple(rows), nash)
+    switches = resolved.as_dict()
+    return Evaluation(resolved.game, num_players, switches, deals, seed, tuple(rows), nash)
 
 
 def nash_conv(
@@ -163,7 +158,7 @@ def nash_conv(
     Raises:
         KilleError: The tree of this game or table does not fit into memory; the message says so.
     """
-    game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = resolve(policy, game, num_players, resolved, trust=trust)
-    (row,) = exact_rows(in_play(player, play), game, num_players, resolved, ("sampled",))
+    num_players, resolved = table_for(policy, game, num_players, episode, rules)
+    player = resolve(policy, resolved.game, num_players, resolved, trust=trust)
+    (row,) = exact_rows(in_play(player, play), num_players, resolved, ("sampled",))
     return row.nash_conv

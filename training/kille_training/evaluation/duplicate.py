@@ -13,10 +13,11 @@ The deals and the players' random numbers are those of `kille_env.core.keys` and
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from pydantic import AfterValidator
 
 from kille_agents.greedy import PLAYS, in_play
 from kille_env.core.keys import deal_seeds
@@ -25,6 +26,7 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player
 from kille_env.registry import make_batch
+from kille_training.progress import ignore
 from kille_training.statistics.intervals import Sums, means
 
 TABLES = 16_384
@@ -33,6 +35,22 @@ DECIMALS = 9
 """Scores are rounded to these: the shares of a stake are no binary fractions and leave dust."""
 DETERMINISTIC = "deterministic"
 """How a player plays whose greedy and sampled play are the same."""
+
+
+def known_play(play: str) -> str:
+    """Returns a way to play, as results name it.
+
+    Raises:
+        ConfigError: No current version writes this word.
+    """
+    known = (*PLAYS, DETERMINISTIC)
+    if play not in known:
+        raise ConfigError(f"play is {play!r}, expected one of {', '.join(known)}")
+    return play
+
+
+Play = Annotated[str, AfterValidator(known_play)]
+"""How a player that was measured has played."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,7 @@ class Row:
     """
 
     policy: str
-    play: str
+    play: Play
     against: str
     estimate: Estimate
     by_position: tuple[Estimate, ...]
@@ -92,84 +110,58 @@ def estimates(scores: np.ndarray) -> tuple[Estimate, ...]:
 def payoff(
     focal: Player,
     baseline: Player,
-    game: str,
     num_players: int,
     rules: Rules,
     *,
     play: str = "sampled",
     deals: int = 10_000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
 ) -> Row:
     """Measures a player among copies of another one.
 
     Args:
         focal: The player to be measured.
         baseline: The player in every other seat; its actions are sampled.
-        game: The game.
         num_players: P seats.
-        rules: Its rules; with `episode="match"` a "deal" is a whole match from one shuffle.
+        rules: Rules of a game; with `episode="match"` a "deal" is a whole match from one shuffle.
         play: How the focal player chooses, "greedy" or "sampled".
         deals: Observations; each is played P times.
         seed: Seed of the deals; equal seeds are equal deals, whoever plays.
-        progress: Called with the number of deals that have been played since the last call.
-
-    Returns:
-        A line of the payoff table.
 
     Raises:
         PolicyError: A player returned what is no distribution over the legal actions.
     """
-    measured = _measure([in_play(focal, play), baseline], game, num_players, rules, deals, seed,
-                        progress)  # fmt: skip
-    return measured.row(play)
+    return _measure(focal, baseline, num_players, rules, play, deals, seed)[0]
 
 
 def payoff_table(
     focal: Player,
     baselines: Sequence[Player],
-    game: str,
     num_players: int,
     rules: Rules,
     *,
     deals: int,
     seed: int,
     plays: Sequence[str] = PLAYS,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = ignore,
 ) -> list[Row]:
     """Measures a player against each baseline in each way to play; arguments as for `payoff`.
 
     Where a player never mixed actions, greedy and sampled play are the same, and it has one row.
+    `progress` is called with the number of deals that have been played since the last call.
     """
     rows = []
     for baseline in baselines:
         found: dict[str, Row] = {}
         for play in sorted(plays, reverse=True):  # "sampled" first
-            players = [in_play(focal, play), baseline]
-            measured = _measure(players, game, num_players, rules, deals, seed, progress)
-            found[play] = measured.row(play)
-            if play == "sampled" and not measured.mixed and len(plays) > 1:
-                found = {DETERMINISTIC: measured.row(DETERMINISTIC)}
-                if progress is not None:
-                    progress(deals)
+            row, mixed = _measure(focal, baseline, num_players, rules, play, deals, seed, progress)
+            found[play] = row
+            if play == "sampled" and not mixed and len(plays) > 1:
+                found = {DETERMINISTIC: replace(row, play=DETERMINISTIC)}
+                progress(deals)
                 break
         rows += [found[play] for play in (DETERMINISTIC, *plays) if play in found]
     return rows
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Scores of a player among copies of another: [D] over all positions, [D, P] by position."""
-
-    names: tuple[str, str]
-    scores: np.ndarray
-    by_position: np.ndarray
-    mixed: bool
-
-    def row(self, play: str) -> Row:
-        policy, against = self.names
-        found = estimates(np.column_stack([self.scores, self.by_position]))
-        return Row(policy, play, against, found[0], found[1:])
 
 
 class _Focal(Players):
@@ -184,85 +176,40 @@ class _Focal(Players):
 
 
 def _measure(
-    players: Sequence[Player],
-    game: str,
+    focal: Player,
+    baseline: Player,
     num_players: int,
     rules: Rules,
+    play: str,
     deals: int,
     seed: int,
-    progress: Callable[[int], None] | None,
-) -> _Measured:
-    """Plays deals with the first player in each seat in turn and the second in all others."""
+    progress: Callable[[int], None] = ignore,
+) -> tuple[Row, bool]:
+    """Plays deals with the focal player in each seat in turn; returns whether it mixed, too."""
+    players = [in_play(focal, play), baseline]
     seeds = deal_seeds(seed, num_players, np.arange(deals))
+    scores, mixed = np.empty((deals, 1 + num_players)), False
     size = max(1, TABLES // num_players)
-    scores, positions, mixed = [], [], False
     for start in range(0, deals, size):
         block = seeds[start : start + size]
-        batch = make_batch(
-            game, len(block) * num_players, num_players, rules=rules, seed=0, restart=False
-        )
-        batch.reset(seed=np.repeat(block, num_players))
         seat = np.tile(np.arange(num_players), len(block))
+        batch = make_batch(rules.game, len(seat), num_players, rules=rules, seed=0, restart=False)
+        batch.reset(seed=np.repeat(block, num_players))
         place = (seat - batch.tables["dealer"] - 1) % num_players
         seating = (np.arange(num_players) != seat[:, None]).astype(np.int64)
         asked = _Focal(batch, players, seating)
         earned = play_out(asked)[np.arange(len(seat)), seat]
         mixed |= asked.mixes
         if not batch.spec.zero_sum:
-            batch = make_batch(game, len(block), num_players, rules=rules, seed=0, restart=False)
+            batch = make_batch(
+                rules.game, len(block), num_players, rules=rules, seed=0, restart=False
+            )
             batch.reset(seed=block)
             alone = Players(batch, players[1:], np.zeros(num_players, dtype=np.int64))
             earned = (earned - play_out(alone).ravel()).round(DECIMALS)
-        by_place = np.empty((len(block), num_players))
-        by_place[np.repeat(np.arange(len(block)), num_players), place] = earned
-        scores.append(earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS))
-        positions.append(by_place)
-        if progress is not None:
-            progress(len(block))
-    names = (players[0].name, players[1].name)
-    return _Measured(names, np.concatenate(scores), np.concatenate(positions), mixed)
-
-
-def rows_as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Returns rows as JSON can hold them."""
-    return [asdict(row) for row in rows]
-
-
-def rows_from_dicts(rows: Sequence[dict[str, Any]]) -> list[Row]:
-    """Returns rows that `rows_as_dicts` has taken apart.
-
-    Raises:
-        ConfigError: They are of another shape, or of a version with other words.
-    """
-    try:
-        found = [
-            Row(
-                str(row["policy"]),
-                str(row["play"]),
-                str(row["against"]),
-                _estimate(row["estimate"]),
-                tuple(_estimate(part) for part in row["by_position"]),
-            )
-            for row in rows
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"a row of results has another shape ({error!r})") from None
-    check_plays(row.play for row in found)
-    return found
-
-
-def _estimate(content: dict[str, Any]) -> Estimate:
-    mean, low, high = (float(content[name]) for name in ("mean", "low", "high"))
-    return Estimate(mean, low, high, int(content["groups"]))
-
-
-def check_plays(plays: Any) -> None:
-    """Refuses results whose way to play is called by a word that no current version writes.
-
-    Raises:
-        ConfigError: The message names the word.
-    """
-    known = (*PLAYS, DETERMINISTIC)
-    for play in plays:
-        if play not in known:
-            raise ConfigError(f"play is {play!r}, expected one of {', '.join(known)}")
+        part = scores[start : start + size]
+        part[:, 0] = earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS)
+        part[np.repeat(np.arange(len(block)), num_players), 1 + place] = earned
+        progress(len(block))
+    estimate, *by_position = estimates(scores)
+    return Row(players[0].name, play, players[1].name, estimate, tuple(by_position)), mixed

@@ -1,16 +1,17 @@
 """What a tree says exactly: NashConv of a policy, and scores of lineups, in deals of Byteskille."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from kille_agents.greedy import Greedy
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError
+from kille_env.errors import KilleError
 from kille_env.policy import Player, Policy, searches
-from kille_training.evaluation.duplicate import DETERMINISTIC, check_plays
+from kille_training.evaluation.duplicate import DETERMINISTIC, Play
+from kille_training.progress import ignore
 from kille_training.solving.byteskille.deals import (
     MOST_STAGES,
     DealStages,
@@ -38,16 +39,18 @@ class ExactRow:
     """
 
     policy: str
-    play: str
+    play: Play
     nash_conv: float
     improvement: tuple[float, ...]
     value: tuple[float, ...]
 
 
-def why_not(game: str, num_players: int, rules: Rules) -> str:
+def why_not(num_players: int, rules: Rules) -> str:
     """Returns why there is no exact NashConv at a table; empty if there is."""
-    if game != "byteskille":
-        return f"there is no exact tree of {game}, only of byteskille; see kille best-response"
+    if rules.game != "byteskille":
+        return (
+            f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
+        )
     if rules["episode"] != "deal":
         return "exact NashConv needs single deals; measure with --episode deal"
     if num_players > MOST_SEATS:
@@ -63,20 +66,18 @@ def why_not(game: str, num_players: int, rules: Rules) -> str:
 
 def exact_rows(
     policy: Player,
-    game: str,
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = ignore,
     deal: DealStages | None = None,
 ) -> list[ExactRow]:
     """Measures a policy in each way to play; a deterministic policy has one row.
 
     Args:
         policy: The policy.
-        game: The game.
         num_players: P seats.
-        rules: Its rules.
+        rules: Rules of a game.
         plays: "greedy" and "sampled", or one of them.
         progress: Called with 1 after each.
         deal: The trees of this table, if they have been built.
@@ -86,7 +87,7 @@ def exact_rows(
         PolicyError: The policy returned what is no distribution over the legal actions; the message
             describes the information set.
     """
-    if wrong := why_not(game, num_players, rules):
+    if wrong := why_not(num_players, rules):
         raise KilleError(wrong)
     if searches(policy):
         raise KilleError(
@@ -103,8 +104,7 @@ def exact_rows(
         found = nash_conv_of(strategies_of(greedy, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
         rows.append(ExactRow(policy.name, play, found.total, tuple(improvement), tuple(values)))
-        if progress is not None:
-            progress(1)
+        progress(1)
     return rows
 
 
@@ -146,31 +146,3 @@ def _values(
         value = expected_values(stage.worth(value), strategy)
     assert value is not None  # there is a stage
     return value
-
-
-def exact_as_dicts(rows: Sequence[ExactRow]) -> list[dict[str, Any]]:
-    """Returns rows as JSON can hold them."""
-    return [asdict(row) for row in rows]
-
-
-def exact_from_dicts(rows: Sequence[dict[str, Any]]) -> list[ExactRow]:
-    """Returns rows that `exact_as_dicts` has taken apart.
-
-    Raises:
-        ConfigError: They are of another shape, or of a version with other words.
-    """
-    try:
-        found = [
-            ExactRow(
-                str(row["policy"]),
-                str(row["play"]),
-                float(row["nash_conv"]),
-                tuple(map(float, row["improvement"])),
-                tuple(map(float, row["value"])),
-            )
-            for row in rows
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"a row of exact results has another shape ({error!r})") from None
-    check_plays(row.play for row in found)
-    return found

@@ -11,6 +11,7 @@ from kille_env.errors import KilleError
 from kille_env.playing import Players
 from kille_env.policy import Policy
 from kille_env.registry import make_batch, spec
+from kille_training.progress import ignore
 
 CARDS = 21
 ASKS = 2
@@ -42,7 +43,7 @@ def swap_map(
     *,
     decisions: int = 400_000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = ignore,
 ) -> SwapMap:
     """Lets a policy play against itself and notes its probabilities.
 
@@ -67,8 +68,7 @@ def swap_map(
     seats = _Noting(batch, [policy], np.zeros(num_players, dtype=np.int64))
     for _ in range(max(1, decisions // TABLES)):
         seats.play()
-        if progress is not None:
-            progress(TABLES)
+        progress(TABLES)
     return seats.tally.map()
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from kille_env.policy import PlayerLike, resolve
 from kille_training import recipes
 from kille_training.evaluation.api import Evaluation, RulesLike, evaluate
 from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.learning.settings import TrainSettings, differences, load_settings
 from kille_training.progress import Progress, part_of
 from kille_training.settings import Overrides, plain
 from kille_training.tables import table_for
@@ -101,8 +101,8 @@ def best_response(
     if minutes is not None and decisions is not None:
         raise ConfigError("give decisions or minutes, not both")
     deals = arguments.whole("deals", deals, 2)
-    game, num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = in_play(resolve(policy, game, num_players, resolved, trust=trust), play)
+    num_players, resolved = table_for(policy, game, num_players, episode, rules)
+    player = in_play(resolve(policy, resolved.game, num_players, resolved, trust=trust), play)
     search = Search(
         learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
         seeds=seeds,
@@ -112,7 +112,7 @@ def best_response(
         seed=seed,
     )
     advance = part_of(progress, "learning to respond", seeds * PARTS)
-    return search_response(player, game, num_players, resolved, search, advance)
+    return search_response(player, num_players, resolved, search, advance)
 
 
 def open_run(
@@ -199,28 +199,12 @@ def check_same(run: Run, settings: TrainSettings) -> None:
     Raises:
         ConfigError: The message names every key that differs.
     """
-    theirs, mine = (
-        dict(_leaves(plain(replace(each, made_with={})))) for each in (run.settings(), settings)
-    )
-    wrong = [
-        f"{key} is {theirs.get(key)!r}, not {mine.get(key)!r}"
-        for key in sorted(theirs.keys() | mine.keys())
-        if theirs.get(key) != mine.get(key)
-    ]
-    if wrong:
+    theirs, mine = (plain(replace(each, made_with={})) for each in (run.settings(), settings))
+    if wrong := differences(theirs, mine):
         raise ConfigError(
             f"{run.folder} holds a run with other settings ({'; '.join(wrong)}); "
             "remove it, or choose another place with --out"
         )
-
-
-def _leaves(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields settings by their dotted keys."""
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:

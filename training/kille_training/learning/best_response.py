@@ -28,6 +28,7 @@ from kille_env.policy import Player, Policy
 from kille_env.registry import make_batch
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+from kille_training.progress import ignore
 from kille_training.settings import settings
 
 LEARNER = LearnerSettings(
@@ -108,31 +109,24 @@ class Response:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything but the players as JSON can hold it."""
-        return {
-            "gains": [asdict(gain) for gain in self.gains],
-            "total": asdict(self.total),
-            "values": list(self.values),
-            "chosen": list(self.chosen),
-            "decisions": list(self.decisions),
-            "seconds": round(self.seconds, 3),
-        }
+        found = asdict(replace(self, players=(), seconds=round(self.seconds, 3)))
+        del found["players"]
+        return found
 
 
 def search_response(
     policy: Player,
-    game: str,
     num_players: int,
     rules: Rules,
     search: Search,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = ignore,
 ) -> Response:
     """Searches for the best response to a policy that sits in all other seats.
 
     Args:
         policy: The frozen player.
-        game: The game.
         num_players: P seats.
-        rules: Its rules.
+        rules: Rules of a game.
         search: How hard to look.
         progress: Called with how much has been done since the last call, `PARTS` for each learner.
 
@@ -141,39 +135,40 @@ def search_response(
         ConfigError: A learner diverged.
     """
     began = time.perf_counter()
-    spread = _spread(policy, search, game, num_players, rules)
-    players, decisions = [], []
-    for number in range(search.seeds):
-        player, made = _learn(policy, game, num_players, rules, search, number, spread, progress)
-        players.append(player)
-        decisions.append(made)
-    # Chosen over deals that nothing reported is measured over.
-    choice = deal_seeds(search.seed, num_players, search.deals + np.arange(search.choice_deals))
+    counts = (search.deals, search.choice_deals, PROBE)
+    seeds = deal_seeds(search.seed, num_players, np.arange(sum(counts)))
+    # The best learners are chosen over deals that nothing reported is measured over.
+    deals, choice, probe = np.split(seeds, np.cumsum(counts)[:-1])
+    # A policy that cannot play at all fails here.
+    spread = float(_alone(policy, num_players, rules, probe).var(axis=0).mean())
+    learners = [
+        _learn(policy, num_players, rules, search, number, spread, progress)
+        for number in range(search.seeds)
+    ]
+    players, decisions = zip(*learners, strict=True)
     means = np.array(
-        [gains(player, policy, game, num_players, rules, choice).mean(axis=0) for player in players]
+        [gains(player, policy, num_players, rules, choice).mean(axis=0) for player in players]
     )
     chosen = np.where(means.max(axis=0) > 0.0, means.argmax(axis=0), KEEPS)
-    deals = deal_seeds(search.seed, num_players, np.arange(search.deals))
     found = np.zeros((len(deals), num_players))
     for number in set(chosen.tolist()) - {KEEPS}:
         mine = np.flatnonzero(chosen == number)
-        found[:, mine] = gains(players[number], policy, game, num_players, rules, deals, mine)
+        found[:, mine] = gains(players[number], policy, num_players, rules, deals, mine)
     total, *by_position = estimates(np.column_stack([found.sum(axis=1), found]))
     return Response(
         gains=tuple(by_position),
         total=total,
-        values=tuple(_alone(policy, game, num_players, rules, deals).mean(axis=0).tolist()),
+        values=tuple(_alone(policy, num_players, rules, deals).mean(axis=0).tolist()),
         chosen=tuple(chosen.tolist()),
-        decisions=tuple(decisions),
+        decisions=decisions,
         seconds=time.perf_counter() - began,
-        players=tuple(players),
+        players=players,
     )
 
 
 def gains(
     response: Player,
     policy: Player,
-    game: str,
     num_players: int,
     rules: Rules,
     seeds: np.ndarray,
@@ -184,9 +179,8 @@ def gains(
     Args:
         response: Sits in one position; all others are the policy's.
         policy: The policy.
-        game: The game.
         num_players: P.
-        rules: Its rules.
+        rules: Rules of a game.
         seeds: [G] seeds of the deals.
         positions: K positions, 0 is forehand, P - 1 the dealer; None is all of them.
 
@@ -194,62 +188,48 @@ def gains(
         [G, K].
     """
     places = np.arange(num_players) if positions is None else np.asarray(positions)
-    size = max(1, TABLES // (1 + len(places)))
+    focal = np.concatenate([[-1], places])  # the table where nobody responds comes first
     parts = []
-    for start in range(0, len(seeds), size):
-        chunk = seeds[start : start + size]
-        # The table where nobody responds, then one for each position.
-        focal = np.tile(np.concatenate([[-1], places]), len(chunk))
-        seating = (np.arange(num_players) == focal[:, None]).astype(np.int64)
-        repeated = np.repeat(chunk, 1 + len(places))
-        earned = _earned([policy, response], game, num_players, rules, repeated, seating)
-        earned = earned.reshape(len(chunk), 1 + len(places), num_players)
+    for block in _blocks(seeds, len(focal)):
+        seating = np.arange(num_players) == np.tile(focal, len(block))[:, None]
+        repeated = np.repeat(block, len(focal))
+        earned = _earned([policy, response], rules, repeated, seating.astype(np.int64))
+        earned = earned.reshape(len(block), len(focal), num_players)
         with_response = earned[:, 1 + np.arange(len(places)), places]
         parts.append((with_response - earned[:, 0, places]).round(DECIMALS))
     return np.concatenate(parts)
 
 
+def _alone(policy: Player, num_players: int, rules: Rules, seeds: np.ndarray) -> np.ndarray:
+    """Returns what a policy earns in each position against copies of itself, [D, P]."""
+    seating = np.zeros(num_players, dtype=np.int64)
+    return np.concatenate([_earned([policy], rules, block, seating) for block in _blocks(seeds, 1)])
+
+
+def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
+    """Returns deals in blocks that fit into memory, with a number of tables for each deal."""
+    size = max(1, TABLES // tables)
+    return np.array_split(seeds, -(-len(seeds) // size))
+
+
 def _earned(
-    players: Sequence[Player],
-    game: str,
-    num_players: int,
-    rules: Rules,
-    seeds: np.ndarray,
-    seating: np.ndarray,
+    players: Sequence[Player], rules: Rules, seeds: np.ndarray, seating: np.ndarray
 ) -> np.ndarray:
     """Returns what each position earned at tables whose last seat deals, [N, P]."""
-    batch = make_batch(game, len(seeds), num_players, rules=rules, seed=0, restart=False)
+    num_players = seating.shape[-1]
+    batch = make_batch(rules.game, len(seeds), num_players, rules=rules, seed=0, restart=False)
     batch.reset(seed=seeds, dealer=num_players - 1)
     return play_out(Players(batch, players, seating))
 
 
-def _alone(
-    policy: Player, game: str, num_players: int, rules: Rules, seeds: np.ndarray
-) -> np.ndarray:
-    """Returns what a policy earns in each position against copies of itself, [D, P]."""
-    seating = np.zeros(num_players, dtype=np.int64)
-    blocks = np.array_split(seeds, -(-len(seeds) // TABLES))
-    return np.concatenate(
-        [_earned([policy], game, num_players, rules, block, seating) for block in blocks]
-    )
-
-
-def _spread(policy: Player, search: Search, game: str, num_players: int, rules: Rules) -> float:
-    """Returns the variance of rewards; a policy that cannot play at all fails here."""
-    beyond = search.deals + search.choice_deals + np.arange(PROBE)
-    seeds = deal_seeds(search.seed, num_players, beyond)
-    return float(_alone(policy, game, num_players, rules, seeds).var(axis=0).mean())
-
-
 def _learn(
     policy: Player,
-    game: str,
     num_players: int,
     rules: Rules,
     search: Search,
     number: int,
     spread: float,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int], None],
 ) -> tuple[Policy, int]:
     """Trains one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
@@ -259,14 +239,10 @@ def _learn(
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
     learner = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
     switches = {name: value for name, value in rules.as_dict().items() if name != "episode"}
-    run = TrainSettings(
-        name=f"response {number}",
-        seed=seed,
-        table=TableSettings(game, num_players, switches, str(rules["episode"])),
-        learner=learner,
-    )
+    table = TableSettings(rules.game, num_players, switches, str(rules["episode"]))
+    run = TrainSettings(name=f"response {number}", seed=seed, table=table, learner=learner)
     env = SeatVecEnv(
-        game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed
+        rules.game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed
     )
     model = make_model(run, rules, env)
     began = time.perf_counter()
@@ -286,8 +262,7 @@ def _learn(
                 f"learner {number} diverged after {model.num_timesteps:,} decisions; "
                 "lower learner.learning_rate"
             )
-        if progress is not None:
-            done = round(PARTS * (1.0 - left))
-            progress(done - reported)
-            reported = done
+        done = round(PARTS * (1.0 - left))
+        progress(done - reported)
+        reported = done
     return Greedy(export(model, run, rules, run.name)), model.num_timesteps

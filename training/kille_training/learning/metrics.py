@@ -8,7 +8,7 @@ from typing import Any
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_training.evaluation.duplicate import check_plays
+from kille_training.evaluation.duplicate import known_play
 
 PROGRESS = (
     "decisions",
@@ -85,7 +85,8 @@ class Table:
                 except (TypeError, ValueError):
                     raise ValueError(f"line {number} has no number under {name}") from None
         if "play" in self.columns:
-            check_plays(row["play"] for row in rows)
+            for row in rows:
+                known_play(row["play"])
 
 
 class TensorBoard:

@@ -14,7 +14,6 @@ runs/NAME/
 """
 
 import platform
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,55 +28,28 @@ from kille_training.settings import as_yaml, plain
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
 
-@dataclass(frozen=True)
 class Run:
-    """The folder of a run.
+    """The folder of a run, and the paths of its files."""
 
-    Attributes:
-        folder: Its path.
-    """
+    def __init__(self, folder: Path) -> None:
+        """Names the files; the module's text says what they hold. None need exist.
 
-    folder: Path
+        Args:
+            folder: The folder.
+        """
+        self.folder = folder
+        self.config = folder / "config.yaml"
+        self.checkpoint = folder / "checkpoint.safetensors"
+        self.progress = folder / "progress.csv"
+        self.measurements = folder / "measurements.csv"
+        self.exact = folder / "exact.csv"
+        self.tensorboard = folder / "tensorboard"
+        self.evaluation = folder / "evaluation.json"
+        self.report = folder / "report.html"
 
-    @property
-    def config(self) -> Path:
-        """The resolved settings."""
-        return self.folder / "config.yaml"
-
-    @property
-    def checkpoint(self) -> Path:
-        """The state that the run resumes from."""
-        return self.folder / "checkpoint.safetensors"
-
-    @property
-    def progress(self) -> Path:
-        """One line per update."""
-        return self.folder / "progress.csv"
-
-    @property
-    def measurements(self) -> Path:
-        """What the policy earned while it learned."""
-        return self.folder / "measurements.csv"
-
-    @property
-    def exact(self) -> Path:
-        """Exact NashConv while the policy learned."""
-        return self.folder / "exact.csv"
-
-    @property
-    def tensorboard(self) -> Path:
-        """Event files."""
-        return self.folder / "tensorboard"
-
-    @property
-    def evaluation(self) -> Path:
-        """What the policy earned at the end."""
-        return self.folder / "evaluation.json"
-
-    @property
-    def report(self) -> Path:
-        """The report."""
-        return self.folder / "report.html"
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        return f"Run({str(self.folder)!r})"
 
     def settings(self) -> TrainSettings:
         """Reads the settings that the run was started with.
@@ -92,10 +64,9 @@ class Run:
     def write_settings(self, settings: TrainSettings) -> None:
         """Writes the resolved settings with the installed versions."""
         content = plain(settings) | {"made_with": versions()}
-        text = "# The resolved settings of this run. `kille train` with this folder resumes it.\n"
+        head = "# The resolved settings of this run. `kille train` with this folder resumes it.\n"
         self.folder.mkdir(parents=True, exist_ok=True)
-        text += as_yaml(content)
-        write_whole(self.config, text.encode())
+        write_whole(self.config, (head + as_yaml(content)).encode())
 
     def read_evaluation(self) -> Evaluation | None:
         """Returns the measurement at the end, None before there is one.

@@ -44,19 +44,6 @@ class Scaled(BaseFeaturesExtractor):
         return observations * self.scale
 
 
-def make_env(settings: TrainSettings, rules: Rules) -> Any:
-    """Returns the environment of a run, with one stream per seat."""
-    from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
-
-    table, learner = settings.table, settings.learner
-    options: dict[str, Any] = {"rules": rules, "seed": settings.seed}
-    if learner.form == "streams":
-        return SelfPlayVecEnv(table.game, learner.num_tables, table.num_players, **options)
-    return SeatVecEnv(
-        table.game, learner.num_tables, table.num_players, opponents="self", **options
-    )
-
-
 def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
     """Returns a new learner, ready to begin.
 
@@ -68,16 +55,20 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         env: Where it learns, with the library's own buffer, which takes consecutive decisions of a
             row for one stream; None is the environment of the settings' form.
     """
-    from kille_env.adapters.sb3 import SeatStreamBuffer
+    from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 
     learner, table = settings.learner, settings.table
     torch.set_num_threads(learner.torch_threads)
     rate = learner.learning_rate
     streams = learner.form == "streams" and env is None
-    venv: Any = make_env(settings, rules) if env is None else env
+    size = (table.game, learner.num_tables, table.num_players)
+    if streams:
+        env = SelfPlayVecEnv(*size, rules=rules, seed=settings.seed)
+    elif env is None:
+        env = SeatVecEnv(*size, rules=rules, seed=settings.seed, opponents="self")
     model = MaskablePPO(
         "MlpPolicy",
-        venv,
+        env,
         learning_rate=(lambda left: rate * left) if learner.anneal else rate,
         n_steps=learner.n_steps,
         batch_size=learner.batch_size,
@@ -89,7 +80,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         vf_coef=learner.vf_coef,
         max_grad_norm=learner.max_grad_norm,
         rollout_buffer_class=SeatStreamBuffer if streams else None,
-        rollout_buffer_kwargs={"env": venv} if streams else None,
+        rollout_buffer_kwargs={"env": env} if streams else None,
         policy_kwargs={
             "net_arch": list(learner.layers),
             "activation_fn": ACTIVATIONS[learner.activation],
@@ -146,7 +137,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
         weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
     weights["weight.0"] = weights["weight.0"] * scale
-    card = NetworkMetadata(
+    metadata = NetworkMetadata(
         game=table.game,
         game_version=game.version,
         num_players=table.num_players,
@@ -163,4 +154,4 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
             "with": versions(),
         },
     )
-    return NetworkPolicy(card, weights, name)
+    return NetworkPolicy(metadata, weights, name)

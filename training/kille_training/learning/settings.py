@@ -162,3 +162,15 @@ class TrainSettings:
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:
     """Reads the settings of a run; see `kille_training.settings.load`."""
     return load(TrainSettings, path, overrides, **values)
+
+
+def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Returns how plain settings differ, one text per key: "learner.gamma is 1.0, not 0.9"."""
+    found = []
+    for key in sorted(theirs.keys() | mine.keys()):
+        one, other = theirs.get(key), mine.get(key)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            found += differences(one, other, f"{prefix}{key}.")
+        elif one != other:
+            found.append(f"{prefix}{key} is {one!r}, not {other!r}")
+    return found

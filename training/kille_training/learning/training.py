@@ -15,9 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import cached_property
 from types import FrameType
 from typing import Any, Protocol
 
@@ -25,18 +24,17 @@ from sb3_contrib import MaskablePPO
 
 from kille_agents import load_policy, save_network
 from kille_agents.network import NetworkPolicy
-from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
-from kille_training.evaluation.exact import ExactRow, exact_rows, why_not
+from kille_training.evaluation.exact import exact_rows, why_not
 from kille_training.learning.checkpoints import read_checkpoint, restore, write_checkpoint
 from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learning.runs import Run, versions
 from kille_training.learning.sb3 import diverged, export, make_model, update
-from kille_training.learning.settings import TrainSettings
+from kille_training.learning.settings import TrainSettings, differences
 from kille_training.settings import build, plain
-from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.deals import build_deal
 
 
 class RunProgress(Protocol):
@@ -50,18 +48,29 @@ class RunProgress(Protocol):
 
 
 class Training:
-    """The state of a run in memory."""
+    """A run in memory: its learner, what measures it, and the tables that grow while it trains."""
 
-    def __init__(self, run: Run, settings: TrainSettings, rules: Rules) -> None:
-        self.run, self.settings, self.rules = run, settings, rules
-        self.model: MaskablePPO = make_model(settings, rules)
+    def __init__(self, run: Run, settings: TrainSettings) -> None:
+        """Begins a run; `load` resumes one.
+
+        Args:
+            run: Its folder.
+            settings: Its settings.
+        """
+        table, measure = settings.table, settings.measure
+        self.run, self.settings, self.rules = run, settings, table.resolve()
+        self.model: MaskablePPO = make_model(settings, self.rules)
         self.seconds = 0.0
         self.updates = 0
-        self.next_measurement = settings.measure.every
+        self.next_measurement = measure.every
         self.baselines = [
-            load_policy(name, settings.table.game, settings.table.num_players, rules)
-            for name in settings.measure.against
+            load_policy(name, table.game, table.num_players, self.rules) for name in measure.against
         ]
+        fits = measure.exact and not why_not(table.num_players, self.rules)
+        self.deal = build_deal(table.num_players, self.rules) if fits else None
+        self.progress = Table(run.progress, PROGRESS)
+        self.measurements = Table(run.measurements, MEASUREMENTS)
+        self.exact = Table(run.exact, EXACT)
 
     @property
     def decisions(self) -> int:
@@ -73,14 +82,44 @@ class Training:
         """Whether the run has made all its decisions."""
         return self.decisions >= self.settings.learner.total
 
+    def learn(self, board: TensorBoard, observer: RunProgress | None) -> None:
+        """Updates until the run is done; writes its tables and checkpoints.
+
+        Raises:
+            ConfigError: Training diverged.
+            KeyboardInterrupt: It was interrupted; the checkpoint has been written.
+        """
+        kept = self.decisions or -1  # the measurement before the first decision is done again too
+        self.progress.begin(kept)
+        self.measurements.begin(kept)
+        if self.deal is not None:
+            self.exact.begin(kept)
+        if self.settings.measure.every and self.decisions == 0:
+            self.measure(board, observer)
+        saved = time.monotonic()
+        with interruptible() as interrupted:
+            while not self.done:
+                row = self.update()
+                self.progress.add(row)
+                board.add("train", row, PROGRESS[3:])
+                if observer is not None:
+                    observer.updated(row, self.settings.learner.total)
+                if self._measurement_is_due():
+                    self.measure(board, observer)
+                overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
+                if overdue or self.done or interrupted():
+                    self.save()
+                    saved = time.monotonic()
+                if interrupted():  # also after the last update, so that the caller stops too
+                    raise KeyboardInterrupt
+
     def update(self) -> dict[str, Any]:
         """Plays a rollout and learns from it; returns a line of progress.csv.
 
         Raises:
             ConfigError: The network returns nonsense; nothing has been written.
         """
-        model, began = self.model, time.perf_counter()
-        before = self.decisions
+        model, began, before = self.model, time.perf_counter(), self.decisions
         learner = self.settings.learner
         try:
             update(model, learner, lambda: 1.0 - self.decisions / learner.total)
@@ -114,42 +153,38 @@ class Training:
             f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
         )
 
-    @cached_property
-    def deal(self) -> DealStages | None:
-        """The trees of a deal, if NashConv is to be measured and they fit into memory."""
-        table = self.settings.table
-        if not self.settings.measure.exact or why_not(table.game, table.num_players, self.rules):
-            return None
-        return build_deal(table.num_players, self.rules)
-
     def policy(self) -> NetworkPolicy:
         """Returns the current policy."""
         return export(self.model, self.settings, self.rules, self.settings.name)
 
-    def measure(self) -> list[Row]:
+    def measure(self, board: TensorBoard, observer: RunProgress | None) -> None:
         """Measures the current policy, without touching the random generators of training."""
-        policy = self.policy()
-        table, measure = self.settings.table, self.settings.measure
-        return payoff_table(
-            policy,
-            self.baselines,
-            table.game,
-            table.num_players,
-            self.rules,
-            deals=measure.deals,
-            seed=measure.seed,
+        policy, measure = self.policy(), self.settings.measure
+        seats = self.settings.table.num_players
+        rows = payoff_table(
+            policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
         )
+        now = {"decisions": self.decisions, "seconds": round(self.seconds, 3)}
+        for row in rows:
+            line = now | {
+                "against": row.against,
+                "play": row.play,
+                "mean": round(row.estimate.mean, 6),
+                "low": round(row.estimate.low, 6),
+                "high": round(row.estimate.high, 6),
+                "deals": row.estimate.groups,
+            }
+            self.measurements.add(line)
+            board.add(f"against_{row.against}/{row.play}", line, ("mean",))
+        if self.deal is not None:
+            for row in exact_rows(policy, seats, self.rules, PLAYS, deal=self.deal):
+                line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
+                self.exact.add(line)
+                board.add(f"exact/{row.play}", line, ("nash_conv",))
+        if observer is not None:
+            observer.measured(self.decisions, rows)
 
-    def measure_exactly(self) -> list[ExactRow]:
-        """Returns how far the current policy is from an equilibrium; nothing without a `deal`."""
-        if self.deal is None:
-            return []
-        table = self.settings.table
-        return exact_rows(
-            self.policy(), table.game, table.num_players, self.rules, PLAYS, deal=self.deal
-        )
-
-    def measurement_is_due(self) -> bool:
+    def _measurement_is_due(self) -> bool:
         """Returns whether it is time to measure, and schedules the next time."""
         every = self.settings.measure.every
         if not every or self.decisions < self.next_measurement:
@@ -173,14 +208,19 @@ class Training:
 
     def load(self, warn: Callable[[str], None]) -> None:
         """Resumes from the checkpoint; refuses one of other settings or of another game."""
-        header, arrays = read_checkpoint(self.run.checkpoint)
-        wrong = self._differences(header)
+        path, version = self.run.checkpoint, spec(self.settings.table.game).version
+        header, arrays = read_checkpoint(path)
+        theirs = build(TrainSettings, header["settings"], str(path))
+        wrong = differences(
+            _fixed(theirs, header["game_version"]), _fixed(self.settings, version), "its "
+        )
         if wrong:
-            raise ConfigError(f"{self.run.checkpoint} does not fit the run: {'; '.join(wrong)}")
+            raise ConfigError(f"{path} does not fit the run: {'; '.join(wrong)}")
+        installed = versions()
         other = [
-            f"{name} {version} (now {versions().get(name)})"
+            f"{name} {version} (now {installed.get(name)})"
             for name, version in header["made_with"].items()
-            if versions().get(name) != version
+            if installed.get(name) != version
         ]
         if other:
             warn(f"the run resumes, but not to the same bits: it was begun with {', '.join(other)}")
@@ -188,34 +228,24 @@ class Training:
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
 
-    def _differences(self, header: dict[str, Any]) -> list[str]:
-        """Returns how a checkpoint differs from the run: by table, game or settings."""
-        theirs = build(TrainSettings, header["settings"], str(self.run.checkpoint))
-        wrong = []
-        for name in ("game", "num_players"):
-            mine, its = getattr(self.settings.table, name), getattr(theirs.table, name)
-            if mine != its:
-                wrong.append(f"its {name} is {its!r}, not {mine!r}")
-        if wrong:
-            return wrong
-        rules = theirs.table.resolve().as_dict()
-        for name, value in self.rules.as_dict().items():
-            if rules[name] != value:
-                wrong.append(f"its rule {name} is {rules[name]!r}, not {value!r}")
-        version = spec(self.settings.table.game).version
-        if header["game_version"] != version:
-            wrong.append(f"its version of the game is {header['game_version']}, this is {version}")
-        for name in ("seed", "learner"):
-            mine, its = plain(getattr(self.settings, name)), plain(getattr(theirs, name))
-            if mine != its:
-                wrong.append(f"its {name} is {its!r}, not {mine!r}")
-        return wrong
+
+def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
+    """Returns what must not change between two parts of a run."""
+    table = settings.table
+    return {
+        "game": table.game,
+        "version of the game": game_version,
+        "num_players": table.num_players,
+        "rules": table.resolve().as_dict(),
+        "seed": settings.seed,
+        "learner": plain(settings.learner),
+    }
 
 
 def train(
     run: Run,
     settings: TrainSettings | None = None,
-    progress: RunProgress | None = None,
+    observer: RunProgress | None = None,
     warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> None:
     """Trains to the end of a run, from its beginning or from its checkpoint.
@@ -223,7 +253,7 @@ def train(
     Args:
         run: The folder.
         settings: Settings of a new run; None resumes the run in the folder.
-        progress: Called after updates and measurements.
+        observer: Called after updates and measurements.
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
@@ -231,44 +261,18 @@ def train(
             diverged.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
-    new = settings is not None
-    if settings is None:
-        settings = run.settings()
-    elif run.config.exists():
+    if settings is not None and run.config.exists():
         raise ConfigError(
             f"{run.folder} already holds a run. Resume it: kille train {run.folder}  "
             "Or begin another one: --name NAME"
         )
-    training = Training(run, settings, settings.table.resolve())
-    if new:
+    training = Training(run, settings or run.settings())
+    if settings is not None:
         run.write_settings(settings)
     if run.checkpoint.is_file():
         training.load(warn)
-    tables = Tables(run, training.deal is not None)
-    # The measurement before the first decision is done again too.
-    tables.begin(training.decisions or -1)
-    board = TensorBoard(run.tensorboard, training.decisions)
-    try:
-        _continue(training, tables, board, progress)
-    finally:
-        board.close()
-
-
-class Tables:
-    """The tables of a run that grow while it trains."""
-
-    def __init__(self, run: Run, exactly: bool) -> None:
-        self.updates = Table(run.progress, PROGRESS)
-        self.measured = Table(run.measurements, MEASUREMENTS)
-        self.exact = Table(run.exact, EXACT)
-        self._exactly = exactly
-
-    def begin(self, up_to: int) -> None:
-        """Keeps the lines up to a number of decisions; later ones will be computed again."""
-        self.updates.begin(up_to)
-        self.measured.begin(up_to)
-        if self._exactly:
-            self.exact.begin(up_to)
+    with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
+        training.learn(board, observer)
 
 
 def progress_of(run: Run) -> int:
@@ -276,62 +280,6 @@ def progress_of(run: Run) -> int:
     if not run.checkpoint.is_file():
         return 0
     return int(read_checkpoint(run.checkpoint)[0]["counters"]["num_timesteps"])
-
-
-def _continue(
-    training: Training,
-    tables: "Tables",
-    board: TensorBoard,
-    progress: RunProgress | None,
-) -> None:
-    """Updates until the run is done; writes its tables and checkpoints."""
-    settings = training.settings
-    saved = time.monotonic()
-    if settings.measure.every and training.decisions == 0:
-        _measure(training, tables, board, progress)
-    with interruptible() as interrupted:
-        while not training.done:
-            row = training.update()
-            tables.updates.add(row)
-            board.add("train", row, PROGRESS[3:])
-            if progress is not None:
-                progress.updated(row, settings.learner.total)
-            if training.measurement_is_due():
-                _measure(training, tables, board, progress)
-            if (
-                interrupted()
-                or training.done
-                or time.monotonic() - saved > settings.checkpoint_seconds
-            ):
-                training.save()
-                saved = time.monotonic()
-            if interrupted():  # also after the last update, so that the caller stops too
-                raise KeyboardInterrupt
-
-
-def _measure(
-    training: Training, tables: "Tables", board: TensorBoard, progress: RunProgress | None
-) -> None:
-    """Measures the current policy and writes down what it earns."""
-    rows = training.measure()
-    now = {"decisions": training.decisions, "seconds": round(training.seconds, 3)}
-    for row in rows:
-        line = now | {
-            "against": row.against,
-            "play": row.play,
-            "mean": round(row.estimate.mean, 6),
-            "low": round(row.estimate.low, 6),
-            "high": round(row.estimate.high, 6),
-            "deals": row.estimate.groups,
-        }
-        tables.measured.add(line)
-        board.add(f"against_{row.against}/{row.play}", line, ("mean",))
-    for row in training.measure_exactly():
-        line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
-        tables.exact.add(line)
-        board.add(f"exact/{row.play}", line, ("nash_conv",))
-    if progress is not None:
-        progress.measured(training.decisions, rows)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.core.spec import Rules
 from kille_env.policy import Policy
 from kille_training.evaluation.swap_map import swap_map
+from kille_training.progress import ignore
 from kille_training.reports.pages import Picture, plot
 from kille_training.reports.plots import swap_heat_map
 
@@ -14,7 +15,7 @@ DECISIONS = 600_000
 
 
 def swaps(
-    policy: Policy, num_players: int, rules: Rules, progress: Callable[[int], None] | None = None
+    policy: Policy, num_players: int, rules: Rules, progress: Callable[[int], None] = ignore
 ) -> Picture:
     """Returns the map of how likely a policy is to swap, by card and position.
 

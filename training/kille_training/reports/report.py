@@ -47,8 +47,7 @@ def report(
 
         done = part_of(progress, "reporting", 1)
         written = write_tournament_page(Folder(path), page, exact=exact, trust=trust)
-        if done is not None:
-            done(1)
+        done(1)
         return written
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")

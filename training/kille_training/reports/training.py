@@ -13,20 +13,21 @@ from kille_training.evaluation.exact import ExactRow
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
+from kille_training.progress import ignore
 from kille_training.reports import byteskille
 from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines
 from kille_training.reports.plots import learning_curve, nash_conv_curve
 from kille_training.reports.tables import MOST_POSITIONS
 from kille_training.settings import plain
 
-PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None] | None], Picture]] = {
+PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None]], Picture]] = {
     "byteskille": byteskille.swaps
 }
 """What the page shows of one game alone, by game."""
 
 
 def write_run_page(
-    run: Run, out: Path | None = None, progress: Callable[[int], None] | None = None
+    run: Run, out: Path | None = None, progress: Callable[[int], None] = ignore
 ) -> Path:
     """Writes the page of a run that has been measured at the end, and returns where it is.
 

@@ -1,0 +1,111 @@
+"""What the benchmarks of learning share: runs measured exactly, and the file of finished runs.
+
+Byteskille's single deals have trees that fit into memory, so the distance of a network from an
+equilibrium is computed and not estimated.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stable_baselines3.common.vec_env import VecEnv
+
+from kille_agents.greedy import Greedy
+from kille_env.errors import ConfigError
+from kille_env.policy import Policy
+from kille_training.learning.runs import versions
+from kille_training.learning.sb3 import export, make_model, update
+from kille_training.learning.settings import TrainSettings
+from kille_training.settings import plain
+from kille_training.solving.byteskille.deals import DealStages
+from kille_training.solving.byteskille.policies import nash_conv
+
+Point = dict[str, Any]
+"""A learner at one point of its run: "decisions" so far, "seconds" of processor time and
+"wall_seconds" that playing and updating have taken, and what each seat could gain, in stakes and
+forehand first, if all play "greedy" or "sampled"; its sum is NashConv.
+"""
+
+
+def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) -> Iterator[Point]:
+    """Trains; yields a point every `measure.every` decisions and at the end.
+
+    Measuring stops the clock.
+
+    Args:
+        settings: The run: a single deal of Byteskille.
+        deal: The trees of that deal, the dealer last.
+        env: Where it learns, see `make_model`.
+    """
+    learner, rules = settings.learner, settings.table.resolve()
+    model = make_model(settings, rules, env)
+    seconds = wall_seconds = 0.0
+    due = every = settings.measure.every or learner.total
+    while model.num_timesteps < learner.total:
+        began = time.process_time(), time.perf_counter()
+        update(model, learner, lambda: 1.0 - model.num_timesteps / learner.total)
+        seconds += time.process_time() - began[0]
+        wall_seconds += time.perf_counter() - began[1]
+        if model.num_timesteps < min(due, learner.total):
+            continue
+        due += every
+        policy = export(model, settings, rules, settings.name)
+        yield {
+            "decisions": model.num_timesteps,
+            "seconds": round(seconds, 3),
+            "wall_seconds": round(wall_seconds, 3),
+            "greedy": _gains(Greedy(policy), deal),
+            "sampled": _gains(policy, deal),
+        }
+
+
+def _gains(policy: Policy, deal: DealStages) -> list[float]:
+    stake = deal.stages[0].rules.number("stake")
+    return (nash_conv(policy, deal).improvement / stake).round(9).tolist()
+
+
+class Journal:
+    """A file of finished runs, one JSON object per line; finished runs are not repeated."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads what is there.
+
+        Args:
+            path: The file; it need not exist. A last line that was cut off is dropped.
+        """
+        self.path = path
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        whole = text[: text.rfind("\n") + 1]
+        self.lines: list[dict[str, Any]] = [json.loads(line) for line in whole.splitlines()]
+        if whole != text:  # killed while it wrote; that run is repeated
+            path.write_text(whole, encoding="utf-8")
+
+    def has(self, key: Mapping[str, Any], settings: Any) -> bool:
+        """Returns whether a run is there.
+
+        Args:
+            key: What distinguishes runs.
+            settings: The run's settings.
+
+        Raises:
+            ConfigError: It is there with other settings.
+        """
+        for line in self.lines:
+            if all(line.get(name) == value for name, value in key.items()):
+                if line["settings"] != plain(settings):
+                    raise ConfigError(
+                        f"{self.path} holds the run {dict(key)} with other settings; "
+                        "remove the file, or write to another one with --out"
+                    )
+                return True
+        return False
+
+    def add(self, key: Mapping[str, Any], settings: Any, **found: Any) -> None:
+        """Appends a finished run."""
+        line = {**key, **found, "settings": plain(settings), "made_with": versions()}
+        self.lines.append(line)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, allow_nan=False) + "\n")
