@@ -131,7 +131,7 @@ def test_figures_of_a_column_have_equal_digits():
         ]
     )
     for column in table.columns[2:]:
-        assert len({len(cell.partition(".")[2]) for cell in column.cells if cell}) == 1
+        assert len({len(str(cell).partition(".")[2]) for cell in column.cells if str(cell)}) == 1
 
 
 def test_the_verdict_says_who_is_better():

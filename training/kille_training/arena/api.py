@@ -148,6 +148,7 @@ def compare(
     time_limit: float = 60.0,
     out: str | Path | None = None,
     trust: bool = False,
+    looked: Callable[[Comparison], None] = lambda _: None,
 ) -> Comparison:
     """Plays until it is known whether a player earns more than another, or less than that and `by`.
 
@@ -174,12 +175,13 @@ def compare(
         out: Folder of the comparison, which the same call resumes for players by name or path; None
             keeps nothing on disk.
         trust: Whether model files that can run code may be loaded.
+        looked: Called with what has been found after each look.
 
     Raises:
         ConfigError: One of the two cannot play, or failed; the message says why.
     """
     names = [_name(player) for player in (better, worse)]
-    if names[0] == names[1] and better is not worse:
+    if names[0] == names[1] and better != worse:
         names[1] += " (2)"
     entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)))
     switches = _switches(rules)
@@ -193,7 +195,7 @@ def compare(
         hypotheses = Hypotheses(
             low, low + by, *(bounds or bounds_of(resolved, num_players)), alpha, beta, most
         )
-        return play_comparison(folder, settings, hypotheses, trust=trust, objects=objects)
+        return play_comparison(folder, settings, hypotheses, looked, trust=trust, objects=objects)
 
 
 def play_tournament(

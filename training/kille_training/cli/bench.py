@@ -1,13 +1,14 @@
 """`kille bench`: how fast everything is on this machine."""
 
 import sys
+from dataclasses import asdict
 
 import click
 from rich.table import Table
 
 from kille_env.registry import list_games, spec
 from kille_training.cli.console import json_option, report
-from kille_training.cli.speed import BENCHES, Row, as_object, machine
+from kille_training.cli.speed import BENCHES, Row, machine
 
 SLOW = ("train", "solve")
 
@@ -33,22 +34,18 @@ def bench(
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr)
         rows += BENCHES[name](game, seats, repeats)
-    report(as_object(rows), [_table(rows, game), _machine()], as_json)
+    about = machine()
+    result = {"machine": about, "rows": [asdict(row) for row in rows]}
+    measured_on = ", ".join(f"{name} {value}" for name, value in about.items())
+    report(result, [_table(rows, game), measured_on], as_json)
 
 
 def _table(rows: list[Row], game: str) -> Table:
-    title = f"Medians of several runs; of {game} where no game is named"
-    table = Table(title=title, title_justify="left", pad_edge=False)
-    table.add_column("what")
-    table.add_column("median", justify="right")
-    table.add_column("spread", justify="right")
-    table.add_column("unit", no_wrap=True)
-    table.add_column("target", no_wrap=True)
+    from kille_training.reports.tables import table
+
+    cells = []
     for row in rows:
         spread = "" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
-        table.add_row(row.what, f"{row.value:.4g}", spread, row.unit, row.target)
-    return table
-
-
-def _machine() -> str:
-    return ", ".join(f"{name} {value}" for name, value in machine().items())
+        cells.append((row.what, f"{row.value:.4g}", spread, row.unit, row.target))
+    title = f"Medians of several runs; of {game} where no game is named"
+    return table(title, ["what", ">median", ">spread", "unit", "target"], cells)

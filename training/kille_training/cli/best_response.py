@@ -1,10 +1,15 @@
 """`kille best-response`: a lower bound on how exploitable a player is."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kille_training.cli import console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kille_training.learning.best_response import Response
 
 
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
@@ -31,23 +36,15 @@ from kille_training.cli import console
     help="Whether POLICY samples its actions or plays the most likely one.",
 )  # fmt: skip
 @console.table_options
-@console.rules_option
-@console.trust_option
 @console.json_option
 def best_response(
     policy: str,
-    decisions: int | None,
-    minutes: float | None,
-    seeds: int,
-    deals: int,
-    seed: int,
-    play: str,
     game: str | None,
-    players: int | None,
+    num_players: int | None,
     episode: str | None,
     rules: dict[str, Any],
-    trust: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Learn to beat POLICY, which sits in all other seats, and measure by how much.
 
@@ -58,59 +55,52 @@ def best_response(
     from kille_training.learning.api import best_response as respond
     from kille_training.tables import table_for
 
-    if minutes is not None and decisions is not None:
+    if options["minutes"] is not None and options["decisions"] is not None:
         raise click.UsageError("give --decisions or --minutes, not both")
-    table, seats, resolved = table_for(policy, game, players, episode, rules)
+    seats, resolved = table_for(policy, game, num_players, episode, rules)
+    episode = str(resolved["episode"])
     with ProgressDisplay() as progress:
         found = respond(
-            policy, table, seats, rules=resolved, episode=str(resolved["episode"]),
-            decisions=decisions, minutes=minutes, seeds=seeds, deals=deals, seed=seed, play=play,
-            trust=trust, progress=progress,
+            policy, resolved.game, seats, rules=resolved, episode=episode, progress=progress,
+            **options,
         )  # fmt: skip
-    console.report(
-        {
-            "policy": policy,
-            "play": play,
-            "game": table,
-            "num_players": seats,
-            "rules": resolved.as_dict(),
-            "seeds": seeds,
-            "deals": deals,
-            "seed": seed,
-            "lower_bound": True,
-            **found.as_dict(),
-        },
-        [_table(found, policy, seats, str(resolved["episode"])), _caution(found)],
-        as_json,
-    )
-
-
-def _table(found: Any, policy: str, num_players: int, episode: str) -> Any:
-    from rich.table import Table
-
-    from kille_training.labels import position_names
-    from kille_training.learning.best_response import KEEPS
-
-    what = "match" if episode == "match" else "deal"
-    title = f"What a learnt response gains over {policy}, units a {what}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("position")
-    table.add_column(f"{policy} earns", justify="right")
-    table.add_column("response gains", justify="right")
-    table.add_column("learner", justify="right")
-    rows = zip(position_names(num_players), found.values, found.gains, found.chosen, strict=True)
-    for name, value, gain, number in rows:
-        learner = "none gains" if number == KEEPS else str(number)
-        table.add_row(name, f"{value:+.4f}", str(gain), learner)
-    table.add_row("sum", "", str(found.total), "")
-    return table
-
-
-def _caution(found: Any) -> str:
+    result = {
+        "policy": policy,
+        "play": options["play"],
+        "game": resolved.game,
+        "num_players": seats,
+        "rules": resolved.as_dict(),
+        "seeds": options["seeds"],
+        "deals": options["deals"],
+        "seed": options["seed"],
+        "lower_bound": True,
+        **found.as_dict(),
+    }
     count, decisions = len(found.decisions), sum(found.decisions)
-    learners = "learner" if count == 1 else "learners"
-    return (
-        f"Found with {decisions:,} decisions of {count} {learners} in {found.seconds:,.0f} s.\n"
+    shown = [
+        _gains(found, policy, episode),
+        f"Found with {decisions:,} decisions of {count} {'learner' if count == 1 else 'learners'} "
+        f"in {found.seconds:,.0f} s.",
         "These are lower bounds: the true best response gains at least this much, within the "
-        "interval."
+        "interval.",
+    ]
+    console.report(result, shown, as_json)
+
+
+def _gains(found: "Response", policy: str, episode: str) -> "Table":
+    """Returns the gain in each position."""
+    from kille_training.labels import position_names, unit_of
+    from kille_training.learning.best_response import KEEPS
+    from kille_training.reports.tables import table
+
+    names = position_names(len(found.gains))
+    by_position = zip(names, found.values, found.gains, found.chosen, strict=True)
+    rows = [
+        (name, f"{value:+.4f}", str(gain), "none gains" if number == KEEPS else str(number))
+        for name, value, gain, number in by_position
+    ]
+    return table(
+        f"What a learnt response gains over {policy}, units per {unit_of(episode)}",
+        ["position", f">{policy} earns", ">response gains", ">learner"],
+        [*rows, ("sum", "", str(found.total), "")],
     )

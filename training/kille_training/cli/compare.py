@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,57 +24,34 @@ from kille_training.cli import console
 @console.out_option
 @click.option("--name", help="Folder below --out; the default names the two players.")
 @console.table_options
-@console.rules_option
-@console.trust_option
 @console.json_option
 def compare(
     better: str,
     worse: str,
-    by: float,
-    low: float,
-    alpha: float,
-    beta: float,
-    most: int,
-    bounds: tuple[float, float] | None,
-    seed: int,
-    workers: int,
-    time_limit: float,
+    game: str | None,
+    num_players: int | None,
+    episode: str | None,
+    rules: dict[str, Any],
     out: Path,
     name: str | None,
-    game: str | None,
-    players: int | None,
-    episode: str | None,
-    rules: dict,
-    trust: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
 
     BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
     error hold however often you look. Run the same command again to resume.
     """
-    from kille_training.arena.compare import (
-        Comparison,
-        bounds_of,
-        compare_settings,
-        play_comparison,
-    )
-    from kille_training.arena.tournament import Folder
-    from kille_training.statistics.sequential import Hypotheses
+    from kille_training.arena.api import compare as play_comparison
+    from kille_training.arena.compare import Comparison
     from kille_training.tables import table_for
 
     for other in (worse, better):
-        table, seats, resolved = table_for(other, game, players, episode, rules)
-    switches = {key: value for key, value in resolved.as_dict().items() if key != "episode"}
-    words = (table, f"{seats}-seats", better, "against", worse)
-    folder = Folder(out / (name or re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")))
-    settings = compare_settings(
-        folder.path.name, better, worse,
-        game=table, num_players=seats, rules=switches, episode=str(resolved["episode"]),
-        seed=seed, workers=workers, time_limit=time_limit,
-    )  # fmt: skip
-    least, greatest = bounds or bounds_of(resolved, seats)
-    hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most)
+        seats, resolved = table_for(other, game, num_players, episode, rules)
+    switches = resolved.as_dict()
+    episode = str(switches.pop("episode"))
+    words = (resolved.game, f"{seats}-seats", better, "against", worse)
+    folder = out / (name or re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-."))
 
     def looked(found: Comparison) -> None:
         click.echo(
@@ -83,5 +61,8 @@ def compare(
         )
 
     with console.resumable():
-        found = play_comparison(folder, settings, hypotheses, looked, trust=trust)
-    console.report({"run": str(folder.path), **found.as_dict()}, found.sentences(), as_json)
+        found = play_comparison(
+            better, worse, resolved.game, seats, rules=switches, episode=episode, out=folder,
+            looked=looked, **options,
+        )  # fmt: skip
+    console.report({"run": str(folder), **found.as_dict()}, found.sentences(), as_json)

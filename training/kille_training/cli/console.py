@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import track
 
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.registry import list_games
@@ -24,50 +24,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 WIDTH_WITHOUT_TERMINAL = 120
 
-
-def json_option(command: F) -> F:
-    """Adds `--json`, which the command receives as `as_json`."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
-    )(command)
-
-
-def rules_option(command: F) -> F:
-    """Adds `--rules`, which the command receives as the mapping `rules`."""
-    return click.option(
-        "--rules",
-        multiple=True,
-        callback=lambda ctx, parameter, value: parse_rules(value),
-        metavar="SWITCH=VALUE",
-        help="A rule switch, or a preset's name, as often as needed; `kille games` lists them.",
-    )(command)
-
-
-def trust_option(command: F) -> F:
-    """Adds `--trust`, for model files that can run code when they are loaded."""
-    return click.option(
-        "--trust",
-        is_flag=True,
-        help="Load model files of libraries (.zip), which can run code. Only for your own files.",
-    )(command)
-
-
-def out_option(command: F) -> F:
-    """Adds `--out`, the folder for runs."""
-    return click.option(
-        "--out",
-        type=click.Path(path_type=Path),
-        default=Path("runs"),
-        show_default=True,
-        help="Where runs are.",
-    )(command)
-
-
-def name_option(command: F) -> F:
-    """Adds `--name`, the name of a run."""
-    return click.option(
-        "--name", help="Folder of the run below --out; the default is in the settings."
-    )(command)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
+)
+rules_option = click.option(
+    "--rules",
+    multiple=True,
+    callback=lambda ctx, parameter, value: parse_rules(value),
+    metavar="SWITCH=VALUE",
+    help="A rule switch, or a preset's name, as often as needed; `kille games` lists them.",
+)
+trust_option = click.option(
+    "--trust",
+    is_flag=True,
+    help="Load model files of libraries (.zip), which can run code. Only for your own files.",
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Where runs are.",
+)
+name_option = click.option(
+    "--name", help="Folder of the run below --out; the default is in the settings."
+)
 
 
 def set_option(example: str) -> Callable[[F], F]:
@@ -86,8 +67,13 @@ def set_option(example: str) -> Callable[[F], F]:
 
 
 def table_options(command: F) -> F:
-    """Adds `--game`, `--players` and `--episode` for a POLICY that was made for a table."""
+    """Adds options for the table of a POLICY, which may have been made for one.
+
+    The command receives game, num_players, episode, rules and trust.
+    """
     for option in (
+        trust_option,
+        rules_option,
         click.option(
             "--episode",
             type=click.Choice(["deal", "match"]),
@@ -95,6 +81,7 @@ def table_options(command: F) -> F:
         ),
         click.option(
             "--players",
+            "num_players",
             type=int,
             help="Seats; the default is what POLICY was made for, or the game's.",
         ),
@@ -199,49 +186,37 @@ def report_run(run: "Run", last: str, as_json: bool, **more: str) -> None:
     from kille_training.reports.tables import run_tables
 
     found = measure_run(run).as_dict()
-    shown = [*run_tables(run), last]
-    report({"run": str(run.folder), **more, **found}, shown, as_json)
+    report({"run": str(run.folder), **more, **found}, [*run_tables(run), last], as_json)
 
 
-def report(result: dict[str, Any], shown: Any, as_json: bool) -> None:
+def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
     """Prints the result of a command on standard output.
 
     Args:
         result: Everything as one object that JSON can hold.
-        shown: The same for people: lines, or anything that rich can print.
+        shown: The same for people: lines, and whatever else rich can print.
         as_json: Whether to print the object.
     """
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False, allow_nan=False))
-    elif isinstance(shown, str):
-        click.echo(shown)
-    elif isinstance(shown, (list, tuple)) and all(isinstance(line, str) for line in shown):
-        for line in shown:
-            click.echo(line)
-    else:
-        show(*shown) if isinstance(shown, (list, tuple)) else show(shown)
-
-
-def show(*things: Any) -> None:
-    """Prints tables and texts for people on standard output."""
+        return
     # Without a terminal rich would squeeze tables into 80 columns.
     free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     console = Console(file=sys.stdout, width=WIDTH_WITHOUT_TERMINAL if free else None)
-    for thing in things:
-        # A line is not broken: it may be a command to copy.
-        console.print(thing, markup=False, highlight=False, soft_wrap=isinstance(thing, str))
+    for thing in shown:
+        if isinstance(thing, str):  # never broken into lines: it may be a command to copy
+            click.echo(thing)
+        else:
+            console.print(thing)
 
 
-def progress(things: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
+def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
     """Goes through `things` with a bar on standard error, if that is a terminal."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+    return track(
+        things,
+        description=what,
+        total=total,
         console=Console(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    with bar:
-        yield from bar.track(things, total=total, description=what)

@@ -14,45 +14,24 @@ from kille_training.cli import console
     help="The player in the other seats: a name or a path. Give it as often as needed.",
 )  # fmt: skip
 @click.option(
-    "--deals",
-    type=click.IntRange(min=2),
-    default=20_000,
-    show_default=True,
+    "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Duplicate deals.",
-)
+)  # fmt: skip
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**64 - 1),
-    default=1_000_003,
-    show_default=True,
+    "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=1_000_003, show_default=True,
     help="Seed of the deals.",
-)
+)  # fmt: skip
 @click.option(
     "--play", type=click.Choice(["both", "greedy", "sampled"]), default="both", show_default=True,
     help="Whether POLICY plays its most likely action or samples one.",
 )  # fmt: skip
-@console.table_options
 @click.option(
     "--exact/--no-exact", default=None,
     help="NashConv by seat; by default for single deals of byteskille with up to 4 seats.",
 )  # fmt: skip
-@console.rules_option
-@console.trust_option
+@console.table_options
 @console.json_option
-def evaluate(
-    policy: str,
-    against: tuple[str, ...],
-    deals: int,
-    seed: int,
-    play: str,
-    game: str | None,
-    players: int | None,
-    episode: str | None,
-    exact: bool | None,
-    rules: dict[str, Any],
-    trust: bool,
-    as_json: bool,
-) -> None:
+def evaluate(policy: str, as_json: bool, **options: Any) -> None:
     """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
@@ -66,15 +45,8 @@ def evaluate(
     """
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.evaluation.api import evaluate as measure
-    from kille_training.reports.tables import exact_table, payoff_table
+    from kille_training.reports.tables import evaluation_tables
 
     with ProgressDisplay() as progress:
-        found = measure(
-            policy, game, players, rules=rules, episode=episode, against=against, deals=deals,
-            seed=seed, play=play, exact=exact, trust=trust, progress=progress,
-        )  # fmt: skip
-    unit = str(found.rules["episode"])
-    shown = [payoff_table(found.rows, found.game, unit, found.num_players)]
-    if found.exact is not None:
-        shown.append(exact_table(found.exact))
-    console.report({"policy": policy, **found.as_dict()}, shown, as_json)
+        found = measure(policy, progress=progress, **options)
+    console.report({"policy": policy, **found.as_dict()}, evaluation_tables(found), as_json)

@@ -24,11 +24,6 @@ SHARE = 10.0
 LEAST_SECONDS = 1.0
 
 
-def live_standings(store: Store, episode: str) -> "LiveStandings":
-    """Returns what shows a tournament on standard error."""
-    return LiveStandings(store, episode)
-
-
 class LiveStandings:
     """Shows the progress of a tournament (`arena.tournament.Progress`); open it as a context."""
 

@@ -17,13 +17,7 @@ from kille_env.playing import Players
 from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
-from kille_training.cli.console import (
-    game_argument,
-    json_option,
-    report,
-    rules_option,
-    trust_option,
-)
+from kille_training.cli import console
 from kille_training.cli.lineup import players_named, seating_of
 
 YOU = "You"
@@ -34,7 +28,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 @click.command(
     epilog="Example: kille play byteskille --players 5 --opponents uniform --rules gok_call=off"
 )
-@game_argument
+@console.game_argument
 @click.option("--players", type=int, help="Seats, yours included; the game's default if not given.")
 @click.option(
     "--opponents",
@@ -44,10 +38,10 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 )
 @click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
-@rules_option
+@console.rules_option
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
-@trust_option
-@json_option
+@console.trust_option
+@console.json_option
 def play(
     game: str,
     players: int | None,
@@ -90,7 +84,7 @@ def play(
         write_records(session.records(), out)
     matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in session.records()]
     result = {"game": game, "names": session.names, "seed": seed, "seat": seat, "matches": matches}
-    report(result, [f"The matches are in {out}."] if out else [], as_json)
+    console.report(result, [f"The matches are in {out}."] if out else [], as_json)
     if interrupted:
         raise KeyboardInterrupt
 

@@ -18,13 +18,13 @@ class ProgressDisplay:
     It can be passed wherever `kille_training.progress.Progress` or `RunProgress` is asked for.
     """
 
-    def __init__(self, console: Console | None = None, measure: str = "units per deal") -> None:
-        """Writes to a console, standard error by default; `measure` names what estimates are."""
+    def __init__(self, measure: str = "units per deal") -> None:
+        """Writes to standard error; `measure` names what estimates are."""
         self.measure = measure
-        self.console = console or Console(stderr=True)
-        self._last = 0.0
+        self.console = Console(stderr=True)
         self._job = ""
         self._done = self._total = 0
+        self._said = 0.0
         self._bar: Progress | None = None
 
     def __enter__(self) -> "ProgressDisplay":
@@ -41,8 +41,6 @@ class ProgressDisplay:
 
     def updated(self, row: dict[str, Any], total: int) -> None:
         """Shows an update of a run."""
-        if self._job != "training":
-            self._begin("training", total)
         note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
         self._advance(int(row["decisions"]) - self._done, note)
 
@@ -55,7 +53,7 @@ class ProgressDisplay:
     def _begin(self, job: str, total: int) -> None:
         self._stop()
         self._job, self._done, self._total = job, 0, total
-        self._last = time.monotonic()
+        self._said = time.monotonic()
         if not self.console.is_terminal:
             self._print(f"{job} ...")
             return
@@ -75,16 +73,9 @@ class ProgressDisplay:
         self._done += parts
         if self._bar is not None:
             self._bar.update(self._task, completed=min(self._done, self._total), note=note)
-        elif parts and self._is_due():
+        elif parts and time.monotonic() - self._said > LINE_SECONDS:
+            self._said = time.monotonic()
             self._print(f"{self._job}: {self._done:,} of {self._total:,}  {note}".rstrip())
-
-    def _is_due(self) -> bool:
-        """Returns whether it is time for another line, and then counts from now on."""
-        pause = 1.0 if self.console.is_terminal else LINE_SECONDS
-        due = time.monotonic() - self._last > pause
-        if due:
-            self._last = time.monotonic()
-        return due
 
     def _print(self, line: str) -> None:
         self.console.print(line, highlight=False, soft_wrap=True)

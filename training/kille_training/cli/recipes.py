@@ -25,9 +25,9 @@ def recipes(name: str | None, out: Path | None, as_json: bool) -> None:
         return
     text = shipped.recipe(name).read_text(encoding="utf-8")
     if out is None:
-        console.report({"recipe": name, "text": text}, text.rstrip(), as_json)
+        console.report({"recipe": name, "text": text}, [text.rstrip()], as_json)
         return
     if out.exists():
         raise ConfigError(f"{out} exists; choose another file, or remove it first")
     write_whole(out, text.encode())
-    console.report({"recipe": name, "out": str(out)}, f"{name} is in {out}", as_json)
+    console.report({"recipe": name, "out": str(out)}, [f"{name} is in {out}"], as_json)

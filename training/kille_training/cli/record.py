@@ -13,14 +13,7 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
-from kille_training.cli.console import (
-    game_argument,
-    json_option,
-    progress,
-    report,
-    rules_option,
-    trust_option,
-)
+from kille_training.cli import console
 from kille_training.cli.lineup import players_named, seating_of
 
 TABLES_AT_ONCE = 500
@@ -31,7 +24,7 @@ TABLES_AT_ONCE = 500
     epilog="Example: kille record byteskille --players 2 --matches 100 "
     "--agents rule_of_thumb,uniform --rules gok_call=off --out matches.jsonl"
 )
-@game_argument
+@console.game_argument
 @click.option("--players", type=int, help="Seats; the game's default if not given.")
 @click.option("--matches", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
@@ -47,10 +40,10 @@ TABLES_AT_ONCE = 500
     show_default=True,
     help="Names, run folders or policy files: one for all seats, or one per seat with commas.",
 )
-@rules_option
+@console.rules_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
-@trust_option
-@json_option
+@console.trust_option
+@console.json_option
 def record(
     game: str,
     players: int | None,
@@ -71,7 +64,7 @@ def record(
     players_by_seat = players_named(agents, seats, game, seats, resolved, trust=trust)
     summary = _Summary(seats)
     played = _play(game, resolved, players_by_seat, range(seed, seed + matches))
-    write_records(summary.count(progress(played, "playing", matches)), out)
+    write_records(summary.count(console.progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
         "game": game,
@@ -87,7 +80,7 @@ def record(
         counted(summary.deals, "deal", "deals"),
         counted(summary.decisions, "decision", "decisions"),
     ]
-    report(result, f"{listed(numbers)} in {out}", as_json)
+    console.report(result, [f"{listed(numbers)} in {out}"], as_json)
 
 
 class _Summary:

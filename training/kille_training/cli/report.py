@@ -32,4 +32,4 @@ def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool)
 
     with console.resumable(), ProgressDisplay() as progress:
         page = write(run, out, exact=exact, trust=trust, progress=progress)
-    console.report({"report": str(page)}, f"The report is in {page}", as_json)
+    console.report({"report": str(page)}, [f"The report is in {page}"], as_json)

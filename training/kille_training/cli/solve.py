@@ -13,24 +13,13 @@ ITERATIONS = 100_000
 LINE_SECONDS = 5.0
 """Seconds between two lines about the progress."""
 
-OPTIONS = {
-    "game": "GAME",
-    "num_players": "--players",
-    "match": "--match",
-    "target": "--target",
-    "iterations": "--iterations",
-    "method": "--method",
-    "memory": "--memory",
-    "out": "--out",
-}
-"""The options by the arguments of `kille_training.solve`."""
-
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
 @console.game_argument
 @click.option(
-    "--players", type=int, default=2, show_default=True, help="Seats; 2 to 4 fit into memory."
-)
+    "--players", "num_players", type=int, default=2, show_default=True,
+    help="Seats; 2 to 4 fit into memory.",
+)  # fmt: skip
 @click.option("--match", is_flag=True, help="A whole pot instead of a single deal; 2 or 3 seats.")
 @console.rules_option
 @click.option(
@@ -56,15 +45,12 @@ OPTIONS = {
 @console.json_option
 def solve(
     game: str,
-    players: int,
+    num_players: int,
     match: bool,
     rules: dict[str, Any],
-    target: float | None,
-    iterations: int | None,
-    method: str,
-    memory: float,
     out: Path | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Solve a single deal of GAME, or a whole pot: an equilibrium, measured exactly.
 
@@ -79,17 +65,19 @@ def solve(
     from kille_training.solving.byteskille.solve import solve as solve_it
 
     episode = "match" if match else str(rules.get("episode", "deal"))
-    name = f"solved-{game}-{players}{'-match' if episode == 'match' else ''}"
+    name = f"solved-{game}-{num_players}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
         with console.resumable(begun=(folder / "settings.json").is_file):
             found = solve_it(
-                game, players, rules=rules, match=match, target=target, iterations=iterations,
-                method=method, memory=memory, out=folder, observer=_show_now_and_then(),
+                game, num_players, rules=rules, match=match, out=folder,
+                observer=_show_now_and_then(), **options,
             )  # fmt: skip
             write_pictures(found, folder)
     except SolveError as error:
-        raise click.BadParameter(error.problem, param_hint=OPTIONS[error.argument]) from None
+        options_by_argument = {each.name: each for each in solve.params}
+        option = options_by_argument[error.argument].opts[0]
+        raise click.BadParameter(error.problem, param_hint=option) from None
     row = ExactRow(
         str(folder), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
     )

@@ -8,24 +8,25 @@ import contextlib
 import io
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import kille_env
-from kille_agents.network import NetworkMetadata, NetworkPolicy
+from kille_agents.network import NetworkPolicy
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import Rules
 
 TABLES = (64, 1024, 4096, 16384, 65536)
 PACKAGES = (
@@ -69,16 +70,24 @@ def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
+        about = Path("/proc/cpuinfo").read_text()
+        if named := re.search(r"^model name\s*: (.*)$", about, re.MULTILINE):
+            model = named[1]
     found = {"cpu": model, "cores": str(os.cpu_count()), "python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
             found[package] = version(package)
-    found["kille-env"] = kille_env.__version__
-    return found
+    return {**found, "kille-env": kille_env.__version__}
+
+
+def _seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
+    """Returns how long a call took each time."""
+    spent = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work(*arguments)
+        spent.append(time.perf_counter() - start)
+    return spent
 
 
 def _random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -99,7 +108,7 @@ def _step_rate(batch: Batch, decisions: int, rng: np.random.Generator) -> float:
 
 
 def _played(
-    game: str, tables: int, players: int, threads: int = 1, episode: str = "match"
+    game: str, tables: int, players: int, episode: str = "match", threads: int = 1
 ) -> Batch:
     """Returns a batch in the middle of its matches."""
     batch = kille_env.make_batch(game, tables, players, seed=0, threads=threads, episode=episode)
@@ -110,66 +119,51 @@ def _played(
     return batch
 
 
+def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
+    """Steps of several batches, in turn, so that their figures can be compared."""
+    rng = np.random.default_rng(1)
+    runs = [
+        [_step_rate(batch, 400_000, rng) / 1e6 for batch in batches.values()]
+        for _ in range(repeats)
+    ]
+    for (what, batch), rates in zip(batches.items(), zip(*runs, strict=True), strict=True):
+        target = "12 (one card)" if batch.spec.name == "byteskille" else "6.5"
+        yield _row(what, rates, "M decisions/s", target)
+
+
 def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Steps with observation, mask and rewards on one core, by number of tables and of seats."""
-    rng = np.random.default_rng(1)
     spec = kille_env.spec(game)
-    seats = sorted(
-        {spec.min_players, 3, players, spec.max_players} & set(range(2, spec.max_players + 1))
-    )
+    seats = sorted({spec.min_players, min(3, spec.max_players), spec.max_players} - {players})
     cases = [(tables, players, "match") for tables in TABLES]
-    cases += [(4096, players, "deal")] + [(4096, p, "match") for p in seats if p != players]
-    for tables, p, episode in cases:
-        batch = _played(game, tables, p, episode=episode)
-        runs = [_step_rate(batch, 400_000, rng) / 1e6 for _ in range(repeats)]
-        what = f"batch step, {tables} tables, {p} seats, {episode}"
-        yield _row(what, runs, "M decisions/s", _to_reach(game))
-
-
-def _to_reach(game: str) -> str:
-    """Millions of decisions a second that were promised."""
-    return "12 (one card)" if game == "byteskille" else "6.5"
+    cases += [(4096, players, "deal"), *((4096, p, "match") for p in seats)]
+    batches = {
+        f"batch step, {tables} tables, {p} seats, {episode}": _played(game, tables, p, episode)
+        for tables, p, episode in cases
+    }
+    yield from _rates(batches, repeats)
 
 
 def bench_games(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Every game at its own number of seats, in turn, so that their figures can be compared."""
-    rng = np.random.default_rng(1)
-    cases = [
-        (_played(name, 4096, kille_env.spec(name).default_players, episode=episode), episode)
-        for name in kille_env.list_games()
-        for episode in ("match", "deal")
-    ]
-    runs: list[list[float]] = [[] for _ in cases]
-    for _ in range(repeats):
-        for number, (batch, _) in enumerate(cases):
-            runs[number].append(_step_rate(batch, 400_000, rng) / 1e6)
-    for (batch, episode), rates in zip(cases, runs, strict=True):
-        name = batch.spec.name
-        what = f"{name}, {batch.num_players} seats, {episode}"
-        yield _row(what, rates, "M decisions/s", _to_reach(name))
+    """Every game at its own number of seats."""
+    batches = {}
+    for name, episode in product(kille_env.list_games(), ("match", "deal")):
+        seats = kille_env.spec(name).default_players
+        batches[f"{name}, {seats} seats, {episode}"] = _played(name, 4096, seats, episode)
+    yield from _rates(batches, repeats)
 
 
 def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
     """One table of the native batch, driven from Python."""
-    batch = _played(game, 1, players)
-    rng = np.random.default_rng(1)
-    runs = []
-    for _ in range(repeats):
-        actions = [_random_actions(batch.mask, rng)]
-        inside = 0.0
-        for _ in range(5000):
-            start = time.perf_counter()
-            batch.step(actions[0])
-            inside += time.perf_counter() - start
-            actions[0] = _random_actions(batch.mask, rng)
-        runs.append(inside / 5000 * 1e6)
+    batch, rng = _played(game, 1, players), np.random.default_rng(1)
+    runs = [1e6 / _step_rate(batch, 5000, rng) for _ in range(repeats)]
     yield _row(f"one table through the batch, {players} seats", runs, "µs a decision", "2")
 
 
 def bench_threads(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Two threads over one, run alternately."""
     rng = np.random.default_rng(1)
-    one, two = _played(game, 16384, players), _played(game, 16384, players, threads=2)
+    one, two = (_played(game, 16384, players, threads=threads) for threads in (1, 2))
     ratios = [_step_rate(two, 600_000, rng) / _step_rate(one, 600_000, rng) for _ in range(repeats)]
     yield _row("two threads over one, 16384 tables", ratios, "times", "1.7 (idle machine)")
 
@@ -180,19 +174,17 @@ def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
     batch = _played(game, 4096, players)
     batch.observe(0)  # compiled before they are timed
     batch.legal_actions(0)
-    parts: dict[str, list[float]] = {"observation": [], "mask": [], "rules, dealing, rewards": []}
+    shares = []
     for _ in range(repeats):
-        step = 1e9 / _step_rate(batch, 400_000, rng)
+        step = batch.num_tables / _step_rate(batch, 400_000, rng)
         seats = np.array(batch.seat)
-        looks = []
-        for look in (batch.observe, batch.legal_actions):
-            start = time.perf_counter()
-            for _ in range(50):
-                look(seats)
-            looks.append((time.perf_counter() - start) / 50 / batch.num_tables * 1e9)
-        for name, spent in zip(parts, (*looks, step - sum(looks)), strict=True):
-            parts[name].append(100 * spent / step)
-    for name, runs in parts.items():
+        looks = [
+            100 * statistics.mean(_seconds(50, look, seats)) / step
+            for look in (batch.observe, batch.legal_actions)
+        ]
+        shares.append([*looks, 100 - sum(looks)])
+    names = ("observation", "mask", "rules, dealing, rewards")
+    for name, runs in zip(names, zip(*shares, strict=True), strict=True):
         yield _row(f"share of a step: {name}", runs, "%")
 
 
@@ -235,35 +227,16 @@ def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
     """MaskablePPO end to end on seat streams, 64x64 network, one thread."""
-    import torch
-    from sb3_contrib import MaskablePPO
+    from kille_training.learning.sb3 import make_model, update
+    from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
 
-    from kille_env.adapters.sb3 import SeatStreamBuffer, SelfPlayVecEnv
-
-    torch.set_num_threads(1)
+    learner = LearnerSettings(num_tables=512, n_steps=32, batch_size=4096)
     runs = []
-    for repeat in range(min(repeats, 3)):
-        venv = SelfPlayVecEnv(
-            game, num_tables=512, num_players=players, episode="deal", seed=repeat
-        )
-        model = MaskablePPO(
-            "MlpPolicy",
-            venv,
-            rollout_buffer_class=SeatStreamBuffer,
-            rollout_buffer_kwargs={"env": venv},
-            n_steps=32,
-            batch_size=4096,
-            n_epochs=4,
-            gamma=1.0,
-            gae_lambda=1.0,
-            policy_kwargs={"net_arch": [64, 64]},
-            seed=repeat,
-            device="cpu",
-        )
-        model.learn(512 * 32)
-        start = time.perf_counter()
-        model.learn(512 * 32 * 8, reset_num_timesteps=False)
-        runs.append(512 * 32 * 8 / (time.perf_counter() - start) / 1e3)
+    for seed in range(min(repeats, 3)):
+        settings = TrainSettings(seed=seed, table=TableSettings(game, players), learner=learner)
+        model = make_model(settings, settings.table.resolve())
+        _, *spent = _seconds(9, update, model, learner, lambda: 1.0)  # the first one compiles
+        runs.append(8 * 512 * 32 / sum(spent) / 1e3)
     yield _row(f"MaskablePPO end to end, {players} seats, deals", runs, "k decisions/s", "45")
 
 
@@ -304,37 +277,27 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
     from kille_training.solving.byteskille.match_solver import solve_match
     from kille_training.solving.byteskille.policies import nash_conv
     from kille_training.solving.trees.cfr import CFR, VARIANTS
+    from kille_training.solving.trees.tree import FlatTree
+
+    def solve(tree: FlatTree, method: str, iterations: int, until: float) -> None:
+        CFR(tree, VARIANTS[method]).run(iterations, until=until)
 
     for seats, part, promised in ((2, 1e-9, "2"), (3, 1e-6, "20"), (4, 1e-4, "180")):
-        deal = build_deal(seats)  # compiled before it is timed
-        spent = []
-        for _ in range(repeats):
-            start = time.perf_counter()
-            build_deal(seats)
-            spent.append(time.perf_counter() - start)
-        yield _row(f"tree of a deal, {seats} seats", spent, "s")
+        deal = build_deal(seats)  # each of these is compiled before it is timed
+        yield _row(f"tree of a deal, {seats} seats", _seconds(repeats, build_deal, seats), "s")
         stage = deal.stages[-1]
+        target = part * float(stage.rules.number("stake"))
         for method in ("cfr+", "pcfr+", "dcfr"):
-            solver = CFR(stage.tree, VARIANTS[method])
-            solver.run(1, until=1e-300)
-            spent = []
-            for _ in range(repeats):
-                start = time.perf_counter()
-                solver = CFR(stage.tree, VARIANTS[method])
-                solver.run(1_000_000, until=part * float(stage.rules.number("stake")))
-                spent.append(time.perf_counter() - start)
+            solve(stage.tree, method, 1, 1e-300)
+            spent = _seconds(repeats, solve, stage.tree, method, 1_000_000, target)
             what = f"NashConv below {part:.0e} of the stake, {seats} seats, {method}"
             yield _row(what, spent, "s", promised)
         network = random_network(seats, stage.rules)
         nash_conv(network, stage)
-        spent = []
-        for _ in range(repeats):
-            start = time.perf_counter()
-            nash_conv(network, deal)
-            spent.append(time.perf_counter() - start)
         what = f"nash_conv of a 64x64 network, {seats} seats, {len(deal.stages)} hands"
+        spent = _seconds(repeats, nash_conv, network, deal)
         yield _row(what, spent, "s", {3: "0.5", 4: "10"}.get(seats, ""))
-    solve_match(build_match(2))  # compiled before it is timed
+    solve_match(build_match(2))
     for seats in (2, 3):  # once with three: that takes minutes
         match = build_match(seats)
         spent = [solve_match(match).seconds for _ in range(repeats if seats == 2 else 1)]
@@ -343,26 +306,12 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def random_network(seats: int, rules: Rules) -> NetworkPolicy:
-    """Returns a network with random weights."""
-    spec = kille_env.spec(rules.game)
-    sizes = (width(spec.observation(seats)), 64, 64, spec.num_actions)
-    card = NetworkMetadata(
-        game=spec.name,
-        game_version=spec.version,
-        num_players=seats,
-        rules=rules.as_dict(),
-        observation_width=sizes[0],
-        num_actions=sizes[-1],
-        layers=sizes[1:-1],
-        activation="tanh",
-        made={},
-    )
-    rng = np.random.default_rng(0)
-    weights = {}
-    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
-        weights[f"weight.{layer}"] = rng.normal(0, 0.3, (outputs, inputs)).astype(np.float32)
-        weights[f"bias.{layer}"] = np.zeros(outputs, dtype=np.float32)
-    return NetworkPolicy(card, weights)
+    """Returns a network that has not learnt anything."""
+    from kille_training.learning.sb3 import export, make_model
+    from kille_training.learning.settings import TableSettings, TrainSettings
+
+    settings = TrainSettings(table=TableSettings.of(rules, seats))
+    return export(make_model(settings, rules), settings, rules, "random")
 
 
 def bench_peers(game: str, players: int, repeats: int) -> Iterator[Row]:
@@ -420,8 +369,3 @@ BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "start": bench_start,
     "peers": bench_peers,
 }
-
-
-def as_object(rows: list[Row]) -> dict[str, Any]:
-    """Returns the table as one object."""
-    return {"machine": machine(), "rows": [asdict(row) for row in rows]}

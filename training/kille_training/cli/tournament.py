@@ -12,6 +12,9 @@ from kille_training.arena.settings import EXECUTORS
 from kille_training.cli import console
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kille_training.arena.replay import Cell
     from kille_training.arena.settings import TournamentSettings
     from kille_training.arena.tournament import Folder
 
@@ -55,7 +58,7 @@ def tournament(
     from kille_training.arena.api import play_tournament
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.live import live_standings
+    from kille_training.cli.live import LiveStandings
     from kille_training.reports.standings import renderables
 
     address = values.pop("address")
@@ -74,7 +77,7 @@ def tournament(
         return
     with console.resumable():
         result = play_tournament(
-            folder, settings, live_standings, address=address, readmit=readmit, trust=trust
+            folder, settings, LiveStandings, address=address, readmit=readmit, trust=trust
         )
     console.report(
         {"run": str(folder.path), **result.as_dict()},
@@ -107,7 +110,7 @@ def _replay(
         LiveStandings(store, "", standings=False) as progress,
     ):
         cells = replay_cells(store, settings, *pair, executor, progress, trust=trust)
-    console.report({"cells": [asdict(each) for each in cells]}, cells_table(cells), as_json)
+    console.report({"cells": [asdict(each) for each in cells]}, [cells_table(cells)], as_json)
     if not all(each.same for each in cells):
         raise click.ClickException(
             f"the results stored in {folder.path} are others; was it played with other versions "
@@ -115,22 +118,21 @@ def _replay(
         )
 
 
-def cells_table(cells: Any) -> Any:
+def cells_table(cells: "list[Cell]") -> "Table":
     """Returns replayed cells for the terminal."""
-    from rich.table import Table
-    from rich.text import Text
+    from kille_training.reports.tables import table
 
-    # As text, because names may hold what rich takes for markup.
-    title = Text(f"What {cells[0].row} earns where {cells[0].column} also sits")
-    table = Table(title=title, title_justify="left")
-    for name in ("seats", "units per deal", "deals", "tables", "matches the stored results"):
-        table.add_column(name, justify="right")
-    for cell in cells:
-        table.add_row(
-            str(cell.num_players),
-            f"{cell.mean:+.4f}" + ("" if cell.half is None else f" ± {cell.half:.4f}"),
-            f"{cell.deals:,}",
-            f"{cell.tables:,}",
-            "bit for bit" if cell.same else "NO",
-        )
-    return table
+    return table(
+        f"What {cells[0].row} earns where {cells[0].column} also sits",
+        [">seats", ">units per deal", ">deals", ">tables", ">matches the stored results"],
+        [
+            (
+                str(cell.num_players),
+                f"{cell.mean:+.4f}" + ("" if cell.half is None else f" ± {cell.half:.4f}"),
+                f"{cell.deals:,}",
+                f"{cell.tables:,}",
+                "bit for bit" if cell.same else "NO",
+            )
+            for cell in cells
+        ],
+    )

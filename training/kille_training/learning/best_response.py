@@ -238,8 +238,7 @@ def _learn(
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
     learner = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
-    switches = {name: value for name, value in rules.as_dict().items() if name != "episode"}
-    table = TableSettings(rules.game, num_players, switches, str(rules["episode"]))
+    table = TableSettings.of(rules, num_players)
     run = TrainSettings(name=f"response {number}", seed=seed, table=table, learner=learner)
     env = SeatVecEnv(
         rules.game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed

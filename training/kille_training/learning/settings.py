@@ -35,6 +35,12 @@ class TableSettings:
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
 
+    @classmethod
+    def of(cls, rules: Rules, num_players: int) -> "TableSettings":
+        """Returns the settings of a table with complete rules."""
+        switches = rules.as_dict()
+        return cls(rules.game, num_players, switches, str(switches.pop("episode")))
+
     def resolve(self) -> Rules:
         """Returns the complete rules; refuses a game, switch or table that does not exist."""
         if "episode" in self.rules:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table as RichTable
-from rich.text import Text
+from rich.table import Table
 
 from kille_env.core.text import printable
 from kille_training.arena.results import Standing, TournamentResult
 from kille_training.labels import plural_of
+from kille_training.reports.tables import table
 
 
-def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0) -> RichTable:
+def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0) -> Table:
     """Returns standings for the terminal.
 
     Args:
@@ -20,21 +20,17 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
         measure: What the means hold, as "units per deal".
         most: How many to show, the best ones; 0 is all.
     """
-    table = RichTable(title=title, title_justify="left")
-    table.add_column("", justify="right")
-    table.add_column("entrant")
-    table.add_column(measure, justify="right")
-    table.add_column(plural_of(measure.split()[-1]), justify="right")
     shown = rows[:most] if most else rows
+    cells = []
     for row in shown:
         mean = "" if row.mean is None else f"{row.mean:+.4f}"
         half = "" if row.half is None else f" ± {row.half:.4f}"
         place = "out" if row.out is not None else str(row.place or "")
-        # As text, because a name may hold what rich takes for markup.
-        table.add_row(place, Text(printable(row.name)), mean + half, f"{row.deals:,}")
+        cells.append((place, row.name, mean + half, f"{row.deals:,}"))
     if len(rows) > len(shown):
-        table.add_row("", f"and {len(rows) - len(shown)} more", "", "")
-    return table
+        cells.append(("", f"and {len(rows) - len(shown)} more", "", ""))
+    many = plural_of(measure.split()[-1])
+    return table(title, [">", "entrant", f">{measure}", f">{many}"], cells)
 
 
 def renderables(result: TournamentResult) -> list[Any]:
