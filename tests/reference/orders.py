@@ -1,23 +1,34 @@
-"""Orders that are written down, as statistics take them."""
+"""Observations and orders that are written down, as statistics take them."""
 
 import numpy as np
 
+from kille_training.statistics.observations import Observations
 from kille_training.statistics.rankings import Rankings
+
+
+def observed(members, scores, deal=None, finishes=None):
+    """Observations of deals of their own, unless `deal` says otherwise."""
+    members, scores = np.array(members, np.int32), np.array(scores, float)
+    count, seats = members.shape
+    if finishes is None:
+        finishes = np.full((count, seats, seats), 1 / seats)
+    return Observations(
+        members,
+        np.arange(count) if deal is None else np.array(deal),
+        np.zeros(count, np.int32),
+        scores - scores.mean(axis=1, keepdims=True),
+        scores,
+        np.asarray(finishes, np.float32),
+    )
 
 
 def rankings_of(orders, entrants, clusters=None):
     """`[[[2], [0, 1]]]` is one table that 2 won; clusters are the tables' deals."""
-    players, rank, start = [], [], [0]
+    players, rank = [], []
     for groups in orders:
-        for group in groups:
-            rank += [len(players) - start[-1]] * len(group)
-            players += sorted(group)
-        start.append(len(players))
+        players.append([member for group in groups for member in sorted(group)])
+        places = np.cumsum([0, *map(len, groups)])
+        rank.append(np.repeat(places[:-1], np.diff(places)))
     deals = np.arange(len(orders)) if clusters is None else np.asarray(clusters)
-    return Rankings(
-        np.array(players, np.int32),
-        np.array(rank, np.int32),
-        np.array(start, np.int64),
-        np.unique(deals, return_inverse=True)[1].astype(np.int64),
-        entrants,
-    )
+    cluster = np.unique(deals, return_inverse=True)[1]
+    return Rankings(np.array(players, np.int32), np.array(rank, np.int32), cluster, entrants)

@@ -13,7 +13,7 @@ from kille_training.evaluation import collusion
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import strategies_of
 from kille_training.solving.trees.values import expected_values
-from kille_training.statistics.observations import Observations
+from reference.orders import observed
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
 PACK = ("BL", "L2", "L6", "GO", "L9", "KI")
@@ -130,16 +130,7 @@ def test_a_pair_that_helps_each_other_is_found_in_a_tournament():
     colluding = np.isin(members, (1, 3))
     together = colluding.sum(axis=1) == 2
     scores[together] += np.where(colluding[together], 0.3, -0.6)
-    scores -= scores.mean(axis=1, keepdims=True)
-    told = Observations(
-        members.astype(np.int32),
-        deal,
-        np.tile(np.arange(len(lineups)), 300).astype(np.int32),
-        scores,
-        scores,
-        np.full((len(members), 3, 3), 1 / 3, dtype=np.float32),
-    )
-    found = collusion.pair_gains(told)
+    found = collusion.pair_gains(observed(members, scores, deal), 5)
     named = collusion.pairs(5)
     assert len(found.mean) == len(named) == 10
     guilty = named.index((1, 3))
@@ -147,7 +138,8 @@ def test_a_pair_that_helps_each_other_is_found_in_a_tournament():
     assert found.low[guilty] > 0.4
     assert found.mean.argmax() == guilty
     assert found.deals.tolist() == [300] * 10
-    alone = collusion.pair_gains(told.take(together), 5)
+    alone = observed(members[together], scores[together], deal[together])
+    alone = collusion.pair_gains(alone, 5)
     assert np.isnan(alone.mean[guilty]), "never one without the other"
 
 
@@ -161,15 +153,7 @@ def test_strength_and_company_are_no_collusion():
     for _ in range(100):
         cards = np.repeat(rng.normal(0, 1, (40, 3)), len(lineups), axis=0)
         scores = strength[members] + cards + rng.normal(0, 1, members.shape)
-        scores -= scores.mean(axis=1, keepdims=True)
-        told = Observations(
-            members.astype(np.int32),
-            np.repeat(np.arange(40), len(lineups)),
-            np.tile(np.arange(len(lineups)), 40).astype(np.int32),
-            scores,
-            scores,
-            np.full((len(members), 3, 3), 1 / 3, dtype=np.float32),
-        )
-        found = collusion.pair_gains(told)
+        told = observed(members, scores, np.repeat(np.arange(40), len(lineups)))
+        found = collusion.pair_gains(told, 5)
         hits.append((found.low <= 0) & (found.high >= 0))
     assert 0.92 <= np.mean(hits) <= 0.975

@@ -7,11 +7,9 @@ from open_spiel.python.egt import alpharank
 from scipy.optimize import linprog
 
 from kille_env.errors import KilleError
-from kille_training.statistics import meta_game
 from kille_training.statistics.alpha_rank import settle, single_population
 from kille_training.statistics.lotteries import levels
 from kille_training.statistics.nash_averaging import max_entropy_equilibrium, nash_average
-from kille_training.statistics.observations import Observations
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 TRANSITIVE = np.array([[0.0, -1, -1], [1, 0, -1], [1, 1, 0]])
@@ -24,19 +22,6 @@ CLASSIC = {
     "prisoners": PRISONERS,
     "nothing": np.zeros((4, 4)),
 }
-
-
-def observed(members, scores):
-    members, scores = np.array(members, np.int32), np.array(scores, float)
-    count, seats = members.shape
-    return Observations(
-        members,
-        np.arange(count),
-        np.zeros(count, np.int32),
-        scores - scores.mean(axis=1, keepdims=True),
-        scores,
-        np.full((count, seats, seats), 1 / seats, np.float32),
-    )
 
 
 def random_table(seed, entrants=6):
@@ -64,29 +49,16 @@ class TestAlphaRank:
 
     def test_settles_where_openspiel_cannot_go(self):
         table = antisymmetric(5) / 1000  # payoffs of a card game are small
-        ranks, alpha = settle(lambda at: single_population(table, at), table)
+        ranks, alpha = settle(table)
         assert ranks == pytest.approx(single_population(table, 1000 * alpha), abs=1e-3)
         assert ranks.sum() == pytest.approx(1)
-        same, _ = settle(lambda at: single_population(np.zeros((3, 3)), at), np.zeros((3, 3)))
+        same, _ = settle(np.zeros((3, 3)))
         assert same == pytest.approx([1 / 3] * 3)
-        ranks, _ = settle(lambda at: single_population(TRANSITIVE, at), TRANSITIVE)
+        ranks, _ = settle(TRANSITIVE)
         assert ranks == pytest.approx([0, 0, 1])
         close = np.array([[0, 1], [1 - 1e-9, 0]])
-        ranks, _ = settle(lambda at: single_population(close, at), close)
+        ranks, _ = settle(close)
         assert ranks == pytest.approx([1, 0], abs=1e-6)
-
-    @pytest.mark.parametrize(
-        ("asked", "message"),
-        [
-            (lambda: single_population(np.zeros((2, 3)), 1), r"payoffs of shape \(2, 3\)"),
-            (lambda: single_population(np.full((2, 2), np.nan), 1), "4 payoffs are unknown"),
-            (lambda: single_population(TRANSITIVE, 0), "an alpha of 0"),
-            (lambda: single_population(TRANSITIVE, 1, 1), "a population of 1"),
-        ],
-    )
-    def test_refuses_what_it_cannot_rank(self, asked, message):
-        with pytest.raises(KilleError, match=message):
-            asked()
 
 
 def check_equilibrium(payoff, chosen):
@@ -277,18 +249,3 @@ class TestLotteries:
         expected = dict(zip(*outcome.ranking_with_scores(), strict=True))
         found = score(levels(majority_of(votes, 6)))
         assert found == pytest.approx([expected[entrant] for entrant in range(6)], abs=1e-8)
-
-
-class TestPayoffs:
-    def test_are_compared_at_shared_tables(self):
-        # 0 and 1 meet twice, once with copies of 1 beside 0; 2 meets 0 alone
-        given = observed([[0, 1, 1], [0, 2, 0], [1, 0, 3]], [[4, -1, -3], [1, -1, 0], [1, 1, -2]])
-        told = meta_game.against(given, 4)
-        assert told.margin[0, 1] == pytest.approx((4 - -2 + 0) / 2)
-        assert told.majority[0, 1] == pytest.approx(1 / 2)
-        assert told.margin[0, 2] == pytest.approx(1.5)
-        assert np.isnan(told.margin[1, 2]) and told.observations[1, 2] == 0
-        assert told.observations[0].tolist() == [3, 2, 1, 1]
-        known = told.among(np.array([0, 1, 3]))
-        assert np.array_equal(known.margin, -known.margin.T)
-        assert nash_average(known.margin).chosen == pytest.approx([1, 0, 0])

@@ -114,7 +114,7 @@ def exact_collusion(
     )
 
 
-def pair_gains(observations: Observations, entrants: int | None = None) -> Intervals:
+def pair_gains(observations: Observations, entrants: int) -> Intervals:
     """Returns what pairs earn together beyond what each earns where the other is absent.
 
     The rest of the table differs, which the model allows for: scores are explained by strengths,
@@ -124,13 +124,12 @@ def pair_gains(observations: Observations, entrants: int | None = None) -> Inter
 
     Args:
         observations: Tables of one size, 3 seats or more.
-        entrants: E; None is one more than the highest number seen.
+        entrants: How many entrants there are, E.
 
     Returns:
         Intervals of all pairs in the order of `pairs`; NaN where a gain cannot be told from
         strengths: two never sat together with a third, or never apart.
     """
-    entrants = observations.entrants if entrants is None else entrants
     members, scores = observations.members, observations.scores
     seats = observations.seats
     deals, row = np.unique(observations.deal, return_inverse=True)

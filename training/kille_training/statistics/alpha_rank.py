@@ -15,12 +15,11 @@ alpha is too large. The results equal those of OpenSpiel (`python/egt/alpharank.
 any.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import logsumexp, softmax
 
 from kille_env.errors import KilleError
+from kille_training.statistics.nash_averaging import checked
 
 POPULATION = 50
 """Size of the population, the paper's m."""
@@ -45,57 +44,33 @@ def single_population(payoff: np.ndarray, alpha: float, population: int = POPULA
         alpha: How strongly payoffs count.
         population: Size of the population, m.
     """
-    _check_alpha(alpha, population)
-    payoff = _known(payoff)
+    payoff = checked(payoff)
     return _long_run(_log_fixation(alpha * (payoff.T - payoff), population))
 
 
-def settle(rank: Callable[[float], np.ndarray], payoff: np.ndarray) -> tuple[np.ndarray, float]:
-    """Raises alpha until the ranks stop changing, and returns them and the alpha.
+def settle(payoff: np.ndarray) -> tuple[np.ndarray, float]:
+    """Raises alpha until the ranks stop changing, and returns them, [E], and the alpha.
 
     Args:
-        rank: Returns the ranks for an alpha, such as `partial(single_population, table)`.
-        payoff: The payoffs, of any shape; the first alpha depends on how far they are apart.
+        payoff: [E, E], what the row earns against the column.
     """
-    values = np.unique(payoff[np.isfinite(payoff)])
-    reach = float(values[-1] - values[0]) if len(values) else 0.0
+    values = np.unique(checked(payoff))
+    reach = float(values[-1] - values[0])
     gaps = np.diff(values)
     gaps = gaps[gaps > ROUNDING * reach]
     if not len(gaps):
-        return rank(1.0), 1.0
+        return single_population(payoff, 1.0), 1.0
     # Before alpha tells the two closest payoffs apart, little may change and much is to come.
     tells_apart = 1 / (POPULATION * float(gaps.min()))
     alpha = 1 / (POPULATION * reach)
-    last = rank(alpha)
+    last = single_population(payoff, alpha)
     for _ in range(MAX_DOUBLINGS):
         alpha *= 2
-        ranks = rank(alpha)
+        ranks = single_population(payoff, alpha)
         if alpha > tells_apart and np.allclose(ranks, last, rtol=1e-5, atol=1e-8):
             return ranks, alpha
         last = ranks
     raise KilleError(f"the ranks still change at an alpha of {alpha:g}")
-
-
-def _check_alpha(alpha: float, population: int) -> None:
-    if not (np.isfinite(alpha) and alpha > 0):
-        raise KilleError(f"an alpha of {alpha} is impossible; expected a number above 0")
-    if population < 2:
-        raise KilleError(f"a population of {population} cannot change; expected 2 or more")
-
-
-def _known(payoff: np.ndarray) -> np.ndarray:
-    """Returns payoffs as float64 if there is one for each row and column."""
-    payoff = np.asarray(payoff, float)
-    if payoff.ndim != 2 or payoff.shape[0] != payoff.shape[1]:
-        raise KilleError(f"payoffs of shape {payoff.shape}: expected as many rows as columns")
-    if not np.isfinite(payoff).all():
-        missing = np.argwhere(~np.isfinite(payoff))
-        shown = ", ".join(str(tuple(map(int, cell))) for cell in missing[:5])
-        raise KilleError(
-            f"{len(missing)} payoffs are unknown, the first at {shown}: alpha-rank needs all of "
-            "them; play these tables, leave entrants out, or rank by the margins of against"
-        )
-    return payoff
 
 
 def _log_fixation(edge: np.ndarray, population: int) -> np.ndarray:

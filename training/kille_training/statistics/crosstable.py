@@ -1,4 +1,4 @@
-"""What each entrant earns where each other one also sits, and how sure that is.
+"""How each two entrants compare at the tables where both sit, and how sure that is.
 
 The cell of a row and a column is the mean score of the row's entrant over the observations in which
 the column's entrant also sits at the table. At tables of two seats that is the score of one against
@@ -11,92 +11,100 @@ other. The crosstables of the Annual Computer Poker Competition are the model: m
 intervals, shaded where significant.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from kille_training.statistics.intervals import (
     CONFIDENCE,
+    Intervals,
     entrant_scores,
     means,
+    stacked,
     sums_by_deal,
 )
 from kille_training.statistics.observations import Observations
+from kille_training.statistics.rankings import EQUAL
 
 
 @dataclass(frozen=True)
-class CrossTable:
-    """A crosstable of E entrants; NaN, and 0 deals, where two never sat together. All [E, E].
+class CrossTable(Intervals):
+    """Units per deal that the row's entrant earns where the column's also sits, of E entrants.
+
+    All arrays are [E, E], with NaN and 0 deals where two never met. Entrants that sit at a table
+    several times have the mean of their places.
 
     Attributes:
-        mean: Units per deal that the row's entrant earns where the column's also sits.
-        low: Lower ends of the 95% intervals.
-        high: Upper ends.
-        deals: Deals behind each cell.
         mark: 1 where the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
         firm: The same with all cells looked at together.
         above: Share of the observations of both in which the row's entrant earned more than the
             column's; equal scores count half.
-        above_low: Lower ends of its 95% intervals.
-        above_high: Upper ends.
+        margin: Units per deal that the row's entrant earned more than the column's.
+        beats: Whether that margin is significantly above 0, all pairs looked at together: the
+            chance that any of these marks is wrong is at most 5%.
     """
 
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    deals: np.ndarray
     mark: np.ndarray
     firm: np.ndarray
-    above: np.ndarray
-    above_low: np.ndarray
-    above_high: np.ndarray
+    above: Intervals
+    margin: Intervals
+    beats: np.ndarray
 
 
-def crosstable(
-    observations: Observations, entrants: int | None = None, *, skewed: bool = False
-) -> CrossTable:
+def crosstable(observations: Observations, entrants: int) -> CrossTable:
     """Returns the crosstable of tables of one size.
 
     Args:
         observations: What was played.
-        entrants: E; None is one more than the highest number seen.
-        skewed: Whether to bend the intervals of the means for skewed scores.
+        entrants: How many entrants there are, E.
     """
+
+    def cells(compare: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intervals:
+        """Returns the means of what compares an entrant's scores [G, 1] with the others' [G, E]."""
+        rows = []
+        for entrant in range(entrants):
+            mine = np.isfinite(scores[:, entrant])
+            theirs = scores[mine]
+            theirs[:, entrant] = np.nan
+            found = compare(scores[mine, entrant, None], theirs)
+            rows.append(means(sums_by_deal(observations.deal[mine], found)))
+        return stacked(rows)
+
     scores = entrant_scores(observations, entrants)
-    size = scores.shape[1]
-    sits = np.isfinite(scores)
-    rows, shares = [], []
-    for entrant in range(size):
-        mine = np.flatnonzero(sits[:, entrant])
-        deal, own, theirs = observations.deal[mine], scores[mine, entrant, None], scores[mine]
-        together = sits[mine].copy()
-        together[:, entrant] = False
-        cell = np.where(together, own, np.nan)
-        rows.append(means(sums_by_deal(deal, cell), skewed=skewed))
-        with np.errstate(invalid="ignore"):
-            more = (np.sign(own - theirs) + 1) / 2
-        shares.append(means(sums_by_deal(deal, np.where(together, more, np.nan))))
-    mean = np.array([row.mean for row in rows])
-    p_values = np.array([row.p_values() for row in rows])
-    family = np.isfinite(p_values)
-    if observations.seats == 2:  # a cell and its mirror image are one test
-        family &= np.triu(np.ones((size, size), dtype=bool))
-    firm = np.zeros((size, size), dtype=bool)
-    firm[family] = holm(p_values[family])
-    if observations.seats == 2:
-        firm |= firm.T
-    sign = np.sign(np.nan_to_num(mean)).astype(np.int8)
+    earned = cells(lambda own, theirs: np.where(np.isfinite(theirs), own, np.nan))
+    above = cells(lambda own, theirs: (_sign(own - theirs) + 1) / 2)
+    margin = cells(lambda own, theirs: own - theirs)
+    p_values = earned.p_values()
+    sign = np.sign(np.nan_to_num(earned.mean)).astype(np.int8)
     return CrossTable(
-        mean=mean,
-        low=np.array([row.low for row in rows]),
-        high=np.array([row.high for row in rows]),
-        deals=np.array([row.deals for row in rows]),
+        **vars(earned),
         mark=np.where(p_values < 1 - CONFIDENCE, sign, 0).astype(np.int8),
-        firm=np.where(firm, sign, 0).astype(np.int8),
-        above=np.array([row.mean for row in shares]),
-        above_low=np.clip([row.low for row in shares], 0, 1),
-        above_high=np.clip([row.high for row in shares], 0, 1),
+        firm=np.where(_firm(p_values, mirrored=observations.seats == 2), sign, 0).astype(np.int8),
+        above=above,
+        margin=margin,
+        beats=_firm(margin.p_values(), mirrored=True) & (margin.mean > 0),
     )
+
+
+def _sign(difference: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(difference) <= EQUAL, 0.0, np.sign(difference))
+
+
+def _firm(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:
+    """Returns which cells are significant together, [E, E] bool.
+
+    Args:
+        p_values: [E, E], NaN where there is nothing to test.
+        mirrored: Whether a cell and its mirror image are one test.
+    """
+    family = np.isfinite(p_values)
+    if mirrored:
+        family = np.triu(family)
+    firm = np.zeros(p_values.shape, dtype=bool)
+    firm[family] = holm(p_values[family])
+    return firm | firm.T if mirrored else firm
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:

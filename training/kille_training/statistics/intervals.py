@@ -12,23 +12,16 @@ regression with multi-stage samples*, Survey Methodology 28 (2002): it has no bi
 observations have one variance, and where every deal has as many observations it is the variance of
 Student's interval over deals. The degrees of freedom are Satterthwaite's, for observations that
 depend wholly on their deal; deals that are played more often than others count for fewer, and with
-as many observations everywhere they are the deals less one. Contrasts of several means over the
-same deals, such as differences of two entrants, add up their residuals deal by deal: what the cards
-do to both cancels.
-
-Student's interval is symmetric, and few deals of a skewed score miss on one side. `skewed=True`
-bends it by the third moment with the transformation of Hall, *On the removal of skewness by
-transformation*, JRSS B 54 (1992), which is monotone and has a closed inverse. The end that comes
-nearer to the mean by it stays where it was: where few scores differ from 0 at all the third moment
-is little but noise.
+as many observations everywhere they are the deals less one. The difference of two means over the
+same deals subtracts their residuals deal by deal: what the cards do to both cancels.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy import stats
 
-from kille_env.errors import KilleError
 from kille_training.statistics.observations import Observations
 
 CONFIDENCE = 0.95
@@ -36,7 +29,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Intervals:
-    """Means with their intervals; NaN where there is none. All arrays [K].
+    """Means with their intervals; NaN where there is none. All arrays have the same shape.
 
     Attributes:
         mean: The means.
@@ -60,7 +53,7 @@ class Intervals:
         return (self.high - self.low) / 2
 
     def p_values(self) -> np.ndarray:
-        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided, [K].
+        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided.
 
         Where a mean has no spread at all it is 1 for a mean of 0, else 0.
         """
@@ -89,37 +82,39 @@ class Sums:
         return Sums(self.deal[rows], self.total[rows], self.count[rows])
 
 
-def sums_by_deal(deal: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> Sums:
+def stacked(rows: Sequence[Intervals]) -> Intervals:
+    """Returns intervals of one length, [K], as the rows of arrays [E, K]."""
+    names = [each.name for each in fields(Intervals)]
+    return Intervals(*(np.array([getattr(row, name) for row in rows]) for name in names))
+
+
+def sums_by_deal(deal: np.ndarray, scores: np.ndarray) -> Sums:
     """Adds scores up by deal.
 
     Args:
         deal: [G] the deal of each observation.
         scores: [G, K] scores; NaN where an observation says nothing.
-        counts: [G, K] how many scores each stands for, which `scores` are then sums of; None is
-            one each.
     """
     order = np.argsort(deal, kind="stable")
     numbers, begin = np.unique(deal[order], return_index=True)
     given = scores[order]
     seen = np.isfinite(given)
-    counted = seen.astype(float) if counts is None else np.where(seen, counts[order], 0.0)
     if not len(numbers):
         return Sums(numbers, np.zeros((0, scores.shape[1])), np.zeros((0, scores.shape[1])))
     total = np.add.reduceat(np.where(seen, given, 0.0), begin, axis=0)
-    count = np.add.reduceat(counted, begin, axis=0)
+    count = np.add.reduceat(seen.astype(float), begin, axis=0)
     return Sums(numbers, total, count)
 
 
-def entrant_scores(observations: Observations, entrants: int | None = None) -> np.ndarray:
+def entrant_scores(observations: Observations, entrants: int) -> np.ndarray:
     """Returns each entrant's score in each observation, [G, E]; NaN where it does not sit.
 
     An entrant that sits at a table several times has the mean over its places.
 
     Args:
         observations: Tables of one size.
-        entrants: E; None is one more than the highest number seen.
+        entrants: How many entrants there are, E.
     """
-    entrants = observations.entrants if entrants is None else entrants
     count, seats = observations.members.shape
     total, places = np.zeros((count, entrants)), np.zeros((count, entrants))
     rows = np.arange(count)
@@ -130,57 +125,18 @@ def entrant_scores(observations: Observations, entrants: int | None = None) -> n
         return total / places
 
 
-def units(
-    observations: Observations, entrants: int | None = None, *, skewed: bool = False
-) -> Intervals:
-    """Returns the units per deal that each entrant earns, [E].
-
-    Args:
-        observations: Tables of one size.
-        entrants: E; None is one more than the highest number seen.
-        skewed: Whether to bend the intervals for skewed scores.
-    """
-    scores = entrant_scores(observations, entrants)
-    return means(sums_by_deal(observations.deal, scores), skewed=skewed)
+def units(observations: Observations, entrants: int) -> Intervals:
+    """Returns the units per deal that each entrant earns, [E]; see `entrant_scores`."""
+    return means(sums_by_deal(observations.deal, entrant_scores(observations, entrants)))
 
 
-def means(sums: Sums, *, skewed: bool = False) -> Intervals:
-    """Returns the mean of each thing that is measured, [K].
-
-    Args:
-        sums: Its scores by deal.
-        skewed: Whether to bend the intervals for skewed scores.
-    """
+def means(sums: Sums) -> Intervals:
+    """Returns the mean of each thing that is measured, [K]."""
     share, residual, mean = _residuals(sums)
-    return _intervals(mean, share, residual, (sums.count > 0).sum(axis=0), skewed)
+    return _intervals(mean, share, residual, (sums.count > 0).sum(axis=0))
 
 
-def contrasts(sums: Sums, weights: np.ndarray, *, skewed: bool = False) -> Intervals:
-    """Returns sums of weighted means over the same deals.
-
-    Args:
-        sums: The scores of K things by deal.
-        weights: [C, K], a row for each contrast: (1, -1) is a difference.
-        skewed: Whether to bend the intervals for skewed scores.
-
-    Returns:
-        C intervals; NaN where a mean with a weight has no observation.
-    """
-    share, residual, mean = _residuals(sums)
-    weights = np.asarray(weights, dtype=float)
-    known = np.isfinite(mean)
-    lost = (weights[:, ~known] != 0).any(axis=1)
-    value = np.where(lost, np.nan, weights @ np.where(known, mean, 0.0))
-    size = np.abs(weights)
-    with np.errstate(invalid="ignore"):
-        weighing = np.nan_to_num(share) @ size.T / size.sum(axis=1)
-    used = ((sums.count > 0).astype(float) @ size.T > 0).sum(axis=0)
-    return _intervals(value, weighing, np.nan_to_num(residual) @ weights.T, used, skewed)
-
-
-def difference(
-    observations: Observations, better: int, worse: int, *, skewed: bool = False
-) -> Intervals:
+def difference(observations: Observations, better: int, worse: int) -> Intervals:
     """Returns how much more one entrant earns than another, over deals that both have played.
 
     Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
@@ -190,7 +146,6 @@ def difference(
         observations: Tables of one size.
         better: The entrant whose units count.
         worse: The entrant whose units are subtracted.
-        skewed: Whether to bend the interval for skewed scores.
 
     Returns:
         One interval, [1].
@@ -198,24 +153,27 @@ def difference(
     scores = entrant_scores(observations, max(observations.entrants, better + 1, worse + 1))
     sums = sums_by_deal(observations.deal, scores[:, [better, worse]])
     common = sums.take(np.flatnonzero((sums.count > 0).all(axis=1)))
-    return contrasts(common, np.array([[1.0, -1.0]]), skewed=skewed)
+    share, residual, mean = _residuals(common)
+    return _intervals(
+        mean[:1] - mean[1:],
+        share.mean(axis=1, keepdims=True),
+        residual[:, :1] - residual[:, 1:],
+        np.array([len(common.deal)]),
+    )
 
 
-def convergence(sums: Sums, points: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def convergence(sums: Sums, points: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """Returns how the intervals narrow while deals are played, for a plot.
 
     Args:
-        sums: The scores of K things by deal.
+        sums: The scores of K things by deal, of two deals or more.
         points: How many numbers of deals to look at, evenly spaced on a log scale.
 
     Returns:
-        The numbers of deals [N], the means [N, K] and half the intervals [N, K] after so many.
+        The numbers of deals [N], and half the intervals [N, K] after so many.
     """
-    if len(sums.deal) < 2:
-        raise KilleError(f"an interval needs 2 deals or more, got {len(sums.deal)}")
     played = np.unique(np.geomspace(2, len(sums.deal), points).round().astype(np.int64))
-    found = [means(sums.take(np.arange(count))) for count in played]
-    return played, np.array([one.mean for one in found]), np.array([one.half for one in found])
+    return played, np.array([means(sums.take(np.arange(count))).half for count in played])
 
 
 def _residuals(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -229,22 +187,14 @@ def _residuals(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _intervals(
-    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, deals: np.ndarray, skewed: bool
+    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, deals: np.ndarray
 ) -> Intervals:
     """Makes intervals of means, [K], from the deals' shares and adjusted residuals, [D, K]."""
     enough = deals >= 2
     freedom = np.where(enough, _freedom(np.nan_to_num(share)), np.nan)
-    square = np.where(enough, (residual**2).sum(axis=0), np.nan)
-    error = np.sqrt(square)
-    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
-    low, high = mean - quantile * error, mean + quantile * error
-    if skewed:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            cubes = (residual**3).sum(axis=0)
-            third = np.where(square > 0, cubes / error**3, 0.0)
-        low = np.minimum(low, mean - error * _bend(quantile, third))
-        high = np.maximum(high, mean - error * _bend(-quantile, third))
-    return Intervals(mean, low, high, error, freedom, deals)
+    error = np.sqrt(np.where(enough, (residual**2).sum(axis=0), np.nan))
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    return Intervals(mean, mean - half, mean + half, error, freedom, deals)
 
 
 def _freedom(share: np.ndarray) -> np.ndarray:
@@ -270,15 +220,3 @@ def _freedom(share: np.ndarray) -> np.ndarray:
         square += 2 * (cross**2 * variance).sum(axis=0) * spread + 2 * weight**2
         square += (middle * spread) ** 2 - 4 * middle * weight * spread
         return trace**2 / square
-
-
-def _bend(quantile: np.ndarray, third: np.ndarray) -> np.ndarray:
-    """Returns where a skewed Student's ratio has a quantile.
-
-    `third` is the estimate's third standardised moment: skewness over the root of the number of
-    deals. Hall's transformation of the ratio t is t + c t^2 / 3 + c^2 t^3 / 27 + c / 6.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        inside = 1 + third * (quantile - third / 6)
-        bent = 3 / third * (np.cbrt(inside) - 1)
-    return np.where(np.abs(third) < 1e-9, quantile, bent)

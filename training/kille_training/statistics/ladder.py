@@ -45,15 +45,11 @@ def climb(rankings: Rankings) -> Ladder:
     """Returns the beliefs after all tables, in the order of the deals."""
     model = PlackettLuce()
     beliefs: list[PlackettLuceRating] = [model.rating() for _ in range(rankings.entrants)]
-    players, rank = rankings.players.tolist(), rankings.rank.tolist()
-    start = rankings.start.tolist()
-    for table in range(len(rankings)):
-        low, high = start[table], start[table + 1]
-        seated = players[low:high]
+    for seated, rank in zip(rankings.players.tolist(), rankings.rank.tolist(), strict=True):
         before = [beliefs[player] for player in seated]
         if len(set(seated)) < len(seated):  # otherwise one object would be moved twice
             before = [model.rating(mu=belief.mu, sigma=belief.sigma) for belief in before]
-        after = model.rate([[belief] for belief in before], ranks=rank[low:high])
+        after = model.rate([[belief] for belief in before], ranks=rank)
         moved: dict[int, list[PlackettLuceRating]] = {}
         for player, (belief,) in zip(seated, after, strict=True):
             moved.setdefault(player, []).append(belief)

@@ -45,7 +45,7 @@ def levels(majority: np.ndarray) -> Levels:
 
     Args:
         majority: [E, E], antisymmetric: votes for the row against the column less the others, or
-            their share, see `meta_game.against`.
+            their share.
     """
     majority = np.asarray(majority, float)
     count = len(majority)

@@ -48,8 +48,7 @@ def nash_average(payoff: np.ndarray) -> NashAverage:
     """Returns the Nash averaging of a table of margins.
 
     Args:
-        payoff: [E, E], antisymmetric: what the row earns against the column, see
-            `meta_game.against`.
+        payoff: [E, E], antisymmetric: what the row earns against the column.
     """
     chosen = max_entropy_equilibrium(payoff)
     return NashAverage(chosen, np.asarray(payoff, float) @ chosen)
@@ -68,7 +67,12 @@ def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
     Args:
         payoff: [E, E], antisymmetric.
     """
-    payoff = _antisymmetric(payoff)
+    payoff = checked(payoff)
+    if not np.array_equal(payoff, -payoff.T):
+        raise KilleError(
+            "payoffs are not antisymmetric: what the row earns the column must lose; "
+            "use the margins of a crosstable, or (payoff - payoff.T) / 2"
+        )
     size = float(np.abs(payoff).max())
     if size == 0:
         return np.full(len(payoff), 1 / len(payoff))
@@ -90,8 +94,12 @@ def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
     return chosen
 
 
-def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
-    """Returns the payoffs as float64 if they are a symmetric zero-sum game."""
+def checked(payoff: np.ndarray) -> np.ndarray:
+    """Returns payoffs as float64, [E, E].
+
+    Raises:
+        KilleError: They have another shape, or one of them is unknown.
+    """
     payoff = np.asarray(payoff, float)
     if payoff.ndim != 2 or payoff.shape[0] != payoff.shape[1] or not len(payoff):
         raise KilleError(f"payoffs of shape {payoff.shape}: expected a row and a column for each")
@@ -100,11 +108,6 @@ def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
         raise KilleError(
             f"the payoff of {row} against {column} is unknown: they never met; let them meet, or "
             "leave one out"
-        )
-    if not np.array_equal(payoff, -payoff.T):
-        raise KilleError(
-            "payoffs are not antisymmetric: what the row earns the column must lose; "
-            "use the margins of meta_game.against, or (payoff - payoff.T) / 2"
         )
     return payoff
 

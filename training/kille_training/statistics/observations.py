@@ -93,18 +93,3 @@ class Observations:
     def entrants(self) -> int:
         """One more than the highest number of an entrant seen; others may never have sat."""
         return int(self.members.max(initial=-1)) + 1
-
-    def take(self, rows: np.ndarray) -> "Observations":
-        """Returns some of the observations.
-
-        Args:
-            rows: [K] int or [G] bool, which.
-        """
-        return Observations(
-            self.members[rows],
-            self.deal[rows],
-            self.lineup[rows],
-            self.scores[rows],
-            self.earned[rows],
-            self.finishes[rows],
-        )

@@ -1,11 +1,10 @@
-"""Which entrants finished above which: tables of any size as one list of orders.
+"""Which entrants finished above which.
 
 Ratings such as Plackett-Luce know orders and nothing of amounts. An observation is a deal played in
 all its seatings, and its order is by what each place of the lineup earned over all of them,
 so luck with cards and seats weighs less in it than at a single table.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +18,13 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Rankings:
-    """The orders of T tables with N members in all.
+    """The orders of T tables of P seats.
 
     Attributes:
-        players: [N] int32, the members of one table after the other, each table from best to worst.
-            Ties are in order of their numbers.
-        rank: [N] int32, how many of its table finished above it: 0 is the best; ties have the same
-            rank.
-        start: [T + 1] int64, where each table begins in `players`, and their end.
+        players: [T, P] int32, the members of each table from best to worst. Ties are in order of
+            their numbers.
+        rank: [T, P] int32, how many of its table finished above it: 0 is the best; ties have the
+            same rank.
         cluster: [T] int64, numbers from 0; tables of the same deal, which depend on each other,
             have the same.
         entrants: How many entrants there are, E, whether they sat or not.
@@ -34,32 +32,16 @@ class Rankings:
 
     players: np.ndarray
     rank: np.ndarray
-    start: np.ndarray
     cluster: np.ndarray
     entrants: int
 
     def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """[T] int64, how many sat at each table."""
-        return np.diff(self.start)
-
-    @property
-    def table(self) -> np.ndarray:
-        """[N] int64, the table at which each member sat."""
-        return np.repeat(np.arange(len(self)), self.sizes)
+        return len(self.players)
 
     @property
     def num_clusters(self) -> int:
         """How many clusters there are."""
         return int(self.cluster.max(initial=-1)) + 1
-
-    def tables(self) -> np.ndarray:
-        """Returns at how many tables each entrant sat, copies counted once, [E] int64."""
-        seen = np.unique(self.table * self.entrants + self.players)
-        return np.bincount(seen % self.entrants, minlength=self.entrants)
 
     def take(self, tables: np.ndarray) -> "Rankings":
         """Returns some of the tables, in the order given; clusters are numbered anew.
@@ -67,43 +49,27 @@ class Rankings:
         Args:
             tables: [K] int or [T] bool, which.
         """
-        chosen = np.arange(len(self))[tables]
-        sizes = self.sizes[chosen]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], sizes)
-        cluster = np.unique(self.cluster[chosen], return_inverse=True)[1].astype(np.int64)
-        return Rankings(self.players[at], self.rank[at], start, cluster, self.entrants)
+        cluster = np.unique(self.cluster[tables], return_inverse=True)[1]
+        return Rankings(self.players[tables], self.rank[tables], cluster, self.entrants)
 
 
-def rankings(
-    observations: Observations | Mapping[int, Observations],
-    entrants: int,
-) -> Rankings:
-    """Returns the orders of all observations, those of the lowest deal numbers first.
+def rankings(observations: Observations, entrants: int) -> Rankings:
+    """Returns the orders of observations of one table size, those of the lowest deals first.
 
     Args:
-        observations: Of one table size, or of several by size.
+        observations: What was played.
         entrants: How many entrants there are.
     """
-    parts = [observations] if isinstance(observations, Observations) else observations.values()
-    parts = [part for part in parts if len(part)]
-    if not parts:
+    if not len(observations):
         raise KilleError("there are no observations to rank; play the tournament first")
-    most = max(part.entrants for part in parts)
-    if most > entrants:
-        raise KilleError(f"entrant {most - 1} sat at a table, but there are only {entrants}")
-    ordered = [_order(part) for part in parts]
-    sizes = np.concatenate([np.full(len(part), part.seats) for part in parts])
-    deals = np.concatenate([part.deal for part in parts])
-    _, cluster = np.unique(np.stack([deals, sizes]), axis=1, return_inverse=True)
-    made = Rankings(
-        np.concatenate([players.ravel() for players, _ in ordered]),
-        np.concatenate([rank.ravel() for _, rank in ordered]),
-        np.concatenate([[0], np.cumsum(sizes)]),
-        cluster.reshape(-1).astype(np.int64),
-        entrants,
-    )
-    return made.take(np.lexsort([sizes, deals]))
+    if observations.entrants > entrants:
+        raise KilleError(
+            f"entrant {observations.entrants - 1} sat at a table, but there are only {entrants}"
+        )
+    players, rank = _order(observations)
+    cluster = np.unique(observations.deal, return_inverse=True)[1]
+    by_deal = np.argsort(observations.deal, kind="stable")
+    return Rankings(players, rank, cluster, entrants).take(by_deal)
 
 
 def _order(observations: Observations) -> tuple[np.ndarray, np.ndarray]:
