@@ -250,7 +250,7 @@ class TestBootstrap:
         members, scores, deal = simulate(np.zeros(3), 100, 1, 3, generator)
         members4, scores4 = np.tile(members, (4, 1)), np.tile(scores, (4, 1))
         spread = [
-            fit(rankings(given, 3), prior=LITTLE, bootstraps=200).draws.std(axis=0).mean()
+            fit(rankings(given, 3), prior=1e-3, bootstraps=200).draws.std(axis=0).mean()
             for given in (
                 observed(members, scores, deal),
                 observed(members4, scores4, np.tile(deal, 4)),

@@ -158,8 +158,8 @@ class Size:
         order = [self.number[row.name] for row in self.standings if row.mean is not None]
         self.shown = order[:MOST_IN_CROSSTABLE]
         self.shades = plots.shades(self.crosstable.mark, self.crosstable.firm)
-        beaten = self.crosstable.beats.any(axis=0)
-        self.undefeated = [self.names[number] for number in self.shown if not beaten[number]]
+        beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
+        self.undefeated = [self.names[number] for number in self.shown if number not in beaten]
         self.worst = worst_opponents(self.crosstable)
 
         ranked = rankings(found, count)
@@ -200,13 +200,13 @@ class Size:
             "better" if low > 0 else "",
         )
 
-    def _pairs(self, found: Observations) -> list[tuple[str, str, float, float]]:
+    def _pairs(self, found: Observations) -> list[tuple[Any, ...]]:
         gains, who = pair_gains(found, len(self.names)), pairs(len(self.names))
         known = np.flatnonzero(np.isfinite(gains.half))
         best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
         return [
             (*(self.names[number] for number in who[row]), gains.mean[row], gains.half[row])
-            for row in best
+            for row in best.tolist()
         ]
 
     def _votes(self, there: Sequence[int]) -> list[dict[str, Any]] | None:
