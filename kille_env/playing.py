@@ -22,6 +22,8 @@ from kille_env.policy import Player, decide, pick_actions
 _S11 = np.uint64(11)
 _CHOICES = np.uint64(0x43686F696365)
 """Keeps the players' random numbers apart from the cards', which come from the same key."""
+Due = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Decisions that are due: [M] tables, seats, uint64 keys, random numbers from 0 to below 1."""
 DECIMALS = 9
 """Earnings are rounded to these: the shares of a stake are no binary fractions and leave dust."""
 
@@ -80,8 +82,8 @@ class Players:
         self._step = step
         self._decided = np.zeros(shape, dtype=np.int64)
         self._match = np.zeros(batch.num_tables, dtype=np.uint64)
-        remember = any(getattr(player, "remembers", False) for player in self.players)
-        self._history = History(batch) if remember else None
+        self._remember = any(getattr(player, "remembers", False) for player in self.players)
+        self._history = History(batch)  # empty if nobody remembers
 
     def play(self, which: np.ndarray | None = None) -> None:
         """Plays one decision at each table.
@@ -94,7 +96,7 @@ class Players:
                 has been played.
         """
         due = self._due(which)
-        self._step_at(due, self._choose(*due), which)
+        self._step_at(due, self._choose(due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the players do at the chosen tables, [N] int64; 0 at the others.
@@ -102,11 +104,10 @@ class Players:
         Raises:
             PolicyError: A player returned what is no distribution over the legal actions.
         """
-        return self._choose(*self._due(which))
+        return self._choose(self._due(which))
 
-    def _choose(
-        self, rows: np.ndarray, seats: np.ndarray, keys: np.ndarray, chances: np.ndarray
-    ) -> np.ndarray:
+    def _choose(self, due: Due) -> np.ndarray:
+        rows, seats, keys, chances = due
         who = self.seating[rows, seats]
         order = who.argsort(kind="stable")
         numbers = np.arange(len(self.players) + 1)
@@ -130,7 +131,8 @@ class Players:
         Raises:
             PolicyError: It returned what is no distribution over the legal actions.
         """
-        return decide(self.players[number], self.batch, rows, keys, self._history)
+        history = self._history if self._remember else None
+        return decide(self.players[number], self.batch, rows, keys, history)
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Plays actions, the players' own or those of seats from outside.
@@ -144,17 +146,14 @@ class Players:
         """
         self._step_at(self._due(which), actions, which)
 
-    def _step_at(
-        self, due: tuple[np.ndarray, ...], actions: np.ndarray, which: np.ndarray | None
-    ) -> None:
-        known = None if self._history is None else self._history.mark()
-        if self._history is not None:
+    def _step_at(self, due: Due, actions: np.ndarray, which: np.ndarray | None) -> None:
+        known = self._history.mark()
+        if self._remember:
             self._history.note(actions, which)
         try:
             (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
         except IllegalActionError:
-            if self._history is not None:
-                self._history.return_to(known)
+            self._history.return_to(known)
             raise
         rows, seats, _, _ = due
         self._decided[rows, seats] += 1
@@ -167,20 +166,17 @@ class Players:
         """
         chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if which is None else which
         self._decided[chosen] = 0
-        if self._history is not None:
-            self._history.forget(chosen)
+        self._history.forget(chosen)
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
-        known = None if self._history is None else self._history.mark()
-        return self._decided.copy(), self._match.copy(), known
+        return self._decided.copy(), self._match.copy(), self._history.mark()
 
     def return_to(self, mark: Any) -> None:
         """Forgets what was decided since `mark`, for actions that are taken back."""
         decided, match, known = mark
         self._decided[:], self._match[:] = decided, match
-        if self._history is not None:
-            self._history.return_to(known)
+        self._history.return_to(known)
 
     def take(
         self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None
@@ -214,17 +210,10 @@ class Players:
         self._decided[...], self._match[...] = state["decided"], state["match"]
 
     def _check_forgetful(self, what: str) -> None:
-        if self._history is not None:
+        if self._remember:
             raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
-    def _due(
-        self, which: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the decisions that are due at the chosen tables.
-
-        Returns:
-            [M] tables, [M] seats, [M] uint64 keys, and [M] random numbers from 0 to below 1.
-        """
+    def _due(self, which: np.ndarray | None) -> Due:
         size = self.batch.num_tables
         rows, seats = np.empty((2, size), dtype=np.int64)
         words = np.empty((2, size), dtype=np.uint64)

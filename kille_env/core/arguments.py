@@ -2,7 +2,8 @@
 
 Kernels do not check their indices, so whatever reaches one comes through here first. Each check
 returns its argument in the form that the kernels take, or raises an error that names the argument,
-what was expected and what was given. Nothing has changed then.
+what was expected and what was given; nothing has changed then. The error is a `CardError` for
+decks, an `IllegalActionError` for actions and a `RulesError` for everything else.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.spec import GameSpec
+from kille_env.core.spec import GameSpec, is_whole
 from kille_env.errors import CardError, IllegalActionError, RulesError, shortened
 
 MOST = 2**31 - 1
@@ -22,17 +23,8 @@ Stacked = tuple[np.ndarray, np.ndarray, int]
 """A pack that begins with given cards, the cards given beyond it, and how many were given."""
 
 
-def is_whole(value: Any) -> bool:
-    """Returns whether a value is a whole number of Python or NumPy; True and False are not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
-    """Returns a whole number.
-
-    Raises:
-        RulesError: It is none, or too small or too large.
-    """
+    """Returns a whole number from `least` to `most`."""
     if not is_whole(value) or not least <= value <= most:
         raise RulesError(
             f"{name} is {shortened(value)}, expected a whole number from {least} to {most}"
@@ -40,12 +32,15 @@ def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     return int(value)
 
 
-def seed(value: Any) -> int:
-    """Returns a seed.
+def flag(name: str, value: Any) -> bool:
+    """Returns True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise RulesError(f"{name} is {shortened(value)}, expected True or False")
+    return bool(value)
 
-    Raises:
-        RulesError: It is no whole number, or does not fit into 64 bits.
-    """
+
+def seed(value: Any) -> int:
+    """Returns a seed, of 64 bits."""
     if not is_whole(value) or not 0 <= value < WORD:
         raise RulesError(f"a seed is a whole number from 0 to 2**64 - 1, got {shortened(value)}")
     return int(value)
@@ -55,24 +50,16 @@ def seeds(value: Any, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns the seed of each table and the stream of it that it plays, two of [N].
 
     One seed is for all tables: table i plays stream i of it. Of [N] seeds each plays stream 0.
-
-    Raises:
-        RulesError: A seed is no whole number or does not fit into 64 bits, or there is not one for
-            each table.
     """
-    given = array(value, None if isinstance(value, np.ndarray) else object)
+    given = _words(value)
     if given is not None and given.ndim == 0:
         return np.full(num_tables, seed(value), dtype=np.uint64), np.arange(num_tables)
     return words("seeds", value, num_tables), np.zeros(num_tables, dtype=np.int64)
 
 
 def words(name: str, value: Any, num_tables: int) -> np.ndarray:
-    """Returns a seed or key for each table, uint64 [N].
-
-    Raises:
-        RulesError: They are no whole numbers from 0 to 2**64 - 1, or not one for each table.
-    """
-    given = array(value, None if isinstance(value, np.ndarray) else object)
+    """Returns a seed or key of 64 bits for each table, uint64 [N]."""
+    given = _words(value)
     if given is not None and given.shape == (num_tables,):
         if given.dtype.kind in "iu" and int(given.min()) >= 0:
             return _plain(given, np.uint64)
@@ -85,22 +72,17 @@ def words(name: str, value: Any, num_tables: int) -> np.ndarray:
 
 
 def table(value: Any, num_tables: int) -> int:
-    """Returns the number of a table.
+    """Returns the number of a table."""
+    return _one_of("tables", value, num_tables)
 
-    Raises:
-        RulesError: There is no such table.
-    """
-    if not is_whole(value) or not 0 <= value < num_tables:
-        raise RulesError(f"tables are 0 to {num_tables - 1}, got {shortened(value)}")
-    return int(value)
+
+def seat(value: Any, num_players: int) -> int:
+    """Returns a seat."""
+    return _one_of("seats", value, num_players)
 
 
 def rows(value: Any, num_tables: int) -> np.ndarray:
-    """Returns numbers of tables, [M] int64.
-
-    Raises:
-        RulesError: They are no list of whole numbers, or there is no such table.
-    """
+    """Returns numbers of tables, [M] int64."""
     given = array(value)
     if given is not None and given.ndim == 1:
         if not given.size:
@@ -111,34 +93,15 @@ def rows(value: Any, num_tables: int) -> np.ndarray:
 
 
 def which(value: Any, num_tables: int) -> np.ndarray:
-    """Returns a choice of tables, [N] bool.
-
-    Raises:
-        RulesError: It is of another type or length.
-    """
+    """Returns a choice of tables, [N] bool."""
     given = array(value)
     if given is None or given.dtype != np.bool_ or given.shape != (num_tables,):
         raise RulesError(f"which is [{num_tables}] bool, got {shortened(value)}")
     return _plain(given, np.bool_)
 
 
-def seat(value: Any, num_players: int) -> int:
-    """Returns a seat.
-
-    Raises:
-        RulesError: There is no such seat.
-    """
-    if not is_whole(value) or not 0 <= value < num_players:
-        raise RulesError(f"seats are 0 to {num_players - 1}, got {shortened(value)}")
-    return int(value)
-
-
 def seats(value: Any, num_players: int, num_tables: int, name: str = "seats") -> np.ndarray:
-    """Returns a seat for each table, [N] int8, from one for all of them or [N].
-
-    Raises:
-        RulesError: There is no such seat, or the seats are of another type or number.
-    """
+    """Returns a seat for each table, [N] int8, from one for all of them or [N]."""
     given = array(value)
     fits = given is not None and given.dtype.kind in "iu" and given.shape in ((), (num_tables,))
     if given is not None and fits and given.min() >= 0 and given.max() < num_players:
@@ -150,11 +113,7 @@ def seats(value: Any, num_players: int, num_tables: int, name: str = "seats") ->
 
 
 def action(value: Any, spec: GameSpec) -> int:
-    """Returns an action that the game has; whether it is legal is another question.
-
-    Raises:
-        IllegalActionError: The game has no such action.
-    """
+    """Returns an action that the game has; whether it is legal is another question."""
     if not is_whole(value) or not 0 <= value < spec.num_actions:
         raise IllegalActionError(
             f"{spec.name} has no action {shortened(value)}; expected 0 to {spec.num_actions - 1}"
@@ -163,11 +122,7 @@ def action(value: Any, spec: GameSpec) -> int:
 
 
 def actions(value: Any, num_tables: int) -> np.ndarray:
-    """Returns an action for each table, [N] int64; whether they are legal is another question.
-
-    Raises:
-        IllegalActionError: They are no whole numbers, or not one for each table.
-    """
+    """Returns an action for each table, [N] int64; whether they are legal is another question."""
     given = array(value)
     if given is None or given.dtype.kind not in "iu" or given.shape != (num_tables,):
         raise IllegalActionError(
@@ -177,14 +132,9 @@ def actions(value: Any, num_tables: int) -> np.ndarray:
 
 
 def decks(value: Any, spec: GameSpec, num_tables: int) -> list[Stacked]:
-    """Returns a stacked pack for each table, from one list of card codes or one for each table.
-
-    Raises:
-        CardError: It is no list of card codes, a card is unknown or stands there too often, or
-            there is not one list for each table.
-    """
+    """Returns a stacked pack for each table, from one list of card codes or one for each table."""
     listed = _list(value)
-    many = listed is not None and len(listed) > 0 and _list(listed[0]) is not None
+    many = bool(listed) and _list(listed[0]) is not None
     lists = [_list(codes) for codes in listed or ()] if many else [listed]
     if many and len(lists) != num_tables:
         raise CardError(f"{len(lists)} decks for {num_tables} tables")
@@ -204,6 +154,17 @@ def array(value: Any, dtype: Any = None) -> np.ndarray | None:
         return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, RuntimeError, OverflowError):
         return None
+
+
+def _words(value: Any) -> np.ndarray | None:
+    """Returns a value as an array in which whole numbers keep their size."""
+    return array(value, None if isinstance(value, np.ndarray) else object)
+
+
+def _one_of(name: str, value: Any, number: int) -> int:
+    if not is_whole(value) or not 0 <= value < number:
+        raise RulesError(f"{name} are 0 to {number - 1}, got {shortened(value)}")
+    return int(value)
 
 
 def _plain(given: np.ndarray, dtype: Any) -> np.ndarray:

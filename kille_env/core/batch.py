@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,16 +19,11 @@ from kille_env.core.spec import Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
-
-def _pool(threads: int) -> ThreadPoolExecutor:
+@lru_cache(maxsize=1)
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
     """Returns this process's pool; a forked child makes its own (threads do not survive a fork)."""
-    key = (os.getpid(), threads)
-    if key not in _pools:
-        _pools.clear()
-        _pools[key] = ThreadPoolExecutor(threads, thread_name_prefix="kille")
-    return _pools[key]
+    return ThreadPoolExecutor(threads, thread_name_prefix="kille")
 
 
 class Batch:
@@ -78,41 +74,29 @@ class Batch:
         self.num_players = self.spec.check_players(num_players)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.threads = arguments.whole("threads", threads, 1)
-        self.restart = bool(restart)
-        self._allocate()
-        self.seed(seed)
-
-    def _allocate(self) -> None:
+        self.restart = arguments.flag("restart", restart)
         n, spec = self.num_tables, self.spec
         self._rules = np.array(self.rules.record)
         self._tables = np.zeros(n, dtype=spec.table)
         self._tables["phase"], self._tables["seat"] = OVER, -1  # before their first match
-        self._seat = np.full(n, -1, dtype=np.int8)
-        self._observation = np.zeros((n, width(spec.observation(self.num_players))), dtype=np.uint8)
-        self._mask = np.zeros((n, spec.num_actions), dtype=np.int8)
-        self._reward = np.zeros((n, self.num_players), dtype=np.float64)
-        self._terminated = np.zeros(n, dtype=np.bool_)
-        self._truncated = np.zeros(n, dtype=np.bool_)
-        self._everyone = np.ones(n, dtype=np.bool_)
-        self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
-        self._began = False
         self._shown = (
-            self._seat,
-            self._observation,
-            self._mask,
-            self._reward,
-            self._terminated,
-            self._truncated,
-        )
-        self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = (
-            _read_only(array) for array in self._shown
+            np.full(n, -1, dtype=np.int8),
+            np.zeros((n, width(spec.observation(self.num_players))), dtype=np.uint8),
+            np.zeros((n, spec.num_actions), dtype=np.int8),
+            np.zeros((n, self.num_players), dtype=np.float64),
+            np.zeros(n, dtype=np.bool_),
+            np.zeros(n, dtype=np.bool_),
         )
         self.tables = _read_only(self._tables)
+        self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = map(
+            _read_only, self._shown
+        )
+        self._everyone = np.ones(n, dtype=np.bool_)
+        self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
         size = -(-n // self.threads)
-        self._slices = [
-            (self._tables[a : a + size], *(array[a : a + size] for array in self._shown))
-            for a in range(0, n, size)
-        ]
+        self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
+        self._began = False
+        self.seed(seed)
 
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
@@ -218,35 +202,31 @@ class Batch:
         if not (
             type(actions) is np.ndarray
             and actions.dtype == np.int64
-            and actions.shape == self._seat.shape
+            and actions.shape == self.seat.shape
             and actions.flags.carray
         ):
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
+        arrays = (self._tables, self._rules, actions, chosen, *self._shown)
         if len(self._slices) == 1:
-            illegal = self.game.step(
-                self._tables, self._rules, actions, chosen, *self._shown, self.restart
-            )
+            illegal = self.game.step(*arrays, self.restart)
         else:
-            illegal = first_illegal(self._seat, self._mask, actions, chosen)
+            illegal = self._first_illegal(actions, chosen)
             if illegal < 0:
-                size = len(self._slices[0][0])
-                jobs = [
-                    _pool(self.threads).submit(
-                        self.game.step,
-                        part[0],
-                        self._rules,
-                        actions[i * size : (i + 1) * size],
-                        chosen[i * size : (i + 1) * size],
-                        *part[1:],
-                        self.restart,
-                    )
-                    for i, part in enumerate(self._slices)
-                ]
-                for job in jobs:
-                    job.result()
+                self._step_in_threads(*arrays)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
+
+    def _step_in_threads(self, tables: np.ndarray, rules: np.ndarray, *arrays: np.ndarray) -> None:
+        pool = _pool(os.getpid(), self.threads)
+        jobs = [
+            pool.submit(
+                self.game.step, tables[part], rules, *(a[part] for a in arrays), self.restart
+            )
+            for part in self._slices
+        ]
+        for job in jobs:
+            job.result()
 
     def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
         """Deals one hand at every table that waits at a chance node, and nothing more.
@@ -294,10 +274,14 @@ class Batch:
         """
         actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
-        illegal = first_illegal(self._seat, self._mask, actions, chosen)
+        illegal = self._first_illegal(actions, chosen)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
         return actions
+
+    def _first_illegal(self, actions: np.ndarray, which: np.ndarray) -> int:
+        seats, _, masks, *_ = self._shown
+        return first_illegal(seats, masks, actions, which)
 
     @property
     def at_chance(self) -> np.ndarray:
@@ -311,7 +295,7 @@ class Batch:
 
     def observe(self, seats: Any) -> np.ndarray:
         """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
-        return self._look(self.game.observe, seats, self._observation.shape[1], np.uint8)
+        return self._look(self.game.observe, seats, self.observation.shape[1], np.uint8)
 
     def legal_actions(self, seats: Any) -> np.ndarray:
         """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
@@ -352,7 +336,7 @@ class Batch:
         if isinstance(text, str) and text in texts:
             return self._legal(table)[texts.index(text)]
         raise IllegalActionError(
-            f"table {table}, seat {self._seat[table]}: {shortened(text)} is not legal now. "
+            f"table {table}, seat {self.seat[table]}: {shortened(text)} is not legal now. "
             f"Legal: {', '.join(texts)}"
         )
 
@@ -391,14 +375,7 @@ class Batch:
 
     def clone(self) -> "Batch":
         """Returns a copy that continues exactly as this batch would."""
-        copy = Batch(
-            self.game, self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
-        )
-        copy._began = self._began
-        copy._tables[:] = self._tables
-        for mine, theirs in zip(self._shown, copy._shown, strict=True):
-            theirs[...] = mine
-        return copy
+        return self._copied(np.arange(self.num_tables), self.threads)
 
     def take(self, rows: Any) -> "Batch":
         """Returns a batch of copies of tables, in the given order; a table may appear often.
@@ -409,14 +386,18 @@ class Batch:
         Raises:
             RulesError: There is no such table.
         """
-        rows = arguments.rows(rows, self.num_tables)
-        taken = Batch(self.game, len(rows), self.num_players, self.rules, 0, restart=self.restart)
-        taken._began = self._began
+        return self._copied(arguments.rows(rows, self.num_tables), 1)
+
+    def _copied(self, rows: np.ndarray, threads: int) -> "Batch":
+        copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, threads, self.restart)
+        copy._began = self._began
         # Taken so, records are copied as wholes, not field by field: thirty times as fast.
-        np.take(self._tables, rows, out=taken._tables, mode="wrap")
-        for mine, theirs in zip(self._shown, taken._shown, strict=True):
-            np.take(mine, rows, axis=0, out=theirs, mode="wrap")
-        return taken
+        for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
+            np.take(mine, rows, axis=0, out=its, mode="wrap")
+        return copy
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self._tables, *self._shown
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
         """Replaces each table by a determinization: one that a seat cannot tell from it.
@@ -435,13 +416,11 @@ class Batch:
         Raises:
             RulesError: There is no such seat, or there is not one key per table.
         """
+        self._check_began()
         keys = arguments.words("keys", keys, self.num_tables)
+        seats = arguments.seats(seats, self.num_players, self.num_tables)
         cards = np.zeros((self.num_tables, self.spec.pack.size), dtype=np.int8)
-
-        def draw(tables: np.ndarray, rules: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None:
-            self.game.resample(tables, rules, seats, keys, cards)
-
-        self._look(draw, seats, 0, np.int8)
+        self.game.resample(self._tables, self._rules, seats, keys, cards)
         self._show()
         return cards
 
@@ -484,30 +463,10 @@ class Batch:
         self._began = True
         self._show()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
-        return {
-            "game": self.game.module.__name__,
-            "settings": (
-                self.num_tables,
-                self.num_players,
-                self.rules,
-                0,
-                self.threads,
-                self.restart,
-            ),
-            "began": self._began,
-            "tables": self._tables.tobytes(),
-            "shown": tuple(array.copy() for array in self._shown),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Builds the batch again as it was."""
-        self.__init__(game_of(state["game"]), *state["settings"])  # type: ignore[misc]
-        self._tables[:] = np.frombuffer(state["tables"], dtype=self.spec.table)
-        self._began = state["began"]
-        for array, kept in zip(self._shown, state["shown"], strict=True):
-            array[...] = kept
+        settings = self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
+        return _again, (self.game.module.__name__, settings, self._began, self._arrays())
 
     def _identity(self) -> dict[str, Any]:
         return {
@@ -528,9 +487,9 @@ class Batch:
 
     def _who_acts(self) -> np.ndarray:
         self._check_began()
-        if self._seat.min() < 0:
-            raise RulesError(f"nobody is to act at table {self._seat.argmin()}: name the seats")
-        return self._seat
+        if self.seat.min() < 0:
+            raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
+        return self.seat
 
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
         self._check_began()
@@ -562,10 +521,7 @@ class Batch:
         if not isinstance(start, (Mapping, type(None))):
             given = shortened(start)
             raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
-        if start:
-            table = np.zeros(1, dtype=self.spec.table)
-            table["num_players"] = self.num_players
-            self.game.set_up(table[0], self.rules, start)
+        self.game.check_start(self.rules, self.num_players, start or {})
 
     def _set_up(self, start: Mapping[str, Any] | None, which: np.ndarray) -> None:
         if start:
@@ -573,7 +529,7 @@ class Batch:
                 self.game.set_up(self._tables[table], self.rules, start)
 
     def _legal(self, table: int) -> list[int]:
-        return np.flatnonzero(self._mask[arguments.table(table, self.num_tables)]).tolist()
+        return np.flatnonzero(self.mask[arguments.table(table, self.num_tables)]).tolist()
 
     def refuse(self, table: int, action: int) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal."""
@@ -581,9 +537,19 @@ class Batch:
         name = f"{action} ({self.spec.actions[action]})" if known else f"{action}"
         legal = ", ".join(f"{a} ({self.action_text(a, table)})" for a in self._legal(table))
         raise IllegalActionError(
-            f"table {table}, seat {self._seat[table]}: action {name} is not legal now. "
+            f"table {table}, seat {self.seat[table]}: action {name} is not legal now. "
             f"Legal: {legal}"
         )
+
+
+def _again(
+    game: str, settings: tuple[Any, ...], began: bool, arrays: tuple[np.ndarray, ...]
+) -> Batch:
+    batch = Batch(game_of(game), *settings)
+    batch._began = began
+    for its, kept in zip(batch._arrays(), arrays, strict=True):
+        its[...] = kept
+    return batch
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

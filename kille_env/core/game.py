@@ -100,13 +100,18 @@ class Game:
         self.show = loop(loops.show_tables, name, functions)
         self.step: Any = loop(loops.step_tables, name, functions)
         self.apply = loop(loops.apply_tables, name, functions)
-        self.observe = loop(loops.observe_tables, name, functions)
-        self.mask = loop(loops.mask_tables, name, functions)
+        self.observe = self._view("observe")
+        self.mask = self._view("legal_actions")
         self.masks_of_all: Any = loop(loops.masks_of_all, name, functions)
-        self.information_state = loop(loops.information_state_tables, name, functions)
-        self.full_state = loop(loops.full_state_tables, name, functions)
+        self.information_state = self._view("information_state")
+        self.full_state = self._view("full_state")
         self.resample = loop(loops.resample_tables, name, functions)
         self.relabel = loop(loops.relabel_tables, name, functions)
+
+    def _view(self, kernel: str) -> Any:
+        """Returns the loop that writes what one seat of each table sees by a kernel."""
+        name = f"{kernel}_{self.spec.name}"
+        return loop(loops.view_tables, name, {"view": self._own[kernel]})
 
     @cached_property
     def root(self) -> Path:
@@ -195,6 +200,12 @@ class Game:
             raise RulesError(
                 f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
             )
+
+    def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any]) -> None:
+        """Checks how a match shall start, by `set_up` at a table apart."""
+        table = np.zeros(1, dtype=self.spec.table)
+        table["num_players"] = num_players
+        self.set_up(table[0], rules, start)
 
     def chance(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns what chance has decided besides cards, by the names that `set_up` takes.

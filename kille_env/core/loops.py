@@ -16,8 +16,7 @@ def _the_games(*_: Any) -> Any:
     """Stands for a function of the game; it is never called."""
 
 
-begin = deal = legal_actions = apply = _the_games
-observe = information_state = full_state = resample = relabel = _the_games
+begin = deal = legal_actions = apply = observe = view = resample = relabel = _the_games
 SECRET_ACTIONS = np.zeros(0, dtype=np.bool_)
 """The game's: [A], actions that nobody else learns of (`GameSpec.secret_actions`)."""
 
@@ -156,16 +155,10 @@ def apply_tables(tables, rules, actions, which):
                 tables[i]["stacked"] = 0
 
 
-def observe_tables(tables, rules, seats, out):
-    """Writes the observation of one seat of each table."""
+def view_tables(tables, rules, seats, out):
+    """Writes what one seat of each table sees, by `view`: any kernel of the game that says that."""
     for i in range(tables.shape[0]):
-        observe(tables[i], rules[0], np.int64(seats[i]), out[i])
-
-
-def mask_tables(tables, rules, seats, out):
-    """Writes the action mask of one seat of each table."""
-    for i in range(tables.shape[0]):
-        legal_actions(tables[i], rules[0], np.int64(seats[i]), out[i])
+        view(tables[i], rules[0], np.int64(seats[i]), out[i])
 
 
 def masks_of_all(tables, rules, out):
@@ -178,18 +171,6 @@ def masks_of_all(tables, rules, out):
                 found |= 1 << seat
                 break
     return found
-
-
-def information_state_tables(tables, rules, seats, out):
-    """Writes the information state of one seat of each table."""
-    for i in range(tables.shape[0]):
-        information_state(tables[i], rules[0], np.int64(seats[i]), out[i])
-
-
-def full_state_tables(tables, rules, seats, out):
-    """Writes the full-information state of each table, seen from a seat."""
-    for i in range(tables.shape[0]):
-        full_state(tables[i], rules[0], np.int64(seats[i]), out[i])
 
 
 def resample_tables(tables, rules, seats, keys, cards):

@@ -6,11 +6,11 @@ features.
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,6 +22,11 @@ EPISODES = ("match", "deal")
 SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 
+def is_whole(value: Any) -> TypeGuard[int | np.integer]:
+    """Returns whether a value is a whole number of Python or NumPy; True and False are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class Switch:
     """One rule that can be set.
@@ -31,8 +36,7 @@ class Switch:
         meaning: What it decides, in a line.
         default: Its value by preset, or one value for all of them.
         values: The choices; empty for a whole number.
-        minimum: Least whole number.
-        maximum: Largest whole number.
+        minimum, maximum: Least and largest whole number.
         even: Whether the whole number must be even.
         nullable: Whether None ("as the game ends by itself") is a value too.
         decision: Its number in the register of decisions of the game's page.
@@ -64,10 +68,12 @@ class Switch:
             for code, known in enumerate(self.values):
                 if isinstance(value, type(known)) and value == known:
                     return int(known) if isinstance(known, bool) else code
-        elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-            number = int(value)
-            if self.minimum <= number <= self.maximum and not (self.even and number % 2):
-                return number
+        elif (
+            is_whole(value)
+            and self.minimum <= value <= self.maximum
+            and not (self.even and value % 2)
+        ):
+            return int(value)
         raise RulesError(f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}")
 
     def possible(self) -> str:
@@ -109,7 +115,7 @@ def lay_out(*parts: Part) -> tuple[Part, ...]:
     """Returns the parts one behind the other, with their offsets."""
     placed, offset = [], 0
     for part in parts:
-        placed.append(Part(part.name, part.size, part.meaning, part.high, offset))
+        placed.append(replace(part, offset=offset))
         offset += part.size
     return tuple(placed)
 
@@ -141,21 +147,16 @@ class GameSpec:
     """What there is to know about a game without playing it.
 
     Attributes:
-        name: Plain name, the key of the registry.
-        title: Name for people.
+        name, title: Key of the registry, and name for people.
         version: Rises when play, observation or reward changes.
         pack: The cards.
-        min_players: Fewest seats.
-        max_players: Most seats.
-        default_players: Seats of `make(name)`.
+        min_players, max_players, default_players: Fewest and most seats, and those of `make(name)`.
         actions: Text of every action; the index is the action.
         phases: Names of the phases, by number, from the table's `phase` field.
         presets: Names of the rule sets; the first is the default.
         switches: The rules that can be set, besides `episode`.
         table: Record dtype of a table.
-        observation: Layout of the observation for a number of seats.
-        information_state: Layout of the information state for a number of seats.
-        full_state: Layout of the full-information state for a number of seats.
+        observation, information_state, full_state: Their layouts for a number of seats.
         reward_range: Least and largest reward of a step, for resolved rules and a number of seats.
         zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table (a
             field `left_on_table` of it, where a split can leave something).
@@ -223,8 +224,7 @@ class GameSpec:
         """
         if num_players is None:
             return self.default_players
-        whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
-        if not whole or not self.min_players <= num_players <= self.max_players:
+        if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
             raise RulesError(
                 f"{self.name} is played by {self.min_players} to {self.max_players}, "
                 f"num_players is {shortened(num_players)}"
@@ -246,19 +246,19 @@ class GameSpec:
             RulesError: A preset, switch or value does not exist, or the rules are of another game;
                 the message says what is possible.
         """
-        if isinstance(rules, Rules) and rules.game != self.name:
-            raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
-        if isinstance(rules, Rules) and not more:
-            return rules
-        given: dict[str, Any] = dict(rules.values) if isinstance(rules, Rules) else {}
+        if isinstance(rules, Rules):
+            if rules.game != self.name:
+                raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
+            if not more:
+                return rules
+            rules = rules.values
         if isinstance(rules, str):
-            given = {"preset": rules}
-        elif isinstance(rules, Mapping):
-            given = dict(rules)
-        elif rules is not None and not isinstance(rules, Rules):
+            rules = {"preset": rules}
+        if not isinstance(rules, (Mapping, type(None))):
             raise RulesError(
                 f"rules of {self.name} are a preset's name or a mapping, not {shortened(rules)}"
             )
+        given: dict[str, Any] = dict(rules or {})
         by_name = {switch.name: switch for switch in self.switches}
         for key, value in more.items():
             if value is not None or (key in by_name and by_name[key].nullable):

@@ -8,11 +8,9 @@ same bytes.
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
-
-import numpy as np
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
@@ -87,33 +85,30 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
         line: The line.
         source: Where it comes from, for errors.
     """
-    text = ""
+    data: Any = None
+    text = problem = ""
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         data = json.loads(
             text,
             object_pairs_hook=_no_key_twice,
-            parse_constant=_no_constant,
+            parse_constant=_fraction,
             parse_int=_whole,
             parse_float=_fraction,
         )
     except UnicodeDecodeError as error:
-        refuse(
-            source, f"it is not UTF-8 (byte {error.start}); expected a record as one JSON object"
-        )
+        problem = f"it is not UTF-8 (byte {error.start})"
     except json.JSONDecodeError as error:
         ends = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
-        what = "it is cut off" if ends and text.strip() else "it is not JSON"
-        refuse(
-            source,
-            f"{what} ({error.msg}, column {error.colno}); expected a record as one JSON object",
-        )
+        problem = "it is cut off" if ends and text.strip() else "it is not JSON"
+        problem += f" ({error.msg}, column {error.colno})"
     except RecursionError:
-        refuse(source, "it is nested too deeply; expected a record as one JSON object")
+        problem = "it is nested too deeply"
     except ValueError as error:
-        refuse(source, str(error))
-    if not isinstance(data, dict):
-        refuse(source, f"it is {_kind(data)}; expected a record as one JSON object")
+        problem = str(error)
+    if problem or not isinstance(data, dict):
+        problem = problem or f"it is {shortened(data)}"
+        refuse(source, f"{problem}; expected a record as one JSON object")
     record = Record(data)
     record.source = source
     check_record(record)
@@ -165,12 +160,8 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {shortened(twice)} stands twice in one object; expected it once")
+        raise ValueError(f"the key {shortened(twice)} stands twice in one object")
     return made
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON; expected a number")
 
 
 def _whole(text: str) -> int:
@@ -180,7 +171,7 @@ def _whole(text: str) -> int:
 
 def _fraction(text: str) -> float:
     if not math.isfinite(number := float(text)):
-        raise ValueError(f"{shortened(text, 20)} is no number of a record: it is far too large")
+        raise ValueError(f"{shortened(text, 20)} is no number of a record, or far too large")
     return number
 
 
@@ -204,29 +195,18 @@ def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
     """
     where = getattr(record, "source", "")
     _check_keys(record, KEYS, REQUIRED, where)
-    if record["format"] != FORMAT:
-        refuse(where, f"'format' is {shortened(record['format'])}; expected {FORMAT!r}")
-    if record["game"] not in list_games():
-        refuse(
-            where,
-            f"there is no game {shortened(record['game'])}. "
-            f"{did_you_mean(record['game'], list_games())}",
-        )
-    game = load_game(record["game"])
-    if not isinstance(record.get("rules"), (dict, Mapping, type(None))):
-        refuse(where, f"'rules' is {_kind(record['rules'])}; expected an object of switches")
+    _expect(record, "format", lambda name: name == FORMAT, repr(FORMAT), where)
+    name, games = record["game"], list_games()
+    if name not in games:
+        refuse(where, f"there is no game {shortened(name)}. {did_you_mean(name, games)}")
+    game = load_game(name)
     try:
-        rules = game.spec.resolve(record.get("rules"))
-        if record["num_players"] is None:
-            raise RulesError("'num_players' is null; expected a whole number")
         num_players = game.spec.check_players(record["num_players"])
+        _check_values(record, num_players, where)
+        rules = game.spec.resolve(record.get("rules"))
+        game.check_start(rules, num_players, _start(record, where))
     except RulesError as error:
         refuse(where, str(error))
-    _check_seat(record["first_dealer"], num_players, "'first_dealer'", where)
-    _check_start(record, game, rules, num_players, where)
-    _check_names(record, num_players, where)
-    _check_outcome(record, num_players, where)
-    _check_is(record["deals"], list, "'deals'", "a list of deals", where)
     for number, deal in enumerate(record["deals"]):
         _check_deal(deal, game, num_players, join(where, f"deal {number}"))
     return game, rules
@@ -236,56 +216,50 @@ def _check_keys(
     thing: Any, known: Sequence[str], required: Sequence[str], where: str, what: str = "a record"
 ) -> None:
     if not isinstance(thing, Mapping):
-        refuse(where, f"it is {_kind(thing)}; expected {what} as an object")
+        refuse(where, f"it is {shortened(thing)}; expected {what} as an object")
     for key in thing:
         if key not in known:
             refuse(where, f"{what} has no key {shortened(key)}. {did_you_mean(key, known)}")
     for key in required:
-        if key not in thing:
+        if thing.get(key) is None:
             refuse(where, f"{key!r} is missing; {what} has {', '.join(map(repr, required))}")
 
 
-def _check_is(thing: Any, kind: type, name: str, expected: str, where: str) -> None:
-    if not isinstance(thing, kind):
-        refuse(where, f"{name} is {_kind(thing)}; expected {expected}")
-
-
-def _check_seat(seat: Any, num_players: int, name: str, where: str) -> None:
-    if type(seat) is not int or not 0 <= seat < num_players:
-        refuse(where, f"{name} is {shortened(seat)}; expected a seat from 0 to {num_players - 1}")
-
-
-def _check_start(
-    record: Mapping[str, Any], game: Game, rules: Rules, num_players: int, where: str
-) -> None:
-    start = record.get("start")
-    _check_plain(start, "'start'", where)
-    if not isinstance(start, (dict, Mapping, type(None))):
-        refuse(where, f"'start' is {_kind(start)}; expected {{}}, or how a match under way stands")
-    table = np.zeros(1, dtype=game.spec.table)
-    table["num_players"] = num_players
-    try:
-        if any(key in CHANCE for key in start or {}):
-            raise RulesError(f"{' and '.join(CHANCE)} stand beside 'start', not in it")
-        game.set_up(table[0], rules, start or {})
-        game.set_up(table[0], rules, recorded_chance(record))
-    except RulesError as error:
-        refuse(where, str(error))
-
-
-def recorded_chance(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a record says that chance has decided besides cards, by name."""
-    return {key: record[key] for key in CHANCE if record.get(key) is not None}
-
-
-def _check_names(record: Mapping[str, Any], num_players: int, where: str) -> None:
-    names, seed = record.get("names"), record.get("seed")
-    if names is not None and not (
-        isinstance(names, list) and len(names) == num_players and all(map(_is_text, names))
+def _check_values(record: Mapping[str, Any], num_players: int, where: str) -> None:
+    """Checks what every game has; which of it may be missing is checked already."""
+    each = ", one per seat"
+    for key, fits, expected in (
+        ("rules", _is_object, "an object of switches"),
+        ("first_dealer", _seat_of(num_players), f"a seat from 0 to {num_players - 1}"),
+        ("names", _list_of(num_players, _is_text), f"{num_players} texts{each}"),
+        ("seed", lambda seed: type(seed) is int and seed >= 0, "a whole number from 0 or null"),
+        ("start", _is_object, "{}, or how a match under way stands"),
+        ("deals", _is_list, "a list of deals"),
+        ("returns", _list_of(num_players, _is_number), f"{num_players} numbers{each}"),
+        ("truncated", lambda value: isinstance(value, bool), "true or false"),
     ):
-        refuse(where, f"'names' is {shortened(names)}; expected {num_players} texts, one per seat")
-    if seed is not None and (type(seed) is not int or seed < 0):
-        refuse(where, f"'seed' is {shortened(seed)}; expected a whole number from 0 or null")
+        _expect(record, key, fits, expected, where)
+
+
+def _expect(
+    thing: Mapping[str, Any], key: str, fits: Callable[[Any], bool], expected: str, where: str
+) -> None:
+    """Refuses a value that is there and does not fit."""
+    value = thing.get(key)
+    if value is not None and not fits(value):
+        refuse(where, f"{key!r} is {shortened(value)}; expected {expected}")
+
+
+def _is_object(thing: Any) -> bool:
+    return isinstance(thing, Mapping)
+
+
+def _is_list(thing: Any) -> bool:
+    return isinstance(thing, list)
+
+
+def _is_number(thing: Any) -> bool:
+    return type(thing) in (int, float) and abs(thing) < LARGEST
 
 
 def _is_text(thing: Any) -> bool:
@@ -293,40 +267,48 @@ def _is_text(thing: Any) -> bool:
     return isinstance(thing, str) and thing == thing.encode("utf-8", "replace").decode("utf-8")
 
 
-def _check_outcome(record: Mapping[str, Any], num_players: int, where: str) -> None:
-    returns, truncated = record.get("returns"), record.get("truncated")
-    if returns is not None and not (
-        isinstance(returns, list)
-        and len(returns) == num_players
-        and all(type(units) in (int, float) and abs(units) < LARGEST for units in returns)
-    ):
-        refuse(
-            where,
-            f"'returns' is {shortened(returns)}; expected {num_players} numbers, one per seat",
-        )
-    if truncated is not None and not isinstance(truncated, bool):
-        refuse(where, f"'truncated' is {shortened(truncated)}; expected true or false")
+def _seat_of(num_players: int) -> Callable[[Any], bool]:
+    return lambda seat: type(seat) is int and 0 <= seat < num_players
+
+
+def _list_of(number: int, kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda thing: _is_list(thing) and len(thing) == number and all(map(kind, thing))
+
+
+def _start(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Returns how the match starts, with what chance has decided besides cards."""
+    start = dict(record.get("start") or {})
+    _check_plain(start, "'start'", where)
+    if start.keys() & set(CHANCE):
+        raise RulesError(f"{' and '.join(CHANCE)} stand beside 'start', not in it")
+    return start | recorded_chance(record)
+
+
+def recorded_chance(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a record says that chance has decided besides cards, by name."""
+    return {key: record[key] for key in CHANCE if record.get(key) is not None}
 
 
 def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
     _check_keys(deal, DEAL_KEYS, ("deck", "actions"), where, "a deal")
-    if not isinstance(deal["deck"], list) or not all(
-        isinstance(code, str) for code in deal["deck"]
-    ):
-        refuse(where, f"'deck' is {shortened(deal['deck'])}; expected a list of card codes")
+    _expect(deal, "deck", _is_list, "a list of card codes", where)
+    _expect(deal, "actions", _is_list, "a list of [seat, text]", where)
     try:
         game.spec.stack(deal["deck"])
     except CardError as error:
         raise CardError(join(where, str(error), ": ")) from None
-    _check_is(deal["actions"], list, "'actions'", "a list of [seat, text]", where)
+    is_seat = _seat_of(num_players)
     for number, action in enumerate(deal["actions"]):
         here = join(where, f"step {number}")
         if not isinstance(action, (list, tuple)) or len(action) != 2:
             refuse(here, f"the action is {shortened(action)}; expected [seat, text]")
-        _check_seat(action[0], num_players, "the seat", here)
-        if not game.knows_action(action[1]):
-            hint = did_you_mean(action[1], game.spec.actions)
-            refuse(here, f"{game.spec.name} has no action {shortened(action[1])}. {hint}")
+        seat, text = action
+        if not is_seat(seat):
+            last = num_players - 1
+            refuse(here, f"the seat is {shortened(seat)}; expected a seat from 0 to {last}")
+        if not game.knows_action(text):
+            hint = did_you_mean(text, game.spec.actions)
+            refuse(here, f"{game.spec.name} has no action {shortened(text)}. {hint}")
     if deal.get("result") is not None:
         check_result(deal["result"], game.spec.result_keys, where)
 
@@ -351,17 +333,6 @@ def _check_plain(thing: Any, name: str, where: str) -> None:
 
 def _holds(thing: Any) -> bool:
     return isinstance(thing, (Mapping, list, tuple))
-
-
-def _kind(thing: Any) -> str:
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-    }
-    return "null" if thing is None else names.get(type(thing), shortened(thing))
 
 
 def join(where: str, what: str, between: str = ", ") -> str:

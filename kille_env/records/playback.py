@@ -127,7 +127,6 @@ class _Replayer:
         out.truncated = bool(self.table["truncated"])
         if self.table["phase"] == OVER:
             out.returns = returns(batch, 0)
-            self._compare_chance()
         self._compare_match()
         return out
 
@@ -142,8 +141,14 @@ class _Replayer:
                 refuse(
                     here, f"[{seat}, {text!r}] is left over: the deal has ended; expected no action"
                 )
-            out.steps.append(self._step(number, text))
-            self._check_legal(out.steps[-1], seat, here)
+            decided = self._step(number, text)
+            out.steps.append(decided)
+            wrong = "" if text in decided.legal else f"{text!r} is not legal for seat {seat}"
+            if seat != decided.seat:
+                wrong = f"seat {seat} is not to act ({text!r})"
+            if wrong:
+                expected = f"one of {', '.join(decided.legal)} from seat {decided.seat}"
+                raise IllegalActionError(join(here, f"{wrong}; expected {expected}", ": "))
             action = batch.find_action(text)
             self._move(lambda action=action: batch.apply([action]), deal, here)
         if batch.seat[0] >= 0:
@@ -155,17 +160,6 @@ class _Replayer:
     def _step(self, deal: int, action: str | None) -> Step:
         phase = self.batch.spec.phases[int(self.table["phase"])]
         return Step(deal, int(self.batch.seat[0]), phase, self.batch.legal_texts(0), action)
-
-    def _check_legal(self, step: Step, seat: int, where: str) -> None:
-        expected = f"expected one of {', '.join(step.legal)} from seat {step.seat}"
-        if seat != step.seat:
-            raise IllegalActionError(
-                join(where, f"seat {seat} is not to act ({step.action!r}); {expected}", ": ")
-            )
-        if step.action not in step.legal:
-            raise IllegalActionError(
-                join(where, f"{step.action!r} is not legal for seat {seat}; {expected}", ": ")
-            )
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
         """Deals or plays, and checks that no card was drawn beyond the recorded ones."""
@@ -188,30 +182,30 @@ class _Replayer:
         if recorded is None:
             return
         if len(self.out.results) == number:  # the record stops in the middle of this deal
-            self.out.differences.append(Difference(number, "result", dict(recorded), None))
+            self._compare(number, "result", dict(recorded), None)
             return
         result = self.out.results[number]
         check_result(recorded, result, join(self.where, f"deal {number}"))
         for key, value in recorded.items():
-            if not _same(value, result[key]):
-                self.out.differences.append(Difference(number, key, value, result[key]))
-
-    def _compare_chance(self) -> None:
-        """Checks that the record has what chance decided besides cards; a replay cannot know it."""
-        told = recorded_chance(self.record)
-        drawn = self.batch.game.chance(self.table, self.out.rules)
-        for key in drawn:
-            if key not in told:
-                refuse(self.where, f"{key!r} is missing: chance decides it in this match")
-        for key in told:
-            if key not in drawn:
-                self.out.differences.append(Difference(None, key, told[key], None))
+            self._compare(number, key, value, result[key])
 
     def _compare_match(self) -> None:
+        """Compares what the match says; no replay can know what chance decided besides cards."""
+        told = recorded_chance(self.record)
+        if self.table["phase"] == OVER:
+            drawn = self.batch.game.chance(self.table, self.out.rules)
+            for key in drawn:
+                if key not in told:
+                    refuse(self.where, f"{key!r} is missing: chance decides it in this match")
+            for key in told.keys() - drawn.keys():
+                self._compare(None, key, told[key], None)
         for key in ("returns", "truncated"):
-            recorded, replayed = self.record.get(key), getattr(self.out, key)
-            if recorded is not None and not _same(recorded, replayed):
-                self.out.differences.append(Difference(None, key, recorded, replayed))
+            if self.record.get(key) is not None:
+                self._compare(None, key, self.record[key], getattr(self.out, key))
+
+    def _compare(self, deal: int | None, key: str, recorded: Any, replayed: Any) -> None:
+        if not _same(recorded, replayed):
+            self.out.differences.append(Difference(deal, key, recorded, replayed))
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -45,10 +45,7 @@ class Recorder:
         self.batch, self.names = batch, None if names is None else list(names)
         self._watch = watch
         self._codes = np.repeat(np.array(batch.spec.pack.codes), batch.spec.pack.copies)
-        self._seeds: list[int | None] = [None] * batch.num_tables
-        self._dealers = [0] * batch.num_tables
-        self._starts: list[dict[str, Any]] = [{} for _ in range(batch.num_tables)]
-        self._deals: list[list[dict[str, Any]]] = [[] for _ in range(batch.num_tables)]
+        self._matches: list[dict[str, Any]] = [{"deals": []} for _ in range(batch.num_tables)]
 
     def reset(
         self,
@@ -66,12 +63,15 @@ class Recorder:
         alone: list[int] | None = None
         if seed is not None and not stacked and (np.ndim(seed) > 0 or batch.num_tables == 1):
             alone = np.atleast_1d(np.asarray(seed, dtype=object)).tolist()  # any size of int
+        start = options.get("start") or {}
+        start = {key: start[key] for key in start if key not in CHANCE}
         for table in chosen:
-            self._seeds[table] = None if alone is None else alone[table]
-            self._dealers[table] = int(batch.tables["dealer"][table])
-            start = options.get("start") or {}
-            self._starts[table] = {key: start[key] for key in start if key not in CHANCE}
-            self._deals[table] = []
+            self._matches[table] = {
+                "seed": None if alone is None else alone[table],
+                "first_dealer": int(batch.tables["dealer"][table]),
+                "start": start,
+                "deals": [],
+            }
         self._deal()
 
     def step(self, actions: Any) -> None:
@@ -86,7 +86,7 @@ class Recorder:
         texts = [batch.action_text(numbers[table], table) for table in live]
         self._move(lambda: batch.apply(actions))
         for table, text in zip(live, texts, strict=True):
-            self._deals[table][-1]["actions"].append([seats[table], text])
+            self._matches[table]["deals"][-1]["actions"].append([seats[table], text])
         self._close(live)
         self._deal()
 
@@ -94,24 +94,16 @@ class Recorder:
         """Returns the current match of a table, as far as it has been played."""
         batch = self.batch
         over = batch.tables["phase"][table] == OVER
-        deals = [
-            {
-                "deck": self._deck(table),
-                **deal,
-                "actions": [list(action) for action in deal["actions"]],
-            }
-            for deal in self._deals[table]
-        ]
+        match = copy.deepcopy(self._matches[table])
+        if match["deals"]:
+            match["deals"][-1]["deck"] = self._deck(table)
         return Record(
             format=FORMAT,
             game=batch.spec.name,
             rules=batch.rules.as_dict(),
             num_players=batch.num_players,
             names=self.names,
-            seed=self._seeds[table],
-            first_dealer=self._dealers[table],
-            start=self._starts[table],
-            deals=deals,
+            **match,
             **batch.game.chance(batch.tables[table], batch.rules),
             returns=returns(batch, table) if over else None,
             truncated=bool(batch.tables["truncated"][table]) if over else None,
@@ -119,16 +111,13 @@ class Recorder:
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back."""
-        return self.batch.save(), copy.deepcopy(self._written())
+        return self.batch.save(), copy.deepcopy(self._matches)
 
     def return_to(self, mark: Any) -> None:
         """Goes back to a mark: restores the tables and forgets what came after."""
-        saved, written = mark
+        saved, matches = mark
         self.batch.restore(saved)
-        self._seeds, self._dealers, self._starts, self._deals = copy.deepcopy(written)
-
-    def _written(self) -> tuple[Any, ...]:
-        return self._seeds, self._dealers, self._starts, self._deals
+        self._matches = copy.deepcopy(matches)
 
     def _move(self, move: Callable[[], None]) -> None:
         if self._watch is None:
@@ -143,20 +132,15 @@ class Recorder:
         while len(waiting := np.flatnonzero(self.batch.at_chance).tolist()):
             self._move(self.batch.deal)
             for table in waiting:
-                self._deals[table].append({"actions": []})
+                self._matches[table]["deals"].append({"deck": [], "actions": []})
             self._close(waiting)
 
     def _close(self, tables: list[int]) -> None:
         phases = self.batch.tables["phase"]
         for table in tables:
             if phases[table] <= OVER:
-                deal = self._deals[table][-1]
-                actions = deal.pop("actions")
-                deal |= {
-                    "deck": self._deck(table),
-                    "actions": actions,
-                    "result": self.batch.result(table),
-                }
+                deal = self._matches[table]["deals"][-1]
+                deal |= {"deck": self._deck(table), "result": self.batch.result(table)}
 
     def _deck(self, table: int) -> list[str]:
         return self._codes[self.batch.drawn_cards(table)].tolist()

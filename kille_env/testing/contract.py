@@ -7,15 +7,15 @@ rules are for its own tests.
 import json
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.spec import EPISODES, GameSpec, Part, Rules
 from kille_env.core.table import DEAL, OVER, table_dtype
-from kille_env.errors import IllegalActionError, RulesError
-from kille_env.registry import load_game
+from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.policy import pick_actions, sample_actions
+from kille_env.registry import make_batch
 from kille_env.registry import spec as spec_of
 from kille_env.testing.determinization import check_determinizations
 from kille_env.testing.secrets import check_recall, check_secrets
@@ -57,7 +57,10 @@ def check_game(
 
     Raises:
         AssertionError: A promise is broken.
+        KilleError: Python runs without assertions (-O).
     """
+    if not __debug__:
+        raise KilleError("the checks are assertions: run Python without -O")
     spec = spec_of(name)
     check_spec(spec)
     numbers = players or sorted({spec.min_players, spec.default_players, spec.max_players})
@@ -65,45 +68,30 @@ def check_game(
         for episode in EPISODES:
             rules = spec.resolve(preset, episode=episode)
             for number in numbers:
-                for check in CHECKS:
-                    _run(check, name, number, rules, decisions, seed)
-    for rules in _single_switches(spec):
-        for check in (check_play, check_determinizations):
-            _run(check, name, spec.default_players, rules, max(1, decisions // 20), seed)
+                _run(CHECKS, name, number, rules, decisions, seed)
+    some = (check_play, check_determinizations)
+    for switch in spec.switches:
+        for value in switch.values:
+            rules = spec.resolve({switch.name: value})
+            _run(some, name, spec.default_players, rules, max(1, decisions // 20), seed)
 
 
 def _run(
-    check: Callable[..., None], name: str, players: int, rules: Rules, decisions: int, seed: int
+    checks: Sequence[Callable[..., None]],
+    name: str,
+    players: int,
+    rules: Rules,
+    decisions: int,
+    seed: int,
 ) -> None:
-    """Runs a check; a failure says at which table it happened."""
-    try:
-        check(name, players, rules, decisions, seed)
-    except AssertionError as error:
-        title = check.__name__.removeprefix("check_")
-        where = f"{name}, {players} seats, rules {rules.as_dict()}"
-        raise AssertionError(f"{title}: {error} ({where}, seed {seed})") from error
-
-
-def _single_switches(spec: GameSpec) -> list[Rules]:
-    """Returns rules that differ from the default preset in one switch, for every possible value."""
-    return [
-        spec.resolve({switch.name: value}) for switch in spec.switches for value in switch.values
-    ]
-
-
-def _broken(text: str) -> NoReturn:
-    raise AssertionError(text)
-
-
-def make_tables(name: str, number: int, players: int, rules: Rules, **options: Any) -> Batch:
-    """Returns tables of a game."""
-    return Batch(load_game(name), number, players, rules, **options)
-
-
-def choose(mask: np.ndarray, chance: np.ndarray) -> np.ndarray:
-    """Returns a legal action for each row, [N] int64; `chance` [N] from 0 to below 1 decides."""
-    legal = mask.cumsum(axis=1)
-    return (legal > (chance * legal[:, -1]).astype(np.int64)[:, None]).argmax(axis=1)
+    """Runs checks; a failure says at which table it happened."""
+    for check in checks:
+        try:
+            check(name, players, rules, decisions, seed)
+        except AssertionError as error:
+            title = check.__name__.removeprefix("check_")
+            where = f"{name}, {players} seats, rules {rules.as_dict()}"
+            raise AssertionError(f"{title}: {error} ({where}, seed {seed})") from error
 
 
 # The spec
@@ -111,18 +99,21 @@ def choose(mask: np.ndarray, chance: np.ndarray) -> np.ndarray:
 
 def check_spec(spec: GameSpec) -> None:
     """Checks what can be checked without playing."""
-    if not (spec.name.isidentifier() and spec.name.isascii()):
-        _broken(f"the name {spec.name!r} is not letters, digits and underscores")
-    if not 2 <= spec.min_players <= spec.default_players <= spec.max_players:
-        _broken("min_players, default_players and max_players do not follow one another")
-    if len(set(spec.actions)) != len(spec.actions) or not spec.actions:
-        _broken(f"the texts of the actions are not different ones: {spec.actions}")
-    if spec.phases[:2] != ("deal", "over") or len(spec.phases) < 3:
-        _broken(f"the phases begin with 'deal' and 'over' and go on, not {spec.phases}")
+    assert spec.name.isidentifier() and spec.name.isascii(), (
+        f"the name {spec.name!r} is not letters, digits and underscores"
+    )
+    assert 2 <= spec.min_players <= spec.default_players <= spec.max_players, (
+        "min_players, default_players and max_players do not follow one another"
+    )
+    assert spec.actions and len(set(spec.actions)) == len(spec.actions), (
+        f"the texts of the actions are not different ones: {spec.actions}"
+    )
+    assert spec.phases[:2] == ("deal", "over") and len(spec.phases) > 2, (
+        f"the phases begin with 'deal' and 'over' and go on, not {spec.phases}"
+    )
     common = table_dtype(spec.max_players, spec.pack.size, [])
     missing = set(common.names or ()) - set(spec.table.names or ())
-    if missing:
-        _broken(f"the table lacks {sorted(missing)}: make its dtype with table_dtype")
+    assert not missing, f"the table lacks {sorted(missing)}: make its dtype with table_dtype"
     for players in range(spec.min_players, spec.max_players + 1):
         for kind in ("observation", "information_state", "full_state"):
             check_layout(f"{kind} at {players} seats", getattr(spec, kind)(players))
@@ -130,23 +121,27 @@ def check_spec(spec: GameSpec) -> None:
         rules = spec.resolve(preset)
         for players in (spec.min_players, spec.max_players):
             low, high = spec.reward_range(rules, players)
-            if not (np.isfinite([low, high]).all() and low < high):
-                _broken(f"reward_range at {players} seats is {low} to {high}")
-            if spec.max_decisions(rules, players) < 1:
-                _broken(f"max_decisions at {players} seats is less than 1")
+            assert np.isfinite([low, high]).all() and low < high, (
+                f"reward_range at {players} seats is {low} to {high}"
+            )
+            most = spec.max_decisions(rules, players)
+            assert most >= 1, f"max_decisions at {players} seats is {most}"
     check_rules(spec)
 
 
 def check_layout(name: str, parts: tuple[Part, ...]) -> None:
     """Checks that parts lie one behind the other, with different names and bytes for values."""
-    if len({part.name for part in parts}) != len(parts):
-        _broken(f"two parts of the {name} have the same name")
+    names = {part.name for part in parts}
+    assert len(names) == len(parts), f"two parts of the {name} have the same name"
     offset = 0
     for part in parts:
-        if part.offset != offset or part.size < 1:
-            _broken(f"part {part.name!r} of the {name} lies at {part.offset}, expected {offset}")
-        if not 1 <= part.high <= 255 or not part.meaning:
-            _broken(f"part {part.name!r} of the {name} has no meaning or a bound outside 1 to 255")
+        what = f"part {part.name!r} of the {name}"
+        assert part.offset == offset and part.size > 0, (
+            f"{what} lies at {part.offset}, expected {offset}"
+        )
+        assert part.meaning and 1 <= part.high <= 255, (
+            f"{what} has no meaning or a bound outside 1 to 255"
+        )
         offset += part.size
 
 
@@ -156,14 +151,14 @@ def check_rules(spec: GameSpec) -> None:
         for preset in spec.presets:
             switch.encode(switch.value_for(preset))
         for value in switch.values:
-            if spec.resolve({switch.name: value})[switch.name] != value:
-                _broken(f"switch {switch.name!r} does not keep {value!r}")
+            kept = spec.resolve({switch.name: value})[switch.name]
+            assert kept == value, f"switch {switch.name!r} does not keep {value!r}"
     for wrong in ({"no_such_switch": 1}, "no_such_preset"):
         try:
             spec.resolve(wrong)
         except RulesError:
             continue
-        _broken(f"the rules {wrong!r} are accepted")
+        raise AssertionError(f"the rules {wrong!r} are accepted")
 
 
 # Playing
@@ -171,7 +166,7 @@ def check_rules(spec: GameSpec) -> None:
 
 def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
     """Checks masks, bounds, rewards and ends in random games."""
-    batch = make_tables(name, TABLES, players, rules, seed=seed)
+    batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
     spec, rng = batch.spec, np.random.default_rng(seed)
     low, high = spec.reward_range(rules, players)
@@ -183,22 +178,23 @@ def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int)
         if number % 10 == 0:
             check_refusal(batch)
         hands = batch.tables[["matches", "deals"]].copy()
-        batch.step(choose(batch.mask, rng.random(TABLES)))
+        batch.step(sample_actions(batch.mask, rng))
         over = batch.terminated | batch.truncated
-        if (batch.terminated & batch.truncated).any():
-            _broken("a match is both terminated and truncated")
-        if not ((batch.reward >= low) & (batch.reward <= high)).all():
-            _broken(f"a reward outside {low} to {high}: {batch.reward.tolist()}")
+        assert not (batch.terminated & batch.truncated).any(), (
+            "a match is both terminated and truncated"
+        )
+        assert ((batch.reward >= low) & (batch.reward <= high)).all(), (
+            f"a reward outside {low} to {high}: {batch.reward.tolist()}"
+        )
         in_hand += 1
-        if (in_hand > most).any():
-            _broken(f"a hand of more than max_decisions = {most}")
+        assert in_hand.max() <= most, f"a hand of more than max_decisions = {most}"
         in_hand[(hands != batch.tables[["matches", "deals"]])] = 0
         totals += batch.reward
         check_sums(spec, totals, batch)
         totals[over] = 0.0
         ended += int(over.sum())
-    if rules["episode"] == "deal" and decisions >= 3 * TABLES * most and not ended:
-        _broken("no single deal has ended")
+    if rules["episode"] == "deal" and decisions >= 3 * TABLES * most:
+        assert ended, "no single deal has ended"
 
 
 def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
@@ -209,20 +205,21 @@ def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
     """
     exact = 1e-6 + 1e-9 * np.abs(totals).sum(axis=1)
     sums, over = totals.sum(axis=1), batch.terminated | batch.truncated
-    if spec.zero_sum and ((sums > exact) | (sums < exact - batch.num_players))[over].any():
-        _broken(f"the rewards of a match do not sum to zero: {totals[over].tolist()}")
+    wrong = ((sums > exact) | (sums < exact - batch.num_players)) & over
+    assert not (spec.zero_sum and wrong.any()), (
+        f"the rewards of a match do not sum to zero: {totals[wrong].tolist()}"
+    )
 
 
 def check_views(batch: Batch) -> None:
     """Checks what all seats see at one moment."""
     spec, players = batch.spec, batch.num_players
-    if ((batch.seat < 0) | (batch.seat >= players)).any():
-        _broken(f"the seats to act are {batch.seat.tolist()}")
-    if not batch.mask.any(axis=1).all():
-        _broken(f"a seat to act has no legal action: {batch.mask.tolist()}")
+    assert ((batch.seat >= 0) & (batch.seat < players)).all(), (
+        f"the seats to act are {batch.seat.tolist()}"
+    )
+    assert batch.mask.any(axis=1).all(), f"a seat to act has no legal action: {batch.mask.tolist()}"
     packs = np.sort(batch.tables["deck"], axis=1)
-    if not (packs == np.arange(spec.pack.size)).all():
-        _broken("a pack no longer holds every card once")
+    assert (packs == np.arange(spec.pack.size)).all(), "a pack no longer holds every card once"
     others = np.zeros(batch.num_tables, dtype=np.int64)
     for seat in range(players):
         observation, mask = batch.observe(seat), batch.legal_actions(seat)
@@ -230,23 +227,24 @@ def check_views(batch: Batch) -> None:
         states = batch.information_state(seat)
         check_bounds("information state", states, spec.information_state(players))
         check_bounds("full state", batch.full_state(seat), spec.full_state(players))
-        if not np.isin(mask, (0, 1)).all():
-            _broken(f"a mask of seat {seat} has other values than 0 and 1")
+        assert np.isin(mask, (0, 1)).all(), f"a mask of seat {seat} has other values than 0 and 1"
         acts = batch.seat == seat
-        if not np.array_equal(batch.observation[acts], observation[acts]):
-            _broken(f"seat {seat} to act is shown another observation than observe gives")
-        if not np.array_equal(batch.mask[acts], mask[acts]):
-            _broken(f"seat {seat} to act is shown another mask than legal_actions gives")
+        assert np.array_equal(batch.observation[acts], observation[acts]), (
+            f"seat {seat} to act is shown another observation than observe gives"
+        )
+        assert np.array_equal(batch.mask[acts], mask[acts]), (
+            f"seat {seat} to act is shown another mask than legal_actions gives"
+        )
         others += ~acts & mask.any(axis=1)
-    if (others > 1).any():
-        _broken("more than one seat that does not act has a mask that is not zero")
+    assert others.max() <= 1, "more than one seat that does not act has a mask that is not zero"
 
 
 def check_bounds(name: str, vectors: np.ndarray, parts: tuple[Part, ...]) -> None:
     """Checks that each part stays within its bound."""
     for part in parts:
-        if vectors[:, part.slice].max() > part.high:
-            _broken(f"part {part.name!r} of the {name} exceeds its bound {part.high}")
+        assert vectors[:, part.slice].max() <= part.high, (
+            f"part {part.name!r} of the {name} exceeds its bound {part.high}"
+        )
 
 
 def check_refusal(batch: Batch) -> None:
@@ -258,10 +256,11 @@ def check_refusal(batch: Batch) -> None:
         try:
             batch.step(actions)
         except IllegalActionError:
-            if batch.save() != before:
-                _broken(f"the illegal action {wrong} was refused after something had been played")
+            assert batch.save() == before, (
+                f"the illegal action {wrong} was refused after something had been played"
+            )
             continue
-        _broken(f"the illegal action {wrong} was accepted")
+        raise AssertionError(f"the illegal action {wrong} was accepted")
 
 
 # The same again
@@ -271,7 +270,7 @@ def _play(batch: Batch, chances: np.ndarray) -> list[bytes]:
     """Plays on; returns everything that was to be seen, by step."""
     seen = []
     for chance in chances:
-        batch.step(choose(batch.mask, chance[: batch.num_tables]))
+        batch.step(pick_actions(batch.mask, chance[: batch.num_tables]))
         shown = (batch.observation, batch.mask, batch.seat, batch.reward, batch.terminated)
         seen.append(b"".join(array.tobytes() for array in (*shown, batch.truncated)))
     return seen
@@ -281,8 +280,8 @@ def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int
     """Checks that a seed fixes everything, and that seeds, matches and tables differ."""
     chances = np.random.default_rng(seed).random((max(2, decisions // TABLES), TABLES))
 
-    def tables_after(number: int, threads: int, base: int = seed) -> np.ndarray:
-        batch = make_tables(name, number, players, rules, seed=base, threads=threads)
+    def tables_after(number: int, threads: int) -> np.ndarray:
+        batch = make_batch(name, number, players, rules=rules, seed=seed, threads=threads)
         batch.reset()
         _play(batch, chances)
         return batch.tables.copy()
@@ -291,25 +290,22 @@ def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int
     for number, threads in ((TABLES, 3), (3, 1), (1, 1)):
         some = tables_after(number, threads)
         for field in whole.dtype.names or ():
-            if not np.array_equal(some[field], whole[field][:number]):
-                _broken(
-                    f"{number} tables in {threads} threads play another game than {TABLES} in one: "
-                    f"{field!r} differs"
-                )
-    if tables_after(TABLES, 1, seed + 1)["seed"].tolist() == whole["seed"].tolist():
-        _broken("another seed gives the same generators")
-    if len(set(whole["seed"].tolist())) < TABLES:
-        _broken("two tables have the same generator")
+            assert np.array_equal(some[field], whole[field][:number]), (
+                f"{number} tables in {threads} threads play another game than {TABLES} in one: "
+                f"{field!r} differs"
+            )
+    other = make_batch(name, TABLES, players, rules=rules, seed=seed + 1)
+    assert (other.tables["seed"] != whole["seed"]).any(), "another seed gives the same generators"
+    assert len(set(whole["seed"].tolist())) == TABLES, "two tables have the same generator"
 
 
 def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
     """Checks that clones, saved, restored and pickled tables play on identically."""
     chances = np.random.default_rng(seed).random((max(4, decisions // TABLES), TABLES))
-    batch = make_tables(name, TABLES, players, rules, seed=seed)
+    batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
     _play(batch, chances[: len(chances) // 2])
-    restored = make_tables(name, TABLES, players, rules, seed=seed + 1)
-    restored.reset()
+    restored = make_batch(name, TABLES, players, rules=rules, seed=seed + 1)
     restored.restore(batch.save())
     copies = {
         "cloned": batch.clone(),
@@ -320,14 +316,13 @@ def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: in
     seen = _play(batch, rest)
     for way, copied in copies.items():
         for number, (mine, its) in enumerate(zip(seen, _play(copied, rest), strict=True)):
-            if mine != its:
-                _broken(f"{way} tables play on differently, {number + 1} decisions later")
+            assert mine == its, f"{way} tables play on differently, {number + 1} decisions later"
 
 
 def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
     """Checks that stepping is applying and dealing, and that hands have results and texts."""
-    stepped = make_tables(name, TABLES, players, rules, seed=seed, restart=False)
-    applied = make_tables(name, TABLES, players, rules, seed=seed, restart=False)
+    stepped = make_batch(name, TABLES, players, rules=rules, seed=seed, restart=False)
+    applied = make_batch(name, TABLES, players, rules=rules, seed=seed, restart=False)
     stepped.reset()
     applied.reset(deal=False)
     fields = [field for field in stepped.spec.table.names or () if field != "reward"]
@@ -337,14 +332,16 @@ def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int
             check_texts(applied)
             applied.deal()
         for field in fields:
-            if not np.array_equal(stepped.tables[field], applied.tables[field]):
-                _broken(f"stepped and applied tables differ in {field!r}")
+            assert np.array_equal(stepped.tables[field], applied.tables[field]), (
+                f"stepped and applied tables differ in {field!r}"
+            )
         owed = applied.tables["reward"] - stepped.tables["reward"]
-        if not np.allclose(owed[:, :players], paid, rtol=1e-9, atol=1e-6):
-            _broken("stepped and applied tables have paid different rewards")
+        assert np.allclose(owed[:, :players], paid, rtol=1e-9, atol=1e-6), (
+            "stepped and applied tables have paid different rewards"
+        )
         if stepped.over.all():
             break
-        actions = choose(np.maximum(stepped.mask, stepped.over[:, None]), rng.random(TABLES))
+        actions = sample_actions(np.maximum(stepped.mask, stepped.over[:, None]), rng)
         stepped.step(actions)
         applied.apply(actions)
         paid += stepped.reward
@@ -358,8 +355,9 @@ def check_left_on_table(batch: Batch) -> None:
     tables = batch.tables[batch.over]
     left = tables["left_on_table"] if "left_on_table" in (tables.dtype.names or ()) else 0
     paid = tables["reward"]
-    if not np.allclose(paid.sum(axis=1) + left, 0.0, atol=1e-6 + 1e-9 * np.abs(paid).sum()):
-        _broken(f"rewards {paid.tolist()} and what is left on the table do not sum to zero")
+    assert np.allclose(paid.sum(axis=1) + left, 0.0, atol=1e-6 + 1e-9 * np.abs(paid).sum()), (
+        f"rewards {paid.tolist()} and what is left on the table do not sum to zero"
+    )
 
 
 def check_texts(batch: Batch) -> None:
@@ -370,10 +368,10 @@ def check_texts(batch: Batch) -> None:
             try:
                 json.dumps(batch.result(table))
             except TypeError as error:
-                _broken(f"the result of a hand is not plain data for JSON: {error}")
+                raise AssertionError("the result of a hand is not plain data for JSON") from error
         for seat in (None, *range(batch.num_players)):
-            if not batch.describe(table, seat).strip():
-                _broken(f"the description for seat {seat} is empty")
+            text = batch.describe(table, seat)
+            assert text.strip(), f"the description for seat {seat} is empty"
 
 
 def check_packs(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
@@ -381,32 +379,24 @@ def check_packs(name: str, players: int, rules: Rules, decisions: int, seed: int
     pack = spec_of(name).pack
     rng = np.random.default_rng(seed)
     for number in range(max(1, decisions // 200)):
-        drawn = make_tables(name, 1, players, rules, seed=seed + number, restart=False)
+        drawn = make_batch(name, 1, players, rules=rules, seed=seed + number, restart=False)
         drawn.reset()
-        dealer, hand = int(drawn.tables["dealer"][0]), int(drawn.tables["deals"][0])
-        actions, seen = [], [_shown(drawn)]
-        cards: list[int] = []
-        while not drawn.over[0] and drawn.tables["deals"][0] == hand == 1:
-            action = choose(drawn.mask, rng.random(1))
-            drawn.apply(action)
-            cards = drawn.drawn_cards().tolist()
-            if not drawn.at_chance[0]:
-                seen.append(_shown(drawn))
-            actions.append(action)
-            if drawn.at_chance[0]:
-                break
-        if hand != 1 or not actions:
+        if drawn.tables["deals"][0] > 1 or drawn.over[0]:
             continue  # dealt again at once
-        given = make_tables(name, 1, players, rules, seed=seed + number + 1, restart=False)
+        dealer, actions, seen = int(drawn.tables["dealer"][0]), [], [_shown(drawn)]
+        while drawn.seat[0] >= 0:
+            actions.append(sample_actions(drawn.mask, rng))
+            drawn.apply(actions[-1])
+            seen.append(_shown(drawn))
+        cards = [pack.code(card) for card in drawn.drawn_cards()]
+        given = drawn.clone()
         chance = drawn.game.chance(drawn.tables[0], rules)
-        given.reset(deck=[pack.code(card) for card in cards], dealer=dealer, start=chance)
+        given.reset(seed + number + 1, deck=cards, dealer=dealer, start=chance)
         again = [_shown(given)]
         for action in actions:
             given.apply(action)
-            if not given.at_chance[0]:
-                again.append(_shown(given))
-        if seen != again:
-            _broken(f"the cards {[pack.code(card) for card in cards]} from a given pack play apart")
+            again.append(_shown(given))
+        assert seen == again, f"the cards {cards} from a given pack play apart"
 
 
 def _shown(batch: Batch) -> tuple[bytes, ...]:

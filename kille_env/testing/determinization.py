@@ -15,7 +15,8 @@ from kille_env.core.determinization import cards_then
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
-from kille_env.registry import load_game
+from kille_env.policy import sample_actions
+from kille_env.registry import make_batch
 
 OWN_DRAWS = ("dealt", "drawn_cards")
 """Which of its cards a seat was dealt and which it got later, in games where nobody else knows."""
@@ -44,14 +45,15 @@ def check_determinizations(
         _check_determinization(before, other, seat, cards)
         # Cards that were shuffled in again come to their places in more than one way.
         once = "again_end" not in (before.spec.table.names or ()) or not before.tables["again_end"]
-        if once and not hand.possible(seat, cards, other)[0]:
-            codes = [other.spec.pack.code(card) for card in other.drawn_cards()]
-            raise AssertionError(
-                f"seat {seat} is given a determinization that is impossible, or that it can tell "
-                f"from the hand as it was: {' '.join(codes)} instead of "
-                f"{' '.join(other.spec.pack.code(card) for card in before.drawn_cards())}, "
-                f"{len(hand.actions)} decisions after the deal by seat {before.tables['dealer'][0]}"
-            )
+        codes, was = (
+            " ".join(batch.spec.pack.code(card) for card in batch.drawn_cards())
+            for batch in (other, before)
+        )
+        assert not once or hand.possible(seat, cards, other)[0], (
+            f"seat {seat} is given a determinization that is impossible, or that it can tell "
+            f"from the hand as it was: {codes} instead of {was}, "
+            f"{len(hand.actions)} decisions after the deal by seat {before.tables['dealer'][0]}"
+        )
         drawn.append((before, seat))
         if len(drawn) > decisions // 50:
             break
@@ -63,36 +65,34 @@ def _check_secret_phases(states: Sequence[Batch]) -> None:
     for state in states:
         phase = int(state.tables["phase"][0])
         masks = [state.legal_actions(seat).any() for seat in range(state.num_players)]
-        if sum(masks) > 1 and phase not in state.spec.secret_phases:
-            name = state.spec.phases[phase]
-            raise AssertionError(f"phase {name!r} hides who is to act: it belongs to secret_phases")
+        assert sum(masks) < 2 or phase in state.spec.secret_phases, (
+            f"phase {state.spec.phases[phase]!r} hides who is to act: it belongs to secret_phases"
+        )
 
 
 def _check_determinization(before: Batch, other: Batch, seat: int, cards: np.ndarray) -> None:
-    pack = before.spec.pack
-    if not (np.sort(cards[0]) == np.arange(pack.size)).all():
-        raise AssertionError(
-            f"the cards of a determinization are no permutation: {cards[0].tolist()}"
-        )
+    assert (np.sort(cards[0]) == np.arange(before.spec.pack.size)).all(), (
+        f"the cards of a determinization are no permutation: {cards[0].tolist()}"
+    )
     talon = slice(int(before.tables["drawn"][0]), None)
-    if not (cards[0][before.tables["deck"][0, talon]] == other.tables["deck"][0, talon]).all():
-        raise AssertionError(
-            "the talon of a determinization is not that of the table with its new cards"
-        )
+    moved = cards[0][before.tables["deck"][0, talon]]
+    assert np.array_equal(moved, other.tables["deck"][0, talon]), (
+        "the talon of a determinization is not that of the table with its new cards"
+    )
     for field in PUBLIC_FIELDS:
-        if not np.array_equal(before.tables[field], other.tables[field]):
-            raise AssertionError(f"a determinization differs in {field!r}, which is public")
+        assert np.array_equal(before.tables[field], other.tables[field]), (
+            f"a determinization differs in {field!r}, which is public"
+        )
     for view in ("observe", "legal_actions", "information_state"):
-        if not np.array_equal(getattr(before, view)(seat), getattr(other, view)(seat)):
-            raise AssertionError(f"{view} shows seat {seat} another determinization than it was in")
-    if before.describe(0, seat) != other.describe(0, seat):
-        raise AssertionError(
-            f"describe tells seat {seat} of another determinization than it was in"
+        assert np.array_equal(getattr(before, view)(seat), getattr(other, view)(seat)), (
+            f"{view} shows seat {seat} another determinization than it was in"
         )
-    if before.seat[0] == seat != other.seat[0]:
-        raise AssertionError(
-            f"seat {seat} is to act, but not in a determinization that is drawn for it"
-        )
+    assert before.describe(0, seat) == other.describe(0, seat), (
+        f"describe tells seat {seat} of another determinization than it was in"
+    )
+    assert not (before.seat[0] == seat != other.seat[0]), (
+        f"seat {seat} is to act, but not in a determinization that is drawn for it"
+    )
 
 
 def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
@@ -104,17 +104,19 @@ def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) ->
     all_of_them, again, shuffled = tables.clone(), tables.clone(), tables.take(order)
     for batch, rows in ((all_of_them, slice(None)), (again, slice(None)), (shuffled, order)):
         batch.resample(seats[rows], keys[rows])
-    if not np.array_equal(all_of_them.tables, again.tables):
-        raise AssertionError("the same key gives another determinization")
-    if not np.array_equal(all_of_them.tables[order], shuffled.tables):
-        raise AssertionError("a determinization depends on the other tables")
+    assert np.array_equal(all_of_them.tables, again.tables), (
+        "the same key gives another determinization"
+    )
+    assert np.array_equal(all_of_them.tables[order], shuffled.tables), (
+        "a determinization depends on the other tables"
+    )
     hand = all_of_them.tables["deals"].copy()
     for _ in range(2 * all_of_them.spec.max_decisions(all_of_them.rules, all_of_them.num_players)):
         going_on = ~all_of_them.over & (all_of_them.tables["deals"] == hand)
         if not going_on.any():
             return
         mask = np.maximum(all_of_them.mask, all_of_them.over[:, None])
-        all_of_them.step(_any_legal(mask, rng))
+        all_of_them.step(sample_actions(mask, rng))
     raise AssertionError("a determinization does not come to an end")
 
 
@@ -214,7 +216,7 @@ def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000)
         longest: Most decisions before that.
     """
     rng = np.random.default_rng(seed)
-    batch = Batch(load_game(name), 1, players, rules, seed=seed, restart=False)
+    batch = make_batch(name, 1, players, rules=rules, seed=seed, restart=False)
     for number in count():
         if number == 0 or batch.over[0]:
             batch.reset(deal=False)
@@ -224,7 +226,7 @@ def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000)
             continue
         hand = Hand(start, batch)
         while batch.tables["phase"][0] > OVER:
-            action = _any_legal(batch.mask, rng)
+            action = sample_actions(batch.mask, rng)
             batch.apply(action)
             if batch.tables["phase"][0] > OVER:
                 hand.add(int(action[0]), batch)
@@ -253,10 +255,6 @@ def asked_in_secret(batch: Batch, seat: int) -> np.ndarray:
     """[N] bool: whether another seat acts, and `seat` cannot know it."""
     secret = np.isin(batch.tables["phase"], batch.spec.secret_phases)
     return secret & (batch.seat != seat)
-
-
-def _any_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return (mask * (1.0 - rng.random(mask.shape))).argmax(axis=1)
 
 
 def _views(batch: Batch, seats: Sequence[int]) -> np.ndarray:

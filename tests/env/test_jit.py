@@ -95,11 +95,11 @@ def test_the_first_start_says_what_it_does_and_others_are_warm_until_a_source_ch
 
 LOOP_OF_THE_CORE = """
 import numpy as np
-from kille_env.core.loops import mask_tables
+from kille_env.core.loops import view_tables
 from kille_env.core.jit import bind
 from tiny.game import legal_actions
 
-loop = bind(mask_tables, "tiny", {"legal_actions": legal_actions})
+loop = bind(view_tables, "tiny", {"view": legal_actions})
 out = np.zeros((1, 1), np.int8)
 loop(np.zeros(1), np.zeros(1), np.zeros(1, np.int8), out)
 print(out[0, 0], sum(loop.compiled.stats.cache_hits.values()))

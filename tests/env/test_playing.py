@@ -284,7 +284,6 @@ def test_what_is_refused_is_not_remembered() -> None:
     batch = tables_of(range(4), 4)
     players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
     players.play()
-    assert players._history is not None
     before, tables = players.mark(), batch.save()
     with pytest.raises(IllegalActionError):
         players.step(np.full(4, 99))

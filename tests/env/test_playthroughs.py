@@ -83,7 +83,7 @@ def test_a_match_under_way_says_how_it_stands_and_who_drew():
 @pytest.mark.parametrize(
     ("old", "new", "error", "message"),
     [
-        ("first dealer: 3", "first dealer: 3\nstart: six", RecordError, "'start' is a text"),
+        ("first dealer: 3", "first dealer: 3\nstart: six", RecordError, "'start' is 'six'"),
         ("deal 0:", "deal 1:", RecordError, "line 8.*'deal 0: cards'"),
         ("players: 4", "playes: 4", RecordError, "line 4.*not understood"),
         ("players: 4", "players: four", RecordError, "num_players is 'four'"),

@@ -438,10 +438,10 @@ def test_a_card_drawn_beyond_the_deck_is_an_error_at_its_step():
 LINES = {
     "rubbish": ("rubbish", "line 2: it is not JSON"),
     "an empty line": ("", "line 2: it is not JSON"),
-    "a list": ("[]", "line 2: it is a list; expected a record"),
+    "a list": ("[]", r"line 2: it is \[\]; expected a record"),
     "a number": ("17", "line 2: it is"),
     "a key twice": ('{"format": 1, "format": 2}', "line 2: the key 'format' stands twice"),
-    "no number": ('{"returns": [NaN]}', "line 2: NaN is no JSON"),
+    "no number": ('{"returns": [NaN]}', "line 2: 'NaN' is no number"),
     "nested deeply": ("[" * 100_000, "line 2: it is"),
     "a number of 400 digits": ('{"seed": ' + "9" * 400 + "}", "line 2: '9+.*far too large"),
     "a number of 5,000 digits": ('{"seed": ' + "9" * 5000 + "}", "line 2: .*far too large"),

@@ -157,21 +157,6 @@ def test_parts_lie_one_behind_the_other():
     assert width(parts) == 5
 
 
-@pytest.mark.parametrize("layout", ["observation", "information_state", "full_state"])
-@pytest.mark.parametrize("num_players", [2, 3, 13, 20])
-def test_a_layout_has_no_gap_and_no_name_twice(game, layout, num_players):
-    spec = kille_env.spec(game)
-    parts = getattr(spec, layout)(num_players)
-    assert len({part.name for part in parts}) == len(parts)
-    end = 0
-    for part in parts:
-        assert part.offset == end
-        assert part.size > 0
-        assert part.meaning
-        end += part.size
-    assert width(parts) == end
-
-
 def test_every_switch_says_what_it_decides_and_where_it_is_registered(game):
     for switch in kille_env.spec(game).switches:
         assert switch.meaning
