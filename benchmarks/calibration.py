@@ -22,7 +22,7 @@ from kille_training.learning.sb3 import export, make_model, update
 from kille_training.learning.settings import TableSettings, load_settings
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, policy_of
-from kille_training.solving.trees.cfr import CFR, CFR_PLUS
+from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.tree import FlatTree
 
 ROOT = Path(__file__).parents[1]
@@ -99,11 +99,11 @@ def _average(iterations: int, deal: DealStages) -> Policy:
     """Returns the average strategy of a few iterations in each stage."""
 
     def solve(stage: Stage, tree: FlatTree) -> np.ndarray:
-        solver = CFR(tree, CFR_PLUS)
+        solver = CFR(tree, "cfr+")
         solver.run(iterations)
         return solver.average
 
-    return policy_of(deal.backwards(solve)[0], deal, f"CFR+ after {iterations}")
+    return policy_of(deal.backwards(solve), deal, f"CFR+ after {iterations}")
 
 
 def main() -> None:

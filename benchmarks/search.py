@@ -149,8 +149,8 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
         stage = build_stage(seats, rules)
         base = rule_of_thumb(seats, rules)
         strategy = strategy_of(base, stage)
-        plain = expected_values(stage.tree, strategy, stage.describe)
-        best = [best_response(stage.tree, strategy, seat, stage.describe) for seat in range(seats)]
+        plain = expected_values(stage.tree, strategy)
+        best = [best_response(stage.tree, strategy, seat) for seat in range(seats)]
         for name, settings in games.items():
             player = FlatSearch(seats, rules, SearchSettings(**settings))
             times = 1 if settings["determinizations"] > 1000 else keys
@@ -170,7 +170,7 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
         [
-            expected_values(stage.tree, np.where(owner == seat, mine, theirs), stage.describe)[seat]
+            expected_values(stage.tree, np.where(owner == seat, mine, theirs))[seat]
             for seat in range(stage.num_players)
         ]
     )
@@ -186,7 +186,7 @@ def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
     start = make_batch(
         "byteskille", len(hands), stage.num_players, rules=stage.rules, seed=0, restart=False
     )
-    start.reset(deck=[list(hand) for hand in hands], dealer=stage.dealer)
+    start.reset(deck=[list(hand) for hand in hands], dealer=stage.num_players - 1)
     said: dict[bytes, np.ndarray] = {}
     for turns in product((0, 1), repeat=stage.num_players):
         batch = start.clone()

@@ -26,7 +26,7 @@ from open_spiel.python.policy import Policy, TabularPolicy
 
 from kille_env import __version__
 from kille_training.solving.trees.build import Chance, Decision, Flattened, Terminal, flatten
-from kille_training.solving.trees.cfr import CFR, CFR_PLUS, DISCOUNTED, PREDICTIVE_PLUS, Variant
+from kille_training.solving.trees.cfr import CFR
 
 try:
     import LiteEFG  # pyright: ignore[reportMissingImports]
@@ -64,10 +64,10 @@ class Contestant(ABC):
 class Ours(Contestant):
     """This suite."""
 
-    def __init__(self, game: Any, flat: Flattened, variant: Variant, name: str) -> None:
+    def __init__(self, game: Any, flat: Flattened, method: str, name: str) -> None:
         self.name = f"kille-env, {name}"
         self.game, self.flat = game, flat
-        self.solver = CFR(flat.tree, variant)
+        self.solver = CFR(flat.tree, method)
 
     def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
         self.solver.run(count)
@@ -173,7 +173,7 @@ def race(
 
 def entrants(game: Any, flat: Flattened, slow: bool) -> list[Contestant]:
     """Returns the solvers; the others are compared with the first."""
-    there = [Ours(game, flat, CFR_PLUS, "CFR+"), SpielFast(game)]
+    there = [Ours(game, flat, "cfr+", "CFR+"), SpielFast(game)]
     if LiteEFG is not None and game.num_players() == 2:  # what its graph for CFR+ updates
         there.append(Lite(game))
     if slow:
@@ -219,8 +219,8 @@ def main() -> None:
         game, flat = pyspiel.load_game(name), flats[name]
         there = entrants(game, flat, slow=False)
         there[1:1] = [
-            Ours(game, flat, DISCOUNTED, "discounted CFR"),
-            Ours(game, flat, PREDICTIVE_PLUS, "predictive CFR+"),
+            Ours(game, flat, "dcfr", "discounted CFR"),
+            Ours(game, flat, "pcfr+", "predictive CFR+"),
         ]
         for contestant in there:
             done, used, found = race(game, contestant, options.target, options.first, options.most)

@@ -25,7 +25,11 @@ from kille_training.solving.byteskille.match_policies import match_strategy_of
 from kille_training.solving.byteskille.match_text import buying_text, match_text, states_text
 from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
 from kille_training.solving.byteskille.matches import Match, MatchStrategy
-from kille_training.solving.byteskille.policies import nash_conv, strategy_of
+from kille_training.solving.byteskille.policies import (
+    nash_conv_of,
+    strategies_of,
+    strategy_of,
+)
 from kille_training.solving.byteskille.solution import Solution
 from kille_training.solving.byteskille.solve import solve
 from kille_training.solving.byteskille.text import first_turns, strategy_text
@@ -128,11 +132,11 @@ def solved_match(rules: str, seats: int) -> Solution:
 
 
 @cache
-def match_of(rules: str, seats: int) -> tuple[Match, MatchStrategy, MatchNashConv]:
-    """Returns a match, what the written policy does in it, and its NashConv."""
+def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, MatchNashConv]:
+    """Returns what the written policy does in a match, the match, and its NashConv."""
     match = build_match(seats, MATCH_RULES[rules])
     strategy = match_strategy_of(solved_match(rules, seats).policy, match)
-    return match, strategy, match_nash_conv(match, strategy)
+    return strategy, match, match_nash_conv(strategy, match)
 
 
 def match_sizes() -> str:
@@ -140,7 +144,7 @@ def match_sizes() -> str:
     head = ("rules", "seats", "states", "kinds of hands", "nodes", "information sets")
     rows = []
     for rules, seats in MATCHES:
-        match, _, _ = match_of(rules, seats)
+        _, match, _ = match_of(rules, seats)
         by_seat = " + ".join(f"{number:,}" for number in match.information_sets)
         rows.append(
             (
@@ -160,7 +164,7 @@ def match_worth() -> str:
     head = ("rules", "seats", "NashConv", "of the pot", "forehand", "second", "third", "hands")
     rows = []
     for rules, seats in MATCHES:
-        match, _, found = match_of(rules, seats)
+        _, match, found = match_of(rules, seats)
         earned = [f"{value:+.4f}" for value in found.values] + [""] * (3 - seats)
         beyond = "part of the game" if match.capped else _chance(found.beyond_cap)
         share = f"{found.share:.0e}"
@@ -186,7 +190,7 @@ def match_seconds() -> str:
 
 def match_states() -> str:
     """The states of the largest match."""
-    match, _, found = match_of("svensk", 3)
+    _, match, found = match_of("svensk", 3)
     return "\n".join(states_text(match, found))
 
 
@@ -207,12 +211,11 @@ def match_turns() -> str:
     rows = []
     for seats in (2, 3):
         stage = deal("svensk", seats).stages[0]
-        match, strategy, _ = match_of("svensk", seats)
-        first = match.hands[match.states[0].hand].stage
+        strategy, match, _ = match_of("svensk", seats)
         alone = first_turns(first_strategy("svensk", seats), stage)
         link = f"[{seats}](solutions/match-svensk-{seats}.md)"
         for (name, seen, choice), (_, _, other) in zip(
-            alone, first_turns(strategy.hands[0], first), strict=True
+            alone, first_turns(strategy.hands[0], match.first_stage), strict=True
         ):
             rows.append((link, name, seen, choice, other))
     return table(head, rows)
@@ -236,15 +239,15 @@ def parts() -> dict[str, str]:
     """Returns the files of docs/solutions by name."""
     found = {}
     for preset, seats in CASES:
-        policy, stages = solved(preset, seats).policy, deal(preset, seats)
-        measured = nash_conv(policy, stages)
-        found[f"{preset}-{seats}.md"] = strategy_text(policy, stages, measured)
+        stages = deal(preset, seats)
+        strategies = strategies_of(solved(preset, seats).policy, stages)
+        measured = nash_conv_of(strategies, stages)
+        found[f"{preset}-{seats}.md"] = strategy_text(strategies, stages, measured)
     for rules, seats in MATCHES:
-        match, strategy, measured = match_of(rules, seats)
-        found[f"match-{rules}-{seats}.md"] = match_text(match, strategy, measured)
-    first = match_of("svensk", 3)
-    stage = first[0].hands[first[0].states[0].hand].stage
-    found["match-swaps-3.svg"] = swap_heat_map(swaps_of(first[1].hands[0], stage)) + "\n"
+        found[f"match-{rules}-{seats}.md"] = match_text(*match_of(rules, seats))
+    strategy, match, _ = match_of("svensk", 3)
+    swaps = swaps_of(strategy.hands[0], match.first_stage)
+    found["match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
     for seats in SEATS:
         stage = deal("svensk", seats).stages[0]
         swaps = swaps_of(first_strategy("svensk", seats), stage)

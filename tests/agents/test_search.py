@@ -176,8 +176,7 @@ def best():
             return policies.strategy_of(policy, self.stage)
 
         def response(self, strategy, seat):
-            found = values.best_response(self.stage.tree, strategy, seat, self.stage.describe)
-            return float(found.value)
+            return values.best_response(self.stage.tree, strategy, seat).value
 
     Best.script = script
     return Best()

@@ -14,16 +14,20 @@ from kille_env.registry import spec
 from kille_training.cli.main import main
 from kille_training.reports.solutions import swaps_of, write_pictures
 from kille_training.solving.byteskille import match_solver
-from kille_training.solving.byteskille.deal_solver import next_check
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_strategy_of
 from kille_training.solving.byteskille.match_solver import solve_match
 from kille_training.solving.byteskille.match_text import MOST_SHOWN, buying_text, states_text
 from kille_training.solving.byteskille.match_values import match_nash_conv
-from kille_training.solving.byteskille.policies import nash_conv, policy_of
-from kille_training.solving.byteskille.solution import Folder, SolveError, SolveSettings
-from kille_training.solving.byteskille.solve import solve
+from kille_training.solving.byteskille.policies import (
+    nash_conv,
+    nash_conv_of,
+    policy_of,
+    strategies_of,
+)
+from kille_training.solving.byteskille.solution import Folder, SolveError, settings_of
+from kille_training.solving.byteskille.solve import KINDS, solve
 from kille_training.solving.byteskille.text import strategy_text
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
@@ -155,7 +159,8 @@ def test_the_text_of_a_random_strategy():
     deal = build_deal(2, {"fraga": "off", "gok_call": "off"})
     stage = deal.stages[0]
     policy = policy_of([uniform(stage.tree)], deal)
-    text = strategy_text(policy, deal, nash_conv(policy, deal))
+    strategies = strategies_of(policy, deal)
+    text = strategy_text(strategies, deal, nash_conv_of(strategies, deal))
     assert "blaren to gök: stand 50% or swap 50%; kille (low): stand 50% or swap 50%" in text
     assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
     found = swaps_of(uniform(stage.tree), stage)
@@ -217,10 +222,10 @@ def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("phase", "says"),
     [
-        ("solving.byteskille.solve.build_deal", "nothing was written"),
-        ("solving.byteskille.solve.save_tabular", "resume with: kille solve byteskille"),
-        ("solving.byteskille.solve.strategy_text", "resume with: kille solve byteskille"),
-        ("reports.solutions.write_pictures", "resume with: kille solve byteskille"),
+        ("build", "nothing was written"),
+        ("save", "resume with: kille solve byteskille"),
+        ("text", "resume with: kille solve byteskille"),
+        ("pictures", "resume with: kille solve byteskille"),
     ],
 )
 def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatch, phase, says):
@@ -228,19 +233,14 @@ def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"kille_training.{phase}", interrupted)
+        if phase == "pictures":
+            patch.setattr("kille_training.reports.solutions.write_pictures", interrupted)
+        else:
+            patch.setitem(KINDS, "deal", KINDS["deal"]._replace(**{phase: interrupted}))
         assert main(WORDS) == 130
     said = capsys.readouterr().err
     assert said.count("interrupted") == said.count(says) == 1
     assert main(WORDS) == 0
-
-
-def test_checks_do_not_depend_on_where_it_was_interrupted():
-    checks, at = [], 0
-    while at < 500:
-        at = next_check(at)
-        checks.append(at)
-    assert checks == sorted({next_check(n) for n in range(checks[-1])})
 
 
 def test_a_hand_that_is_good_enough_is_taken_over(here):
@@ -284,7 +284,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
             "--iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["byteskille", "--match", "--players", "20"], "20 seats takes about"),
+        (["byteskille", "--match", "--players", "20"], "20 seats takes more than"),
     ):
         assert main(["solve", *words]) == 1
         printed = capsys.readouterr()
@@ -313,7 +313,6 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
         ("solution.json", b"{", "solution.json is broken"),
         ("solution.json", b"{}", "solution.json is broken"),
         ("settings.json", b"[]", "settings.json is broken"),
-        ("hands.npz", b"PK", "hands.npz is broken"),
         ("progress.csv", b"", "progress.csv is broken"),
         ("progress.csv", b"granted,iteration,seconds,nash_conv\n1,2\n", "progress.csv is broken"),
         ("progress.csv", b"\xff\x00", "progress.csv is broken"),
@@ -321,7 +320,7 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
     ],
 )
 def test_broken_files_are_named(here, name, damage, told):
-    Folder(here / "solved").begin(SolveSettings.of(2, RULES, 1e-7))
+    Folder(here / "solved").begin(settings_of("byteskille", 2, RULES, target=1e-7))
     (here / "solved" / name).write_bytes(damage)
     with pytest.raises(KilleError, match=told):
         solved("solved")
@@ -330,12 +329,13 @@ def test_broken_files_are_named(here, name, damage, told):
 def test_broken_results_are_named(here):
     folder = Folder(here / "solved")
     solved(folder.path, iterations=3)
-    whole = json.loads(folder.solution.read_text())
+    whole = json.loads((folder.path / "solution.json").read_text())
     for wrong in ({"value": "x"}, {"value": [1.0]}, {"nodes": None}, {"nash_conv": float("nan")}):
-        folder.solution.write_text(json.dumps({**whole, **wrong}))
+        (folder.path / "solution.json").write_text(json.dumps({**whole, **wrong}))
         with pytest.raises(ConfigError, match=r"solution\.json is broken"):
             folder.read()
-    folder.policy.write_bytes(folder.policy.read_bytes()[:300])
+    policy = folder.path / "policy.npz"
+    policy.write_bytes(policy.read_bytes()[:300])
     with pytest.raises(PolicyError, match="is no tabular policy"):
         load_policy(folder.path, "byteskille", 2, RULES)
 
@@ -378,7 +378,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     rules = spec("byteskille").resolve({"max_redeals": 1}, episode="match")
     loaded = load_policy(folder, "byteskille", 2, rules)
     match = build_match(2, rules)
-    assert match_nash_conv(match, match_strategy_of(loaded, match)).total == found["nash_conv"]
+    assert match_nash_conv(match_strategy_of(loaded, match), match).total == found["nash_conv"]
     assert main(["evaluate", str(folder), "--against", "uniform", "--deals", "50", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["rules"]["episode"] == "match"
@@ -395,7 +395,7 @@ def test_the_text_of_states_and_buying_in():
     rules = {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True}
     match = build_match(2, rules, cards=["BL", "L9", "HU", "KI"])
     solution = solve_match(match)
-    found = solution.nash_conv
+    found = match_nash_conv(solution.strategy, match)
     assert found.visits[0] >= 1.0
     assert found.hands == pytest.approx(found.visits.sum())
 
@@ -405,7 +405,7 @@ def test_the_text_of_states_and_buying_in():
         worth = [float(cell.split()[1]) for cell in row[3:5]]
         assert sum(worth) == pytest.approx(float(row[1]), abs=2e-4)  # the pot is all there is
 
-    lines = buying_text(match, solution.strategy, found)
+    lines = buying_text(solution.strategy, match, found)
     rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| \d", line)]
     assert rows
     for _, asked, others, price, declining, buying, does, _ in rows:
@@ -418,8 +418,9 @@ def test_the_text_of_states_and_buying_in():
     often = [float(row[7]) for row in rows]
     assert often == sorted(often, reverse=True)
 
-    half = replace(solution.strategy, buys=match.uniform().buys)
-    assert "| buys 50% |" in "\n".join(buying_text(match, half, match_nash_conv(match, half)))
+    buys = tuple(np.full(len(state.after.buyer), 0.5) for state in match.states)
+    half = replace(solution.strategy, buys=buys)
+    assert "| buys 50% |" in "\n".join(buying_text(half, match, match_nash_conv(half, match)))
 
 
 def test_an_interrupted_match_resumes_and_ends_with_the_same_bytes(here, capsys, monkeypatch):

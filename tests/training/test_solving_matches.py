@@ -19,13 +19,14 @@ from kille_agents.tabular import (
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import sample_actions
+from kille_env.policy import Policy, UniformPolicy, sample_actions
 from kille_env.registry import load_game
+from kille_training.solving.byteskille import match_build
 from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
-from kille_training.solving.byteskille.match_solver import MatchProgress, MatchSolution, solve_match
-from kille_training.solving.byteskille.match_values import match_nash_conv
-from kille_training.solving.byteskille.matches import MatchStrategy
+from kille_training.solving.byteskille.match_solver import MatchProgress, solve_match
+from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
+from kille_training.solving.byteskille.matches import Match, MatchStrategy
 
 pytestmark = pytest.mark.compiled
 
@@ -205,13 +206,27 @@ class Brute:
         )
 
 
+def apart(found: list) -> np.ndarray:
+    """Merges no states; for `match_build.bisimilar`."""
+    return np.arange(len(found))
+
+
+def measured(policy: Policy, match: Match) -> MatchNashConv:
+    return match_nash_conv(match_strategy_of(policy, match), match)
+
+
+def uniform_play(match: Match) -> MatchStrategy:
+    return match_strategy_of(UniformPolicy(), match)
+
+
 @pytest.mark.parametrize("name", BRUTE)
-def test_values_and_best_responses_are_those_of_brute_force(name: str) -> None:
+def test_values_and_best_responses_are_those_of_brute_force(name: str, monkeypatch) -> None:
     num_players, cards, rules = BRUTE[name]
     policy = Whim(num_players, rules)
     brute = Brute(num_players, rules, cards, policy)
-    match = build_match(num_players, rules, cards=cards, merged=False)
-    found = match_nash_conv(match, match_strategy_of(policy, match))
+    monkeypatch.setattr(match_build, "bisimilar", apart)
+    match = build_match(num_players, rules, cards=cards)
+    found = measured(policy, match)
     np.testing.assert_allclose(found.values, brute.values(), rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.values + found.improvement, brute.bests(), rtol=0, atol=1e-9)
     assert (found.improvement > 1e-3).all()
@@ -220,34 +235,36 @@ def test_values_and_best_responses_are_those_of_brute_force(name: str) -> None:
 # Solving
 
 
-@pytest.fixture(scope="module")
-def two() -> MatchSolution:
-    return solve_match(build_match(2), target=1e-5)
+Solved = tuple[Match, MatchStrategy]
 
 
 @pytest.fixture(scope="module")
-def three() -> MatchSolution:
+def two() -> Solved:
+    match = build_match(2)
+    return match, solve_match(match, target=1e-5).strategy
+
+
+@pytest.fixture(scope="module")
+def three() -> Solved:
     match = build_match(3, {"reentry": "svensk", "max_redeals": 1}, cards=SMALL)
-    return solve_match(match, target=1e-4)
+    return match, solve_match(match, target=1e-4).strategy
 
 
-def test_a_solved_match_is_as_good_as_it_says(two: MatchSolution, three: MatchSolution) -> None:
-    for solution, target in ((two, 1e-5), (three, 1e-4)):
-        found = match_nash_conv(solution.match, solution.strategy)
-        assert found.share == solution.nash_conv.share <= target
-        assert found.total == pytest.approx(found.share * 2 * solution.match.num_players)
+def test_a_solved_match_is_as_good_as_it_says(two: Solved, three: Solved) -> None:
+    for (match, strategy), target in ((two, 1e-5), (three, 1e-4)):
+        found = match_nash_conv(strategy, match)
+        assert found.share <= target
+        assert found.total == pytest.approx(found.share * 2 * match.num_players)
         assert (found.improvement > -1e-12).all()
-        assert (found.state_bests > found.state_values - 1e-12).all()
         assert found.values.sum() == pytest.approx(0.0, abs=1e-12)
-        assert solution.iterations > 0
-        uniform = match_nash_conv(solution.match, solution.match.uniform())
-        assert uniform.share > 100 * target
+        assert match_nash_conv(uniform_play(match), match).share > 100 * target
         assert 1.0 < found.hands < 10.0
         assert 0.0 < found.beyond_cap < 1e-100
 
 
-def test_forehand_of_two_is_ahead(two: MatchSolution) -> None:
-    assert two.nash_conv.values[0] > 0.04
+def test_forehand_of_two_is_ahead(two: Solved) -> None:
+    match, strategy = two
+    assert match_nash_conv(strategy, match).values[0] > 0.04
 
 
 @pytest.mark.parametrize(
@@ -255,16 +272,15 @@ def test_forehand_of_two_is_ahead(two: MatchSolution) -> None:
     [
         (2, "svensk"),
         (2, {"preset": "wikipedia", "max_deals": 20}),
-        (2, {"max_deals": 2}),
+        (2, {"ante": "deal", "max_deals": 2, "stake": 4}),
         (3, {"fraga": "off"}),
         (3, {"preset": "wikipedia", "ante": "pot", "reentry": "wiki2"}),
     ],
 )
 def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: object) -> None:
-    capped = True if rules == {"max_deals": 2} else None
-    match = build_match(num_players, rules, capped=capped)
+    match = build_match(num_players, rules)
     table = match_policy_of(solve_match(match, target=2e-2).strategy, match)
-    worth = match_nash_conv(match, match_strategy_of(table, match)).values
+    worth = measured(table, match).values
     tables = 20_000
     dealers = np.arange(tables) % num_players
     batch = kille_env.make_batch(
@@ -285,30 +301,29 @@ def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: obj
     assert (np.abs(earned.mean(axis=0) - worth) < 4 * error).all()
 
 
-def test_states_that_are_made_one_are_worth_the_same(three: MatchSolution) -> None:
-    table = match_policy_of(three.strategy, three.match)
-    whole = build_match(3, three.match.rules, cards=SMALL, merged=False)
-    assert len(whole.states) == whole.num_tables == three.match.num_tables
-    assert len(three.match.states) < len(whole.states) / 2
-    merged = match_nash_conv(three.match, match_strategy_of(table, three.match))
-    apart = match_nash_conv(whole, match_strategy_of(table, whole))
-    np.testing.assert_allclose(merged.values, apart.values, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(merged.improvement, apart.improvement, rtol=0, atol=1e-11)
+def test_states_that_are_made_one_are_worth_the_same(three: Solved, monkeypatch) -> None:
+    match, strategy = three
+    table = match_policy_of(strategy, match)
+    monkeypatch.setattr(match_build, "bisimilar", apart)
+    whole = build_match(3, match.rules, cards=SMALL)
+    assert len(match.states) < len(whole.states) / 2
+    merged, each = measured(table, match), measured(table, whole)
+    np.testing.assert_allclose(merged.values, each.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(merged.improvement, each.improvement, rtol=0, atol=1e-11)
 
 
-def test_states_of_different_pots_are_not_made_one() -> None:
+def test_states_of_different_pots_are_not_made_one(monkeypatch) -> None:
     # Two are left after two hands: who went out in the second one has paid one ante more.
     rules = {"fraga": "off", "reentry": "none", "ante": "deal", "max_deals": 4, "stake": 6}
-    cards = ["BL", "L4", "L4", "SV", "KI"]
-    merged, whole = (build_match(3, rules, cards=cards, merged=made) for made in (True, False))
-    assert len(merged.states) == len(whole.states)
-    found, apart = (match_nash_conv(match, match.uniform()) for match in (merged, whole))
-    np.testing.assert_allclose(found.values, apart.values, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(found.improvement, apart.improvement, rtol=0, atol=1e-11)
+    match = build_match(3, rules, cards=["BL", "L4", "L4", "SV", "KI"])
+    monkeypatch.setattr(match_build, "bisimilar", apart)
+    assert len(build_match(3, rules, cards=["BL", "L4", "L4", "SV", "KI"]).states) == len(
+        match.states
+    )
 
 
-def test_groups_come_behind_what_they_lead_to(three: MatchSolution) -> None:
-    match, done = three.match, set()
+def test_groups_come_behind_what_they_lead_to(three: Solved) -> None:
+    (match, _), done = three, set()
     for group in match.components:
         for number in group:
             following = match.states[number].after.following
@@ -318,9 +333,10 @@ def test_groups_come_behind_what_they_lead_to(three: MatchSolution) -> None:
     assert max(map(len, match.components)) > 1
 
 
-def test_seats_buy_only_what_is_worth_more(three: MatchSolution) -> None:
-    values = np.zeros((len(three.match.states), 3))
-    after = next(s.after for s in three.match.states if len(s.after.decisions))
+def test_seats_buy_only_what_is_worth_more(three: Solved) -> None:
+    match, _ = three
+    values = np.zeros((len(match.states), 3))
+    after = next(s.after for s in match.states if len(s.after.decisions))
     free = replace(after, reward=np.zeros_like(after.reward))
     node = after.decisions[0]
     buyer, bought = after.buyer[node], after.bought[node]
@@ -330,7 +346,8 @@ def test_seats_buy_only_what_is_worth_more(three: MatchSolution) -> None:
     assert buys[node] == 1.0
     assert worth[after.roots == node, buyer] == pytest.approx(1e-9)
     np.testing.assert_array_equal(free.play(values, buys)[free.roots], worth)
-    np.testing.assert_array_equal(free.respond(values, np.zeros_like(buys)), worth)
+    responding = free.play(values, np.zeros_like(buys), respond=True)
+    np.testing.assert_array_equal(responding[free.roots], worth)
 
 
 def test_progress_is_reported() -> None:
@@ -338,7 +355,7 @@ def test_progress_is_reported() -> None:
     told: list[MatchProgress] = []
     solution = solve_match(match, target=1e-3, progress=told.append)
     assert told[-1].nash_conv is not None
-    assert told[-1].nash_conv.share == solution.nash_conv.share
+    assert told[-1].nash_conv.share == match_nash_conv(solution.strategy, match).share
     assert [one.solved for one in told] == sorted(one.solved for one in told)
     assert told[-1].solved == told[-1].states == len(match.states)
 
@@ -346,9 +363,9 @@ def test_progress_is_reported() -> None:
 # Tables
 
 
-def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> None:
-    match = three.match
-    table = match_policy_of(three.strategy, match, seconds=1.5)
+def test_a_saved_table_plays_the_same(three: Solved, tmp_path: Path) -> None:
+    match, strategy = three
+    table = match_policy_of(strategy, match, seconds=1.5)
     path = save_tabular_match(table, tmp_path / "match")
     loaded = load_tabular_match(path, "byteskille", 3, match.rules)
     assert loaded.metadata == table.metadata
@@ -363,16 +380,18 @@ def test_a_saved_table_plays_the_same(three: MatchSolution, tmp_path: Path) -> N
         load_tabular_match(bad, "byteskille", 3, match.rules)
 
 
-def test_a_table_says_that_it_does_not_know_a_situation(three: MatchSolution) -> None:
-    table = match_policy_of(three.strategy, three.match)
+def test_a_table_says_that_it_does_not_know_a_situation(three: Solved) -> None:
+    match, strategy = three
+    table = match_policy_of(strategy, match)
     batch = kille_env.make_batch("byteskille", num_tables=50, num_players=3, rules="wikipedia")
     batch.reset(seed=1)
     with pytest.raises(PolicyError, match="cannot occur"):
         table.probabilities(batch.observation, batch.mask)
 
 
-def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
-    table = match_policy_of(three.strategy, three.match)
+def test_a_table_of_wrong_arrays_is_refused(three: Solved) -> None:
+    match, strategy = three
+    table = match_policy_of(strategy, match)
     for wrong in ({"buys": np.zeros(1)}, {"played": table.arrays["played"] - 1.0}):
         with pytest.raises(PolicyError, match="the tabular policy match"):
             TabularMatchPolicy(table.metadata, table.capped, {**table.arrays, **wrong})
@@ -381,20 +400,11 @@ def test_a_table_of_wrong_arrays_is_refused(three: MatchSolution) -> None:
 # What is refused
 
 
-def test_what_cannot_be_solved_is_refused() -> None:
+def test_what_cannot_be_solved_is_refused(monkeypatch) -> None:
     with pytest.raises(KilleError, match="pots"):
         build_match(2, {"pots": 2})
-    with pytest.raises(KilleError, match="infinitely many"):
-        build_match(2, {"ante": "deal"}, capped=False)
-    with pytest.raises(KilleError, match=r"more than 5 states.*max_deals"):
-        build_match(2, {"ante": "deal"}, state_limit=5)
     with pytest.raises(KilleError, match="a higher limit allows it"):
         build_match(4, memory_limit=2**20)
-
-
-def test_a_strategy_of_another_match_is_refused(two: MatchSolution, three: MatchSolution) -> None:
-    with pytest.raises(PolicyError, match="states"):
-        match_nash_conv(two.match, three.strategy)
-    wrong = tuple(buys + 2.0 for buys in two.strategy.buys)
-    with pytest.raises(PolicyError, match="buying in"):
-        match_nash_conv(two.match, MatchStrategy(two.strategy.hands, wrong))
+    monkeypatch.setattr(match_build, "STATE_LIMIT", 5)
+    with pytest.raises(KilleError, match=r"more than 5 states.*max_deals"):
+        build_match(2, {"ante": "deal"})

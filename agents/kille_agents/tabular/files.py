@@ -3,8 +3,6 @@
 They are read without pickle, so nothing in them can run.
 """
 
-import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from kille_agents.metadata import Metadata
+from kille_env import files
 from kille_env.errors import PolicyError
-from kille_env.files import BROKEN, write_whole
+from kille_env.files import BROKEN
 
 SUFFIX = ".npz"
 TABULAR = "policy.npz"
@@ -49,10 +48,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
     """Writes arrays and what they are for, whole or not at all; returns the path, with `.npz`."""
     path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
     path.parent.mkdir(parents=True, exist_ok=True)
-    line = np.frombuffer(json.dumps(about, sort_keys=True).encode(), dtype=np.uint8)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, about=line, **arrays)
-    write_whole(path, buffer.getvalue())
+    files.write_arrays(path, about, arrays)
     return path
 
 
@@ -70,10 +66,8 @@ def read_arrays(
         PolicyError: It is no such file, or cannot be read.
     """
     try:
-        # Read as a whole first: NumPy leaves a file open that it cannot read.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            about = json.loads(bytes(file["about"]))
-            arrays = {name: file[name] for name in names}
+        about, found = files.read_arrays(path)
+        arrays = {name: found[name] for name in names}
         if expected not in (None, about["format"]):
             raise ValueError(f"its format is {about['format']!r}")
         if strange := [name for name in names if arrays[name].dtype.kind not in "iuf"]:

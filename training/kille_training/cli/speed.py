@@ -276,11 +276,11 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
     from kille_training.solving.byteskille.match_build import build_match
     from kille_training.solving.byteskille.match_solver import solve_match
     from kille_training.solving.byteskille.policies import nash_conv
-    from kille_training.solving.trees.cfr import CFR, VARIANTS
+    from kille_training.solving.trees.cfr import CFR
     from kille_training.solving.trees.tree import FlatTree
 
     def solve(tree: FlatTree, method: str, iterations: int, until: float) -> None:
-        CFR(tree, VARIANTS[method]).run(iterations, until=until)
+        CFR(tree, method).run(iterations, until=until)
 
     for seats, part, promised in ((2, 1e-9, "2"), (3, 1e-6, "20"), (4, 1e-4, "180")):
         deal = build_deal(seats)  # each of these is compiled before it is timed

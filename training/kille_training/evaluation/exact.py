@@ -114,7 +114,7 @@ def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStag
     Args:
         lineups: [L, P] number of the policy at each place.
         policies: [E].
-        deal: A single deal of Byteskille; the dealer in the last seat.
+        deal: A single deal of Byteskille.
 
     Returns:
         [L, P] units per deal; they sum to zero.
@@ -136,13 +136,10 @@ def _values(
     seated: tuple[int, ...], asked: Sequence[tuple[np.ndarray, ...]], deal: DealStages
 ) -> np.ndarray:
     """Returns what policies earn, by their numbers at the positions, forehand first, [P]."""
-    value = None
+    value = np.zeros(len(seated))
     for number in reversed(range(len(deal.stages))):
         stage = deal.stages[number]
-        at_seat = np.empty(len(seated), dtype=np.int64)
-        at_seat[list(stage.order)] = seated
-        owner = np.repeat(at_seat[stage.tree.player], np.diff(stage.tree.first))
+        owner = np.repeat(np.array(seated)[stage.tree.player], np.diff(stage.tree.first))
         strategy = np.choose(owner, [strategies[number] for strategies in asked], mode="clip")
         value = expected_values(stage.worth(value), strategy)
-    assert value is not None  # there is a stage
     return value

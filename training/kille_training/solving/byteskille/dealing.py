@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 
@@ -43,13 +42,6 @@ def deal_types(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarr
         card = 2 * kind + used[number, kind]
         cards = np.column_stack([cards[number], card]).astype(np.int8)
     return cards, chances
-
-
-def deal_copies(pack: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns all ways to deal the cards themselves, see `deal_types`."""
-    each = [2 * kind + copy for kind in range(TYPES) for copy in range(pack[kind])]
-    cards = np.array(list(permutations(each, num_players)), dtype=np.int8)
-    return cards, np.full(len(cards), 1 / len(cards))
 
 
 def count_deals(pack: np.ndarray, num_players: int) -> int:

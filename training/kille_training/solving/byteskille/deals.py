@@ -19,11 +19,10 @@ Three things make the tree small, without loss:
 An information set is what `information_state` shows to the seat that decides.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NoReturn
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +30,12 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation, package_root
 from kille_env.core.spec import Rules, width
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import Redeal
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.dealing import (
     count_cards,
     count_deals,
-    deal_copies,
     deal_types,
     sample_deals,
 )
@@ -48,6 +46,7 @@ from kille_training.solving.byteskille.grow import (
     NODES,
     SETS,
     Growth,
+    Hands,
     grow,
 )
 from kille_training.solving.trees.tree import FlatTree
@@ -59,6 +58,7 @@ MEMORY_LIMIT = 4 * 2**30
 MOST_STAGES = 1000
 """Rules that allow this many granted questions in a deal are refused: each is a stage to solve."""
 
+MOST_SETS = 1 << 15  # information sets that there is room for; if there are more, twice as many
 SAMPLE = 2000  # deals from which the size of a tree is estimated
 SAMPLE_NODES = 1 << 19  # room for their nodes
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
@@ -75,10 +75,11 @@ class TreeTooLargeError(KilleError):
 class Stage:
     """One hand of a single deal as a tree, with its information sets.
 
+    Forehand is seat 0, and the last seat deals.
+
     Attributes:
         rules: The rules.
         num_players: P.
-        dealer: The dealer's seat; forehand sits on its left.
         granted: Questions granted before this hand.
         thrown_in: How likely a hand is dealt again because of its cards.
         num_deals: D, the number of different ways to deal.
@@ -87,14 +88,11 @@ class Stage:
         redealt: [T] bool, the leaves at which the cards are dealt again.
         outs: [T, 2**P] float64, how likely each set of seats (its bits) is out at each leaf; no
             columns unless asked for.
-        grown: [I] tables, one of each information set, from growing the tree: in the hand after
-            `grown_after` granted questions.
-        grown_after: See `grown`.
+        positions: [I] tables, one position of each information set.
     """
 
     rules: Rules
     num_players: int
-    dealer: int
     granted: int
     thrown_in: float
     num_deals: int
@@ -102,24 +100,14 @@ class Stage:
     masks: np.ndarray
     redealt: np.ndarray
     outs: np.ndarray
-    grown: np.ndarray
-    grown_after: int
-
-    @cached_property
-    def positions(self) -> np.ndarray:
-        """[I] tables: one position of each information set."""
-        tables = self.grown.copy()
-        tables["redeals"] += self.granted - self.grown_after
-        tables["deals"] += self.granted - self.grown_after
-        return tables
+    positions: np.ndarray
 
     @cached_property
     def states(self) -> np.ndarray:
         """[I, F] uint8: the information states."""
         game = load_game("byteskille")
-        out = np.zeros(
-            (self.tree.num_infosets, width(game.spec.information_state(self.num_players))), np.uint8
-        )
+        wide = width(game.spec.information_state(self.num_players))
+        out = np.zeros((self.tree.num_infosets, wide), np.uint8)
         game.information_state(self.positions, self.rules.record, self.tree.player, out)
         return out
 
@@ -130,48 +118,29 @@ class Stage:
 
     def observed(self, thrown_in: int) -> np.ndarray:
         """Returns the observations [I, F] after a number of hands thrown in for a kille."""
-        game = load_game("byteskille")
         tables = self.positions.copy()
         tables["deals"] += thrown_in
-        out = np.zeros((len(tables), width(game.spec.observation(self.num_players))), np.uint8)
-        game.observe(tables, self.rules.record, self.tree.player, out)
-        return out
+        return observe(tables, self.rules, self.num_players, self.tree.player)
 
     @property
     def information_sets(self) -> tuple[int, ...]:
-        """The number of information sets of each seat, forehand first, the dealer last."""
-        sets = np.bincount(self.tree.player, minlength=self.num_players)
-        return tuple(int(sets[seat]) for seat in self.order)
+        """The number of information sets of each seat."""
+        return tuple(np.bincount(self.tree.player, minlength=self.num_players).tolist())
 
-    @property
-    def order(self) -> tuple[int, ...]:
-        """The seats from forehand to the dealer."""
-        return tuple((self.dealer + 1 + i) % self.num_players for i in range(self.num_players))
-
-    def worth(self, continuation: Sequence[float] | np.ndarray | None) -> FlatTree:
-        """Returns the tree in which dealing again pays a continuation.
-
-        Args:
-            continuation: [P], the value of the next hand's stage; None is 0.
-
-        Raises:
-            KilleError: It is not a number for each seat.
-        """
-        if continuation is None:
+    def worth(self, continuation: np.ndarray) -> FlatTree:
+        """Returns the tree in which dealing again pays the value [P] of the next hand's stage."""
+        if not self.redealt.any():
             return self.tree
-        given = np.asarray(continuation, dtype=np.float64)
-        if given.shape != (self.num_players,) or not np.isfinite(given).all():
-            raise KilleError(
-                f"a continuation is one number for each of {self.num_players} seats, "
-                f"got {continuation!r}"
-            )
         payoff = self.tree.payoff.copy()
-        payoff[self.redealt] += given
+        payoff[self.redealt] += continuation
         return self.tree._replace(payoff=payoff)
 
     def after(self, granted: int) -> "Stage":
         """Returns the stage of a later hand, of which only the counters differ."""
-        return replace(self, granted=granted)
+        tables = self.positions.copy()
+        tables["redeals"] += granted - self.granted
+        tables["deals"] += granted - self.granted
+        return replace(self, granted=granted, positions=tables)
 
     def by_action(self, strategy: np.ndarray) -> np.ndarray:
         """Returns a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
@@ -187,19 +156,23 @@ class Stage:
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
+def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
+    """Returns what a seat at each table observes, [N, F] uint8."""
+    game = load_game("byteskille")
+    wide = width(game.spec.observation(num_players))
+    out = np.zeros((len(tables), wide), np.uint8)
+    game.observe(tables, rules.record, np.asarray(seats, dtype=np.int64), out)
+    return out
+
+
 def build_stage(
     num_players: int,
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
-    dealer: int | None = None,
     granted: int = 0,
     cards: Sequence[str] | None = None,
     memory_limit: int = MEMORY_LIMIT,
-    copies: bool = False,
-    integrate: bool = True,
-    observed: bool = False,
     seats: Sequence[int] | None = None,
-    outs: bool = False,
     shared: Sequence[int] = (),
 ) -> Stage:
     """Grows the tree of one hand of a single deal.
@@ -207,24 +180,17 @@ def build_stage(
     Args:
         num_players: P.
         rules: A preset, switches or resolved rules; the episode is always a single deal.
-        dealer: The dealer's seat; None is the last seat, so that forehand is seat 0.
         granted: Questions granted before this hand.
         cards: Codes of the cards that can be dealt and drawn, in any order; None is the whole
             pack. A smaller pack makes a smaller game, for checks.
         memory_limit: The most bytes that the tree may take.
-        copies: Deal the cards themselves instead of types; for checks, many times larger.
-        integrate: Whether draws that no decision follows are averaged; otherwise every drawn card
-            is a node. For checks, too.
-        observed: Whether information sets are also told apart by observations. For the check that
-            these add nothing.
-        seats: The seats that are dealt in, the dealer among them; None is all. The others are out
-            of the pot and have no information set.
-        outs: Whether the stage knows who is out at each leaf, which a match needs.
+        seats: For a hand of a match: the seats that are dealt in, the last one among them. The
+            others have no information set, and the stage knows who is out at each leaf.
         shared: Seats that share all they know: their information sets are also told apart by what
             the others of them know.
 
     Raises:
-        RulesError: Impossible rules, number of players, dealer or number of questions.
+        RulesError: Impossible rules or number of players.
         CardError: The cards are not part of a pack, or too few.
         TreeTooLargeError: The tree would not fit into `memory_limit`; the message says what would.
     """
@@ -233,32 +199,37 @@ def build_stage(
     if resolved["episode"] != "deal":
         resolved = game.spec.resolve({**resolved.as_dict(), "episode": "deal"})
     batch = Batch(game, 1, num_players, resolved, seed=0, restart=False)
-    dealer = batch.num_players - 1 if dealer is None else dealer
-    pack = count_cards(cards, batch.num_players)
-    start = _start(batch, dealer, granted, pack)
-    dealt = batch.num_players
+    pack = count_cards(cards, num_players)
+    start, dealt = _start(batch, pack), num_players
+    if granted:
+        start["redeal"], start["redeals"], start["deals"] = Redeal.QUESTION, granted, granted
+        start["new_pot"] = 0
     if seats is not None:
-        dealt = _seat(start, seats, dealer)
+        start["in_pot"], start["new_pot"] = sum(1 << seat for seat in seats), 0
+        dealt = len(seats)
+    least = NODE_BYTES * count_deals(pack, dealt)
+    if least > memory_limit:  # whatever follows the deals, and before anything is compiled
+        raise _too_large(num_players, "more than", least, memory_limit)
+    outs = seats is not None
     with announce_compilation("solving", package_root(grow)):
-        needed, nodes, leaves = _measure(
-            batch, start, pack, dealt, observed, copies, integrate, outs
-        )
-    if needed > memory_limit:
-        _refuse(batch, pack, needed, memory_limit)
-    growth = Growth(batch, observed, nodes, leaves, 4096, outs, shared)
-    hands, chances = (deal_copies if copies else deal_types)(pack, dealt)
-    while growth.size[DEALS] < len(hands):
-        growth.grow(start, resolved, hands, chances, int(pack.sum()), integrate)
+        needed, nodes, leaves = _measure(batch, start, pack, dealt, outs)
+    hands, sets = Hands(start, *deal_types(pack, dealt)), MOST_SETS
+    while True:
+        if needed > memory_limit:
+            raise _with_advice(batch, pack, needed, memory_limit)
+        growth = Growth(batch, int(pack.sum()), nodes, leaves, sets, outs, set(shared))
+        done = growth.grow(hands)
         if growth.size[CLASH]:
             raise KilleError(
                 "two positions with the same information state have different legal actions: "
                 "the game's information state lacks something"
             )
-        if growth.size[DEALS] < len(hands):
-            growth.make_room()
-            if growth.nbytes > memory_limit:
-                _refuse(batch, pack, growth.nbytes, memory_limit)
-    return _finish(growth, resolved, dealer, granted)
+        if done:
+            return _finish(growth, resolved, granted)
+        if growth.size[SETS] == sets:
+            sets *= 2
+        else:
+            needed, nodes, leaves = (size + size // 4 for size in (needed, nodes, leaves))
 
 
 def most_granted(rules: Rules) -> int:
@@ -266,112 +237,82 @@ def most_granted(rules: Rules) -> int:
     return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
 
 
-def _start(batch: Batch, dealer: int, granted: int, pack: np.ndarray) -> np.ndarray:
-    """Returns [1] table at which a hand is to be dealt, after a number of granted questions."""
-    rules = batch.rules
-    most = most_granted(rules)
-    if granted and not 0 < granted <= most:
-        raise RulesError(f"granted is {granted!r}; these rules grant 0 to {most} questions")
-    batch.reset(dealer=dealer, deal=False)
+def _start(batch: Batch, pack: np.ndarray) -> np.ndarray:
+    """Returns [1] table at which the first hand is to be dealt; its last seat deals."""
+    batch.reset(dealer=batch.num_players - 1, deal=False)
     start = np.array(batch.tables)
     codes = [code for code, count in zip(KILLE_CODES, pack, strict=True) for _ in range(count)]
     start["deck"], _ = batch.spec.stack(codes)
-    if granted:
-        start["redeal"], start["redeals"], start["deals"] = Redeal.QUESTION, granted, granted
-        start["new_pot"] = 0
     return start
 
 
-def _seat(start: np.ndarray, seats: Sequence[int], dealer: int) -> int:
-    """Deals only some seats in; returns their number."""
-    everybody = range(int(start["num_players"][0]))
-    chosen = set(seats)
-    if not chosen <= set(everybody) or dealer not in chosen or len(chosen) < 2:
-        raise RulesError(
-            f"seats are {list(seats)!r}; expected at least two of the seats 0 to "
-            f"{everybody[-1]}, the dealer {dealer} among them"
-        )
-    start["in_pot"], start["new_pot"] = sum(1 << seat for seat in chosen), 0
-    return len(chosen)
-
-
 def _measure(
-    batch: Batch,
-    start: np.ndarray,
-    pack: np.ndarray,
-    dealt: int,
-    observed: bool = False,
-    copies: bool = False,
-    integrate: bool = True,
-    outs: bool = False,
+    batch: Batch, start: np.ndarray, pack: np.ndarray, dealt: int, outs: bool = False
 ) -> tuple[int, int, int]:
     """Estimates bytes, nodes and leaves of a tree from a sample of deals."""
     seats = batch.num_players
-    deals = math.perm(int(pack.sum()), dealt) if copies else count_deals(pack, dealt)
     # Without `outs`: with many seats that alone would take more memory than there is.
-    growth = Growth(batch, observed, SAMPLE_NODES, SAMPLE_NODES, 1 << 13)
-    sample = sample_deals(pack, dealt, SAMPLE)
-    growth.grow(start, batch.rules, sample, np.ones(SAMPLE), int(pack.sum()), integrate)
+    growth = Growth(batch, int(pack.sum()), SAMPLE_NODES, SAMPLE_NODES, MOST_SETS)
+    growth.grow(Hands(start, sample_deals(pack, dealt, SAMPLE), np.ones(SAMPLE)))
     done, nodes, leaves = (int(growth.size[what]) for what in (DEALS, NODES, LEAVES))
     if done == 0:  # a single deal is larger than all the room there was
         done, nodes, leaves = 1, SAMPLE_NODES, SAMPLE_NODES // 2
+    deals = count_deals(pack, dealt)
     nodes, leaves = deals * nodes // done, deals * leaves // done
     needed = NODE_BYTES * nodes + (8 * (seats + (2**seats if outs else 0)) + 1) * leaves
     return needed, nodes + nodes // 10 + 1024, leaves + leaves // 10 + 1024
 
 
-def _refuse(batch: Batch, pack: np.ndarray, needed: int, memory_limit: int) -> NoReturn:
-    """Refuses a tree, and says what would fit."""
+def _with_advice(
+    batch: Batch, pack: np.ndarray, needed: int, memory_limit: int
+) -> TreeTooLargeError:
+    """Returns the error that a tree is too large, which says what would fit."""
     fits = ""
     for seats in range(batch.num_players - 1, 1, -1):
         smaller = Batch(batch.game, 1, seats, batch.rules, seed=0, restart=False)
-        less, _, _ = _measure(smaller, _start(smaller, seats - 1, 0, pack), pack, seats)
+        less, _, _ = _measure(smaller, _start(smaller, pack), pack, seats)
         if less <= memory_limit:
-            fits = f" By these rules {seats} seats would fit, with about {_size_text(less)}."
+            fits = f" By these rules {seats} seats would fit, with about {less / 2**30:.2g} GiB."
             break
-    raise TreeTooLargeError(
-        f"the tree of a deal with {batch.num_players} seats takes about {_size_text(needed)}, "
-        f"more than the limit of {_size_text(memory_limit)}.{fits} Fewer seats or a narrower "
-        "gok_call make it smaller; a higher limit allows it"
+    return _too_large(batch.num_players, "about", needed, memory_limit, fits)
+
+
+def _too_large(
+    seats: int, about: str, needed: int, memory_limit: int, fits: str = ""
+) -> TreeTooLargeError:
+    return TreeTooLargeError(
+        f"the tree of a deal with {seats} seats takes {about} {needed / 2**30:.3g} GiB, more than "
+        f"the limit of {memory_limit / 2**30:.3g}.{fits} Fewer seats or a narrower gok_call make "
+        "it smaller; a higher limit allows it"
     )
 
 
-def _size_text(size: int) -> str:
-    """Returns a number of bytes as people read it."""
-    if size >= 2**50:  # too many digits to read
-        return f"{size / 2**30:.1e} GiB"
-    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
-
-
-def _finish(growth: Growth, rules: Rules, dealer: int, granted: int) -> Stage:
-    """Cuts the arrays to their lengths and makes a stage of them."""
-    size, tree, sets = growth.size, growth.tree, growth.sets
-    growth.resize(int(size[NODES]), int(size[LEAVES]), int(size[SETS]))
+def _finish(growth: Growth, rules: Rules, granted: int) -> Stage:
+    """Makes a stage of what has been grown."""
+    tree, sets = growth.finished()
+    thrown_in = float(growth.scratch.thrown_in[0])
     dealt = tree.parent == 0
-    tree.probability[dealt] /= 1.0 - growth.scratch.thrown_in[0]
-    flat = FlatTree(
-        num_players=growth.num_players,
-        player=sets.player,
-        first=sets.first,
-        infoset=tree.infoset,
-        parent=tree.parent,
-        sequence=tree.sequence,
-        probability=tree.probability,
-        payoff=tree.payoff,
-    )
+    tree.probability[dealt] /= 1.0 - thrown_in
     return Stage(
         rules=rules,
         num_players=growth.num_players,
-        dealer=dealer,
         granted=granted,
-        thrown_in=float(growth.scratch.thrown_in[0]),
+        thrown_in=thrown_in,
         num_deals=int(dealt.sum()),
-        tree=flat,
+        tree=FlatTree(
+            num_players=growth.num_players,
+            player=sets.player,
+            first=sets.first,
+            infoset=tree.infoset,
+            parent=tree.parent,
+            sequence=tree.sequence,
+            probability=tree.probability,
+            payoff=tree.payoff,
+        ),
         masks=sets.masks,
         redealt=tree.redealt,
         outs=tree.outs,
-        grown=sets.positions,
-        grown_after=granted,
+        positions=sets.positions,
     )
 
 
@@ -395,9 +336,22 @@ class DealStages:
         """P."""
         return self.stages[0].num_players
 
-    def backwards(
-        self, solve: Callable[[Stage, FlatTree], np.ndarray]
-    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    @property
+    def first_stage(self) -> Stage:
+        """The first hand."""
+        return self.stages[0]
+
+    @property
+    def information_sets(self) -> tuple[int, ...]:
+        """The number of information sets of each seat, in all hands."""
+        return tuple(np.sum([stage.information_sets for stage in self.stages], axis=0).tolist())
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes of all hands."""
+        return sum(stage.tree.num_nodes for stage in self.stages)
+
+    def backwards(self, solve: Callable[[Stage, FlatTree], np.ndarray]) -> tuple[np.ndarray, ...]:
         """Solves the stages, the last one first.
 
         Args:
@@ -405,22 +359,20 @@ class DealStages:
                 the value of the next stage.
 
         Returns:
-            The strategies, in the order of the stages, and the value of the deal [P].
+            The strategies, in the order of the stages.
         """
-        value, strategies = None, []
+        value, strategies = np.zeros(self.num_players), []
         for stage in reversed(self.stages):
             tree = stage.worth(value)
             strategies.append(solve(stage, tree))
-            value = expected_values(tree, strategies[-1], stage.describe)
-        assert value is not None  # there is a stage
-        return tuple(reversed(strategies)), value
+            value = expected_values(tree, strategies[-1])
+        return tuple(reversed(strategies))
 
 
 def build_deal(
     num_players: int,
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
-    dealer: int | None = None,
     cards: Sequence[str] | None = None,
     memory_limit: int = MEMORY_LIMIT,
     shared: Sequence[int] = (),
@@ -430,19 +382,10 @@ def build_deal(
     Raises:
         KilleError: As `build_stage`, or too many questions can be granted.
     """
-
-    def build(granted: int) -> Stage:
-        return build_stage(
-            num_players,
-            rules,
-            dealer=dealer,
-            granted=granted,
-            cards=cards,
-            memory_limit=memory_limit,
-            shared=shared,
-        )
-
-    stage = build(0)
+    build = partial(
+        build_stage, num_players, rules, cards=cards, memory_limit=memory_limit, shared=shared
+    )
+    stage = build()
     if not stage.redealt.any():
         return DealStages((stage,))
     last = most_granted(stage.rules)
@@ -451,4 +394,5 @@ def build_deal(
             f"max_redeals and max_deals allow {last} granted questions in a deal, and each is a "
             f"stage to solve; expected fewer than {MOST_STAGES}"
         )
-    return DealStages((*(stage.after(granted) for granted in range(last)), build(last)))
+    earlier = (stage.after(granted) for granted in range(last))
+    return DealStages((*earlier, build(granted=last)))

@@ -3,21 +3,20 @@
 `deals` explains what these trees are, and what they leave out without loss.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import width
 from kille_env.core.table import DEAL, OVER
 from kille_env.games.byteskille import (
     apply,
     deal,
     information_state,
     legal_actions,
-    observe,
 )
 from kille_env.games.byteskille.table import Redeal
 from kille_training.solving.byteskille.dealing import TYPES
@@ -31,9 +30,6 @@ NODE, KIND, NEXT, ACTION = range(4)
 
 PLAYED, DRAWS, AVERAGED = range(3)
 """What can come of an action, see `_play`."""
-
-LARGE_DEAL = 4096
-"""Nodes that a single deal always has room for."""
 
 
 class Hands(NamedTuple):
@@ -56,17 +52,13 @@ class Job(NamedTuple):
     Attributes:
         rules: [1], the rules.
         num_cards: Cards of the pack.
-        integrate: Whether payoffs are averaged over draws that no decision follows.
         num_features: Width of an information state.
-        observed: Width of the observations that tell information sets apart, too; usually 0.
         shared: The set of seats, as bits, that share all they know.
     """
 
     rules: np.ndarray
     num_cards: int
-    integrate: bool
     num_features: int
-    observed: int
     shared: int
 
 
@@ -144,13 +136,6 @@ def _slot(row, slots, rows):
 
 
 @kernel
-def index_sets(sets, number):
-    """Fills an empty hash table with the first sets."""
-    for i in range(number):
-        sets.slots[_slot(sets.rows[i], sets.slots, sets.rows)] = i
-
-
-@kernel
 def _infoset_of(job, table, sets, scratch, size):
     """Returns the number of a table's information set, a new one if need be; -1 after a clash."""
     rules, seat = job.rules[0], np.int64(table["seat"])
@@ -158,9 +143,7 @@ def _infoset_of(job, table, sets, scratch, size):
     row[:] = 0
     information_state(table, rules, seat, seen[: job.num_features])
     seen[job.num_features] = seat
-    begin = job.num_features + 1 + job.observed
-    if job.observed > 0:
-        observe(table, rules, seat, seen[job.num_features + 1 : begin])
+    begin = job.num_features + 1
     if job.shared >> seat & 1:
         for other in range(np.int64(table["num_players"])):
             if other != seat and job.shared >> other & 1:
@@ -263,7 +246,7 @@ def _play(job, depth, action, drawn_at, scratch):
             if not draws:
                 table["stacked"] = table["drawn"]
                 return PLAYED
-            if drawn_at >= 0 or not job.integrate:
+            if drawn_at >= 0:
                 break
             # In the table before: this one has drawn some card already.
             _count_talon(stack[depth], position, job.num_cards, count, place)
@@ -297,7 +280,7 @@ def _play(job, depth, action, drawn_at, scratch):
 def grow(hands, job, tree, sets, scratch, size):
     """Grows the trees of deals, one behind the other in preorder, until an array is full.
 
-    A deal that does not fit is left out whole: the caller makes room and calls again.
+    A deal that does not fit is left out whole.
     `size[CLASH]` is set if two tables that look alike to a seat offer it different actions.
     """
     for number in range(size[DEALS], hands.cards.shape[0]):
@@ -398,26 +381,25 @@ def _add_leaf(table, averaged, leaf, tree, expected, expected_outs):
 
 
 class Growth:
-    """The arrays that `grow` fills; they grow where they are full."""
+    """The arrays that `grow` fills; what is not filled takes no memory."""
 
     def __init__(
         self,
         batch: Batch,
-        observed: bool,
+        num_cards: int,
         nodes: int,
         leaves: int,
         sets: int,
         outs: bool = False,
-        shared: Sequence[int] = (),
+        shared: Collection[int] = (),
     ) -> None:
         spec, seats = batch.spec, batch.num_players
         out_sets = 1 << seats if outs else 0
         self.num_players = seats
-        self.num_features = width(spec.information_state(seats))
-        self.observed = width(spec.observation(seats)) if observed else 0
-        self.shared = sum(1 << seat for seat in set(shared))
-        known = self.num_features * max(len(set(shared)), 1)
-        words = -(-(known + 1 + self.observed) // 8)
+        num_features = width(spec.information_state(seats))
+        together = sum(1 << seat for seat in shared)
+        self.job = Job(batch.rules.record, num_cards, num_features, together)
+        words = -(-(num_features * max(len(shared), 1) + 1) // 8)
         depth = spec.max_decisions(batch.rules, seats) + 16  # draws are steps too
         row = np.zeros(words, dtype=np.uint64)
         self.scratch = Scratch(
@@ -442,7 +424,7 @@ class Growth:
             outs=np.zeros((leaves, out_sets)),
         )
         self.sets = Sets(
-            slots=_free_slots(sets),
+            slots=np.full(2 * sets, -1, dtype=np.int32),
             rows=np.zeros((sets, words), dtype=np.uint64),
             positions=np.zeros(sets, dtype=spec.table),
             player=np.zeros(sets, dtype=np.int8),
@@ -454,48 +436,15 @@ class Growth:
         self.tree.probability[0] = 1.0
         self.size[NODES] = 1
 
-    def resize(self, nodes: int, leaves: int, sets: int) -> None:
-        """Gives the arrays these lengths."""
-        lengths = [nodes] * 4 + [leaves] * 3
-        for array, length in zip(self.tree, lengths, strict=True):
-            array.resize((length, *array.shape[1:]), refcheck=False)
-        if sets != len(self.sets.player):
-            for array in self.sets[1:]:
-                length = sets + (array is self.sets.first)
-                array.resize((length, *array.shape[1:]), refcheck=False)
+    def grow(self, hands: Hands) -> bool:
+        """Grows trees; returns whether they are all done, and no array was full before."""
+        grow(hands, self.job, self.tree, self.sets, self.scratch, self.size)
+        return self.size[DEALS] == len(hands.cards)
 
-    def make_room(self) -> None:
-        """Lengthens the arrays that may be full."""
-        grown, sets = int(self.size[SETS]), len(self.sets.player)
-        more = 2 * sets if 2 * grown > sets else sets
-        nodes, leaves = len(self.tree.infoset), len(self.tree.payoff)
-        self.resize(nodes + nodes // 4 + LARGE_DEAL, leaves + leaves // 4 + LARGE_DEAL, more)
-        if more != sets:
-            self.sets = self.sets._replace(slots=_free_slots(more))
-            index_sets(self.sets, grown)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tree and of its information sets."""
-        return sum(array.nbytes for array in (*self.tree, *self.sets))
-
-    def grow(
-        self,
-        start: np.ndarray,
-        rules: Rules,
-        hands: np.ndarray,
-        chances: np.ndarray,
-        num_cards: int,
-        integrate: bool,
-    ) -> None:
-        """Grows trees until all are done or an array is full; see `Hands` and `Job`."""
-        job = Job(
-            rules.record, num_cards, integrate,
-            self.num_features, self.observed, self.shared,
-        )  # fmt: skip
-        grow(Hands(start, hands, chances), job, self.tree, self.sets, self.scratch, self.size)
-
-
-def _free_slots(sets: int) -> np.ndarray:
-    """A hash table with at least twice as many slots as sets."""
-    return np.full(1 << (2 * sets - 1).bit_length(), -1, dtype=np.int32)
+    def finished(self) -> tuple[Grown, Sets]:
+        """Returns the arrays as far as they are filled."""
+        nodes, leaves, sets = (int(self.size[what]) for what in (NODES, LEAVES, SETS))
+        tree = [array[:nodes] for array in self.tree[:4]]
+        tree += [array[:leaves] for array in self.tree[4:]]
+        filled = [array[:sets] for array in self.sets]
+        return Grown(*tree), Sets(*filled)._replace(first=self.sets.first[: sets + 1])

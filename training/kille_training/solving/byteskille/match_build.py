@@ -25,7 +25,7 @@ from kille_training.solving.byteskille.deals import MEMORY_LIMIT, Stage, build_s
 from kille_training.solving.byteskille.matches import AGAIN, After, Hand, Match, State
 
 STATE_LIMIT = 5000
-"""States that a match may have by default, before merging."""
+"""States that a match may have before merging."""
 
 STATE = (
     "in_pot",
@@ -69,10 +69,7 @@ def build_match(
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
     cards: Sequence[str] | None = None,
-    capped: bool | None = None,
-    merged: bool = True,
     memory_limit: int = MEMORY_LIMIT,
-    state_limit: int = STATE_LIMIT,
 ) -> Match:
     """Finds all states of a match and grows the trees of their hands.
 
@@ -80,16 +77,12 @@ def build_match(
         num_players: P.
         rules: A preset, switches or resolved rules; the episode is always a match of one pot.
         cards: See `build_stage`.
-        capped: Whether the cap on hands is part of the game, so that states differ in the number of
-            hands dealt; None leaves it out where there are finitely many states without it.
-        merged: Whether equivalent states are merged.
         memory_limit: The most bytes that the tree of one hand may take.
-        state_limit: The most states before merging.
 
     Raises:
         RulesError: Impossible rules or number of players.
-        KilleError: A match of several pots; infinitely many states, or more than `state_limit`; or
-            a tree that would not fit into `memory_limit`.
+        KilleError: A match of several pots; more than `STATE_LIMIT` states; or a tree that would
+            not fit into `memory_limit`.
     """
     game = load_game("byteskille")
     resolved = game.spec.resolve(rules)
@@ -100,18 +93,9 @@ def build_match(
             f"pots is {resolved['pots']}; a match is solved for one pot, because only the dealer "
             "carries over to the next: set pots to 1"
         )
-    grows = resolved["ante"] == "deal"
-    if capped is False and grows:
-        raise KilleError(
-            "with ante 'deal' every hand in which nobody goes out makes the pot grow, so there are "
-            "infinitely many states without the cap; leave capped out, and set max_deals to the "
-            "number of hands to solve for"
-        )
-    explorer = _Explorer(
-        game, num_players, resolved, cards, bool(grows if capped is None else capped), memory_limit
-    )
-    explorer.explore(state_limit)
-    return explorer.finish(merged)
+    explorer = _Explorer(game, num_players, resolved, cards, memory_limit)
+    explorer.explore()
+    return explorer.finish()
 
 
 class _Explorer:
@@ -123,11 +107,11 @@ class _Explorer:
         num_players: int,
         rules: Rules,
         cards: Sequence[str] | None,
-        capped: bool,
         memory_limit: int,
     ) -> None:
-        self.game, self.rules, self.cards, self.capped = game, rules, cards, capped
-        self.memory_limit = memory_limit
+        self.game, self.rules, self.cards, self.memory_limit = game, rules, cards, memory_limit
+        # Every hand in which nobody goes out makes the pot grow: only the cap ends that.
+        self.capped = rules["ante"] == "deal"
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
         self.num_players = batch.num_players
         batch.reset(dealer=self.num_players - 1, deal=False)
@@ -135,7 +119,7 @@ class _Explorer:
         self.start["deck"], _ = game.spec.stack(PLAIN)
         self.start["stacked"] = self.num_players
         endless = {**rules.as_dict(), "max_deals": ENDLESS}
-        self.played = rules if capped else game.spec.resolve(endless)
+        self.played = rules if self.capped else game.spec.resolve(endless)
         self.hands: list[Hand] = []
         self.hand_numbers: dict[tuple[int, bool], int] = {}
         self.numbers: dict[bytes, int] = {}
@@ -144,11 +128,11 @@ class _Explorer:
         self.antes: list[np.ndarray] = []
         self.found: list[tuple[int, After]] = []
 
-    def explore(self, state_limit: int) -> None:
+    def explore(self) -> None:
         """Visits all tables, the first one first."""
         self._number(self.start)
         while len(self.found) < len(self.tables):
-            if len(self.tables) > state_limit:
+            if len(self.tables) > STATE_LIMIT:
                 counted = ""
                 if self.capped:
                     most = self.rules["max_deals"]
@@ -156,7 +140,7 @@ class _Explorer:
                         f" The cap is part of the game; with max_deals below {most} it has fewer."
                     )
                 raise KilleError(
-                    f"the match has more than {state_limit:,} states.{counted} Fewer seats, "
+                    f"the match has more than {STATE_LIMIT:,} states.{counted} Fewer seats, "
                     "another reentry and fraga 'off' have fewer, too"
                 )
             table = self.tables[len(self.found)]
@@ -204,7 +188,6 @@ class _Explorer:
                 granted=most if exhausted else 0,
                 cards=self.cards,
                 memory_limit=self.memory_limit,
-                outs=True,
             )
             self.hands.append(_with_outcomes(stage, members(in_pot)))
         return self.hand_numbers[key]
@@ -250,9 +233,9 @@ class _Explorer:
         self.game.apply(table, self.played.record, np.array([action]), np.ones(1, np.bool_))
         return table
 
-    def finish(self, merged: bool) -> Match:
+    def finish(self) -> Match:
         """Merges equivalent tables and returns the match."""
-        classes = _bisimilar(self.found) if merged else np.arange(len(self.found))
+        classes = bisimilar(self.found)
         firsts = np.unique(classes, return_index=True)[1]
         states = []
         for number, first in enumerate(firsts):
@@ -270,23 +253,20 @@ class _Explorer:
             hands=tuple(self.hands),
             states=tuple(states),
             antes=self.antes[0],
-            num_tables=len(self.tables),
         )
 
 
 def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
     """Returns a stage with its possible outcomes."""
-    outs = stage.outs
-    assert outs is not None  # asked for
-    possible = np.flatnonzero(outs.any(axis=0))
-    outcomes, results = [int(out) for out in possible], outs[:, possible]
+    possible = np.flatnonzero(stage.outs.any(axis=0))
+    outcomes, results = possible.tolist(), stage.outs[:, possible]
     if stage.redealt.any():
         outcomes.append(AGAIN)
         results = np.column_stack([results, stage.redealt])
     return Hand(stage, tuple(seats), tuple(outcomes), np.ascontiguousarray(results))
 
 
-def _bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
+def bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
     """Returns the class of each table, numbered in the order of their first members."""
     classes = np.array([hand for hand, _ in found])
     while True:

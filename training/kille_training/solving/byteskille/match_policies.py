@@ -4,13 +4,13 @@ import numpy as np
 
 from kille_agents.tabular import TabularMatchPolicy, TabularMetadata
 from kille_agents.tabular.matches import hand_columns, standing_columns
-from kille_env.core.spec import width
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import Action
-from kille_env.policy import Policy, check_probabilities
-from kille_env.registry import load_game, spec
+from kille_env.policy import Policy
+from kille_env.registry import spec
+from kille_training.solving.byteskille.deals import observe
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
-from kille_training.solving.byteskille.policies import BATCH
+from kille_training.solving.byteskille.policies import as_strategy, ask
 from kille_training.solving.trees.values import infoset_reach
 
 KEPT = (  # what a table knows of the match while a hand is played
@@ -29,29 +29,25 @@ KEPT = (  # what a table knows of the match while a hand is played
 def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
     """Returns what a policy does in all seats of a match.
 
-    Where the cap on hands is left out, the policy sees the counters of the first hand.
-
-    Args:
-        policy: The policy.
-        match: The match. For merged states the policy is asked about one of their tables; a policy
-            that depends on differences which do not matter needs a match that was not `merged`.
+    Where the cap on hands is left out, the policy sees the counters of the first hand. For merged
+    states it is asked about one of their tables.
 
     Raises:
         PolicyError: It returns what is not a distribution over the legal actions.
     """
     hands, buys = [], []
     for state in match.states:
-        hand = match.hands[state.hand]
-        masks = hand.stage.masks
-        asked = _ask(policy, _seen(match, state, state.tables[:1]), masks)
-        chosen = asked[masks != 0]
-        sizes = np.diff(hand.stage.tree.first)
-        hands.append(chosen / np.repeat(asked.sum(axis=1), sizes))
+        stage = match.hands[state.hand].stage
+        answers = ask(policy, _seen(match, state), stage.masks, stage.describe)
+        hands.append(as_strategy(answers, stage.masks, stage.tree))
         buys.append(np.zeros(len(state.after.buyer)))
-        nodes = state.after.decisions
+        nodes, tables = state.after.decisions, state.after.tables[0]
         if len(nodes):
-            asked = _ask(policy, *_looks(match, state.after.tables[0], state.after.buyer[nodes]))
-            buys[-1][nodes] = asked[:, Action.BUY]
+            masks = np.zeros((len(nodes), stage.masks.shape[1]), dtype=np.int8)
+            masks[:, [Action.DECLINE, Action.BUY]] = 1
+            seen = observe(tables, match.rules, match.num_players, state.after.buyer[nodes])
+            answers = ask(policy, seen, masks, lambda row: f"buying in, decision {row}.")
+            buys[-1][nodes] = answers[:, Action.BUY]
     return MatchStrategy(tuple(hands), tuple(buys))
 
 
@@ -74,7 +70,6 @@ def match_policy_of(
     Raises:
         KilleError: Two states with different strategies have the same observation.
     """
-    match.check(strategy)
     game = spec(match.rules.game)
     metadata = TabularMetadata(
         game.name, game.version, match.num_players, match.rules.as_dict(), made
@@ -85,7 +80,7 @@ def match_policy_of(
     rows, masks, hands, numbers = [], [], [], []
     for number, hand in enumerate(match.hands):
         state = next(state for state in match.states if state.hand == number)
-        seen = _seen(match, state, state.tables[:1])[:, seen_columns]
+        seen = _seen(match, state)[:, seen_columns]
         unique, first, row = np.unique(seen, axis=0, return_index=True, return_inverse=True)
         rows.append(unique)
         masks.append(hand.stage.masks[first])
@@ -113,7 +108,7 @@ def match_policy_of(
             _note(standings, row, number)
         nodes = state.after.decisions
         for tables in state.after.tables:
-            seen, _ = _looks(match, tables, state.after.buyer[nodes])
+            seen = observe(tables, match.rules, match.num_players, state.after.buyer[nodes])
             for node, row in zip(nodes, seen[:, standing], strict=True):
                 _note(buys, row, float(strategy.buys[number][node]))
     arrays = {
@@ -144,42 +139,17 @@ def _rows(known: dict[bytes, float], wide: int) -> np.ndarray:
     return np.frombuffer(b"".join(known), dtype=np.uint8).reshape(-1, wide)
 
 
-def _seen(match: Match, state: State, dealt: np.ndarray) -> np.ndarray:
+def _seen(match: Match, state: State) -> np.ndarray:
     """Returns the observations of the information sets of a state's hand, [I, F]."""
     stage = match.hands[state.hand].stage
-    tables = stage.grown.copy()
+    tables = stage.positions.copy()
     for name in KEPT:
-        tables[name] = dealt[name]
-    return _observe(match, tables, stage.tree.player)
+        tables[name] = state.tables[name][:1]
+    return observe(tables, match.rules, match.num_players, stage.tree.player)
 
 
 def _standings(match: Match, state: State) -> np.ndarray:
     """Returns the observations of the seats in the hand at each table of a state, [., F]."""
     seats = match.hands[state.hand].seats
     tables = np.repeat(state.tables, len(seats))
-    return _observe(match, tables, np.tile(seats, len(state.tables)))
-
-
-def _looks(match: Match, tables: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the observations and masks of seats at tables where they are to act."""
-    masks = np.zeros((len(tables), len(spec(match.rules.game).actions)), dtype=np.int8)
-    seats = seats.astype(np.int64)
-    load_game("byteskille").mask(tables, match.rules.record, seats, masks)
-    return _observe(match, tables, seats), masks
-
-
-def _observe(match: Match, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    game = load_game("byteskille")
-    out = np.zeros((len(tables), width(game.spec.observation(match.num_players))), dtype=np.uint8)
-    game.observe(tables, match.rules.record, np.asarray(seats, dtype=np.int64), out)
-    return out
-
-
-def _ask(policy: Policy, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Returns what a policy does, [N, A]."""
-    asked = np.zeros(masks.shape)
-    for begin in range(0, len(seen), BATCH):
-        part = slice(begin, begin + BATCH)
-        asked[part] = policy.probabilities(seen[part], masks[part])
-        check_probabilities(policy.name, asked[part], masks[part])
-    return asked
+    return observe(tables, match.rules, match.num_players, np.tile(seats, len(state.tables)))

@@ -6,48 +6,35 @@ import numpy as np
 
 from kille_env.cards.sets import members
 from kille_env.games.byteskille.settle import price
-from kille_training.labels import position_names
 from kille_training.solving.byteskille.match_values import MatchNashConv
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
-from kille_training.solving.byteskille.text import SURE, hand_text, rules_text
+from kille_training.solving.byteskille.text import SURE, hand_text, heading
 
 MOST_SHOWN = 20
 """States that are shown, and decisions to buy in: those that come up most often."""
 
 
-def match_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -> str:
+def match_text(strategy: MatchStrategy, match: Match, measured: MatchNashConv) -> str:
     """Returns a strategy of a match as Markdown.
 
     Args:
-        match: The match.
         strategy: What all seats do in it.
+        match: The match.
         measured: What its seats earn and could gain.
     """
-    players = match.num_players
-    lines = [
-        f"# Byteskille, a whole pot with {players} seats",
-        "",
-        f"Rules: {rules_text(match.rules)}.",
-        "",
-        f"NashConv {measured.total:.2g} units, {measured.share:.2g} of the first pot: the sum of "
-        "what the seats could still gain in the match, each by its best response.",
-        "",
-        "| seat | earns | could gain | information sets |",
-        "|---|---|---|---|",
-    ]
-    for name, value, gain, sets in zip(
-        position_names(players),
-        measured.values,
-        measured.improvement,
+    lines = heading(
+        "a whole pot",
+        match.rules,
+        measured,
+        f", {measured.share:.2g} of the first pot: the sum of what the seats could still gain in "
+        "the match",
+        "information sets",
         match.information_sets,
-        strict=True,
-    ):
-        lines.append(f"| {name} | {value:+.6f} | {gain:.1g} | {sets:,} |")
+    )
     lines += ["", "## The states", "", *states_text(match, measured)]
-    lines += ["", "## Buying in", "", *buying_text(match, strategy, measured)]
+    lines += ["", "## Buying in", "", *buying_text(strategy, match, measured)]
     lines += ["", "## The first hand", ""]
-    stage = match.hands[match.states[0].hand].stage
-    lines += hand_text(np.asarray(strategy.hands[0]), stage)
+    lines += hand_text(strategy.hands[0], match.first_stage)
     return "\n".join(lines) + "\n"
 
 
@@ -81,17 +68,10 @@ def states_text(match: Match, measured: MatchNashConv) -> list[str]:
             f"{measured.visits[number]:.3f}",
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    left_out = []
-    if rarer := len(fresh[MOST_SHOWN:]):
-        left_out.append(f"{rarer:,} rarer ones")
-    if asked.any():
-        left_out.append(f"{asked.sum():,} of hands dealt again after a question")
-    if left_out:
-        lines += ["", f"Left out: {' and '.join(left_out)}."]
-    return lines
+    return lines + _left_out(fresh, asked.sum(), "of hands dealt again after a question")
 
 
-def buying_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) -> list[str]:
+def buying_text(strategy: MatchStrategy, match: Match, measured: MatchNashConv) -> list[str]:
     """Returns who buys in again, and what that is worth, as lines of Markdown."""
     if not any(len(state.after.decisions) for state in match.states):
         return ["Nobody can ever buy in."]
@@ -128,14 +108,14 @@ def buying_text(match: Match, strategy: MatchStrategy, measured: MatchNashConv) 
     ]
     rows.sort(key=lambda row: -round(row[0], 9))
     lines += ["| " + " | ".join(cells) + " |" for _, cells in rows[:MOST_SHOWN]]
-    left_out = []
-    if rarer := len(rows[MOST_SHOWN:]):
-        left_out.append(f"{rarer:,} rarer ones")
-    if asked:
-        left_out.append(f"{asked:,} after a hand dealt again for a question")
-    if left_out:
-        lines += ["", f"Left out: {' and '.join(left_out)}."]
-    return lines
+    return lines + _left_out(rows, asked, "after a hand dealt again for a question")
+
+
+def _left_out(rows: Sequence[object], asked: int, what: str) -> list[str]:
+    """Returns lines that say how many of some rows are not shown, and how many of another kind."""
+    rarer = len(rows[MOST_SHOWN:])
+    parts = [f"{rarer:,} rarer ones"] * bool(rarer) + [f"{asked:,} {what}"] * bool(asked)
+    return ["", f"Left out: {' and '.join(parts)}."] if parts else []
 
 
 def seat_names(players: int) -> list[str]:

@@ -21,7 +21,6 @@ class MatchNashConv(NashConv):
     Attributes:
         pot: The pot at the start.
         state_values: [S, P], what the states are worth under the strategy, antes paid.
-        state_bests: [S, P], what they are worth to each seat if it alone responds.
         beyond_cap: How likely the match is to reach the cap on hands that was left out.
         visits: [S], the expected number of hands in each state.
         outcomes: For each state, how likely each outcome of its hand is.
@@ -29,7 +28,6 @@ class MatchNashConv(NashConv):
 
     pot: int
     state_values: np.ndarray
-    state_bests: np.ndarray
     beyond_cap: float
     visits: np.ndarray
     outcomes: tuple[np.ndarray, ...]
@@ -45,8 +43,16 @@ class MatchNashConv(NashConv):
         return self.total / self.pot
 
 
-def _values(match: Match, strategy: MatchStrategy, ends: list[np.ndarray]) -> np.ndarray:
-    """Returns what the states are worth when all play a strategy and antes are paid, [S, P]."""
+def match_nash_conv(strategy: MatchStrategy, match: Match) -> MatchNashConv:
+    """Returns what each seat could gain over the whole match, exactly, if the others keep to it.
+
+    A best response covers all hands and all buying in. It needs to know no more than the state, for
+    it faces a Markov decision process with these states.
+    """
+    ends = [
+        match.hands[state.hand].ends(played)
+        for state, played in zip(match.states, strategy.hands, strict=True)
+    ]
     values = np.zeros((len(match.states), match.num_players))
 
     def worth(number: int) -> np.ndarray:
@@ -54,19 +60,8 @@ def _values(match: Match, strategy: MatchStrategy, ends: list[np.ndarray]) -> np
         return ends[number] @ after.play(values, strategy.buys[number])[after.roots]
 
     for group in match.components:
-        _settle(match, group, values, worth)
-    return values
-
-
-def match_nash_conv(match: Match, strategy: MatchStrategy) -> MatchNashConv:
-    """Returns what each seat could gain over the whole match, exactly, if the others keep to it.
-
-    A best response covers all hands and all buying in. It needs to know no more than the state, for
-    it faces a Markov decision process with these states.
-    """
-    match.check(strategy)
-    ends = _ends(match, strategy)
-    values = _values(match, strategy, ends)
+        while not _settled(match, group, values, worth):
+            pass
     bests = values.copy()
     for group in match.components:
         _respond(match, strategy, group, bests)
@@ -76,7 +71,6 @@ def match_nash_conv(match: Match, strategy: MatchStrategy) -> MatchNashConv:
         values=values[0] + match.antes,
         pot=match.pot,
         state_values=values,
-        state_bests=bests,
         beyond_cap=beyond,
         visits=visits,
         outcomes=tuple(ends),
@@ -91,56 +85,40 @@ def _respond(
     This is policy iteration: find the best response to what the states are worth, then what they
     are worth under it. The second step does not need the trees, only the outcomes' probabilities.
     """
-    seats = range(match.num_players)
-    while True:
-        ends, change = {}, 0.0
-        for number in group:
-            state, played = match.states[number], strategy.hands[number]
-            hand = match.hands[state.hand]
-            tree = hand.paying(state.after.respond(bests, strategy.buys[number]))
-            answers = [best_response(tree, played, seat, hand.stage.describe) for seat in seats]
-            ends[number] = np.array([hand.ends(answer.strategy) for answer in answers])
-            found = np.array([answer.value for answer in answers])
-            change = max(change, float(np.abs(found - bests[number]).max()))
-            bests[number] = found
-        if _alone(match, group) or change <= SETTLED * match.pot:
-            return
+    ends: dict[int, np.ndarray] = {}
 
-        def worth(number: int, ends: dict[int, np.ndarray] = ends) -> np.ndarray:
-            worth = match.states[number].after.respond(bests, strategy.buys[number])
-            return (ends[number] * worth.T).sum(axis=1)
+    def outcomes(number: int) -> np.ndarray:
+        after = match.states[number].after
+        return after.play(bests, strategy.buys[number], respond=True)[after.roots]
 
-        _settle(match, group, bests, worth)
+    def respond(number: int) -> np.ndarray:
+        hand, played = match.hands[match.states[number].hand], strategy.hands[number]
+        tree = hand.paying(outcomes(number))
+        answers = [best_response(tree, played, seat) for seat in range(match.num_players)]
+        ends[number] = np.array([hand.ends(answer.strategy) for answer in answers])
+        return np.array([answer.value for answer in answers])
 
+    def keep_to_it(number: int) -> np.ndarray:
+        return (ends[number] * outcomes(number).T).sum(axis=1)
 
-def _ends(match: Match, strategy: MatchStrategy) -> list[np.ndarray]:
-    """Returns how likely the outcomes of each state's hand are."""
-    return [
-        match.hands[state.hand].ends(played)
-        for state, played in zip(match.states, strategy.hands, strict=True)
-    ]
+    while not _settled(match, group, bests, respond):
+        while not _settled(match, group, bests, keep_to_it):
+            pass
 
 
-def _settle(
+def _settled(
     match: Match,
     group: tuple[int, ...],
     values: np.ndarray,
     worth: Callable[[int], np.ndarray],
-) -> None:
-    """Updates what the states of a group are worth, until it no longer changes."""
-    while True:
-        change = 0.0
-        for number in group:
-            found = worth(number)
-            change = max(change, float(np.abs(found - values[number]).max()))
-            values[number] = found
-        if _alone(match, group) or change <= SETTLED * match.pot:
-            return
-
-
-def _alone(match: Match, group: tuple[int, ...]) -> bool:
-    """Returns whether a group is a single state that does not lead to itself."""
-    return len(group) == 1 and group[0] not in match.states[group[0]].after.following
+) -> bool:
+    """Updates what the states of a group are worth; returns whether another time is no use."""
+    before = values[list(group)]
+    for number in group:
+        values[number] = worth(number)
+    if len(group) == 1 and group[0] not in match.states[group[0]].after.following:
+        return True
+    return bool(np.abs(values[list(group)] - before).max() <= SETTLED * match.pot)
 
 
 def _length(

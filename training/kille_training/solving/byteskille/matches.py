@@ -16,10 +16,10 @@ Two things keep the states few, without loss:
   refining a partition until it no longer changes). Who has bought in how often, for example, is
   forgotten where it no longer matters.
 
-The cap on hands (`max_deals`, 200 in the presets) is left out, unless it is asked for or there are
-infinitely many states without it; `MatchNashConv.beyond_cap` is how likely play is to come that
-far. A hand that is thrown in for a kille (`two_player: wiki`) is not counted here, even where the
-cap is part of the game.
+The cap on hands (`max_deals`, 200 in the presets) is left out, unless there are infinitely many
+states without it; `MatchNashConv.beyond_cap` is how likely play is to come that far. A hand that is
+thrown in for a kille (`two_player: wiki`) is not counted here, even where the cap is part of the
+game.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,10 @@ from functools import cached_property
 import numpy as np
 
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError
 from kille_training.solving.byteskille.components import components
 from kille_training.solving.byteskille.deals import Stage
 from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import expected_values, uniform
+from kille_training.solving.trees.values import expected_values
 
 AGAIN = -1
 """The outcome of a hand whose question is granted: the cards are dealt again."""
@@ -62,7 +61,7 @@ class Hand:
         """Returns how likely each outcome is when all play a strategy, [O]."""
         # Each outcome becomes a player that gets 1 for it.
         counting = self.stage.tree._replace(num_players=len(self.outcomes), payoff=self.results)
-        return expected_values(counting, strategy, self.stage.describe)
+        return expected_values(counting, strategy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,28 +127,22 @@ class After:
             worth[node] = bought if buys[node] else declined
         return worth[self.roots], buys
 
-    def play(self, values: np.ndarray, buys: np.ndarray) -> np.ndarray:
-        """Returns what the nodes are worth if their seats buy with these probabilities, [N, P]."""
-        worth = self.arrive(values)
-        for node in self.decisions:
-            declined, bought = worth[self.declined[node]], worth[self.bought[node]]
-            worth[node] = buys[node] * bought + (1.0 - buys[node]) * declined
-        return worth
-
-    def respond(self, values: np.ndarray, buys: np.ndarray) -> np.ndarray:
-        """Returns what the outcomes are worth to each seat if it alone responds, [O, P].
+    def play(self, values: np.ndarray, buys: np.ndarray, respond: bool = False) -> np.ndarray:
+        """Returns what the nodes are worth if their seats buy with these probabilities, [N, P].
 
         Args:
-            values: [S, P], what the states are worth to each seat if it alone responds.
-            buys: [N], what the other seats do.
+            values: [S, P], what the states are worth.
+            buys: [N], how likely each node's seat buys.
+            respond: Whether each seat's own worth is that of its best response to the others.
         """
         worth = self.arrive(values)
         for node in self.decisions:
             seat = self.buyer[node]
             declined, bought = worth[self.declined[node]], worth[self.bought[node]]
             worth[node] = buys[node] * bought + (1.0 - buys[node]) * declined
-            worth[node, seat] = max(declined[seat], bought[seat])
-        return worth[self.roots]
+            if respond:
+                worth[node, seat] = max(declined[seat], bought[seat])
+        return worth
 
     def arrivals(self, ends: np.ndarray, buys: np.ndarray) -> np.ndarray:
         """Returns how likely each node is, [N], given how likely the outcomes are, [O]."""
@@ -201,7 +194,6 @@ class Match:
         hands: The hands that its states deal.
         states: The states.
         antes: [P] float64, what the seats pay before the first hand, as a negative number.
-        num_tables: The number of states before they were merged.
     """
 
     rules: Rules
@@ -210,7 +202,11 @@ class Match:
     hands: tuple[Hand, ...]
     states: tuple[State, ...]
     antes: np.ndarray
-    num_tables: int
+
+    @property
+    def first_stage(self) -> Stage:
+        """The first hand."""
+        return self.hands[self.states[0].hand].stage
 
     @property
     def pot(self) -> int:
@@ -226,7 +222,7 @@ class Match:
             counts += np.bincount(player, minlength=self.num_players)
             buyers = state.after.buyer[state.after.decisions]
             counts += np.bincount(buyers, minlength=self.num_players)
-        return tuple(int(count) for count in counts)
+        return tuple(counts.tolist())
 
     @property
     def num_nodes(self) -> int:
@@ -244,28 +240,3 @@ class Match:
             for state in self.states
         ]
         return components(leads)
-
-    def uniform(self) -> MatchStrategy:
-        """Returns the strategy that takes every action equally often."""
-        hands = [uniform(self.hands[state.hand].stage.tree) for state in self.states]
-        buys = [np.where(state.after.buyer >= 0, 0.5, 0.0) for state in self.states]
-        return MatchStrategy(tuple(hands), tuple(buys))
-
-    def check(self, strategy: MatchStrategy) -> None:
-        """Refuses a strategy of another match.
-
-        Raises:
-            PolicyError: It has another number of states, or values for buying in that are no
-                probabilities.
-        """
-        if not len(strategy.hands) == len(strategy.buys) == len(self.states):
-            raise PolicyError(
-                f"a strategy for this match has {len(self.states)} states, got "
-                f"{len(strategy.hands)} for the hands and {len(strategy.buys)} for buying in"
-            )
-        for number, (state, buys) in enumerate(zip(self.states, strategy.buys, strict=True)):
-            nodes = len(state.after.buyer)
-            if buys.shape != (nodes,) or not ((buys >= 0.0) & (buys <= 1.0)).all():
-                raise PolicyError(
-                    f"buying in after state {number} is {nodes} probabilities, got {buys!r}"
-                )

@@ -4,8 +4,7 @@ A policy is asked once for each information set, in a few batches. It sees the o
 the same at every table of an information set.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from kille_env.errors import PolicyError
 from kille_env.policy import Policy, check_probabilities
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import DealStages, Stage
+from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
     NashConv,
     best_response,
@@ -28,18 +28,6 @@ THROWN_IN = 15
 """Hands thrown in for a kille that a tabular policy knows; more happen once in 10**16 deals."""
 
 
-@dataclass(frozen=True)
-class DealNashConv(NashConv):
-    """How far policies are from an equilibrium of a deal.
-
-    Attributes:
-        responses: For each seat, by stage, the strategies [S] with this seat's part replaced by
-            its best response.
-    """
-
-    responses: tuple[tuple[np.ndarray, ...], ...]
-
-
 def strategy_of(policies: Policy | Sequence[Policy], stage: Stage) -> np.ndarray:
     """Returns what policies do in a stage, [S].
 
@@ -51,14 +39,69 @@ def strategy_of(policies: Policy | Sequence[Policy], stage: Stage) -> np.ndarray
         PolicyError: There are too few or too many policies; or a policy returns what is not a
             distribution over the legal actions. The message describes the information set.
     """
-    seats = _seated(policies, stage.num_players)
-    tree = stage.tree
-    strategy = np.zeros(tree.num_sequences)
-    owner = np.repeat(tree.player, np.diff(tree.first))
+    seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
+    if len(seats) != stage.num_players:
+        raise PolicyError(
+            f"{len(seats)} policies for {stage.num_players} seats; expected one or all"
+        )
+    masks, answers = stage.masks, np.zeros(stage.masks.shape)
     for policy in {id(policy): policy for policy in seats}.values():  # each once
         mine = np.array([other is policy for other in seats])
-        strategy[mine[owner]] = _ask(policy, stage, mine)[mine[owner]]
-    return strategy
+        sets = np.flatnonzero(mine[stage.tree.player])
+
+        def describe(row: int, sets: np.ndarray = sets) -> str:
+            return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
+
+        answers[sets] = ask(policy, stage.observations[sets], masks[sets], describe)
+    return as_strategy(answers, masks, stage.tree)
+
+
+def ask(
+    policy: Policy, observations: np.ndarray, masks: np.ndarray, describe: Callable[[int], str]
+) -> np.ndarray:
+    """Returns what a policy does, [N, A].
+
+    Args:
+        policy: The policy.
+        observations: [N, F].
+        masks: [N, A].
+        describe: Returns a text for a row, for errors.
+
+    Raises:
+        PolicyError: It returns what is not a distribution over the legal actions.
+    """
+    answers = np.zeros(masks.shape)
+    for begin in range(0, len(masks), BATCH):
+        legal = masks[begin : begin + BATCH]
+        found = np.asarray(policy.probabilities(observations[begin : begin + BATCH], legal))
+        try:
+            check_probabilities(policy.name, found, legal)
+        except PolicyError as error:
+            if found.shape != legal.shape:
+                raise
+            row, problem = _first_wrong(policy.name, found, legal)
+            actions = np.array(spec("byteskille").actions)[legal[row] != 0]
+            raise PolicyError(
+                f"{problem}; {describe(begin + row)} Legal: {', '.join(actions)}"
+            ) from error
+        answers[begin : begin + BATCH] = found
+    return answers
+
+
+def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, PolicyError]:
+    """Returns the first row that is no distribution over the legal actions, and its error."""
+    for row in range(len(found)):
+        try:
+            check_probabilities(name, found[row : row + 1], masks[row : row + 1])
+        except PolicyError as error:
+            return row, error
+    raise AssertionError("no row is wrong")
+
+
+def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: FlatTree) -> np.ndarray:
+    """Returns probabilities of actions [I, A] as a strategy [S]."""
+    chosen = answers[masks != 0]  # row by row, action by action: as sequences are numbered
+    return chosen / np.repeat(np.add.reduceat(chosen, tree.first[:-1]), np.diff(tree.first))
 
 
 def strategies_of(
@@ -68,8 +111,8 @@ def strategies_of(
     return tuple(strategy_of(policies, stage) for stage in _stages(deal))
 
 
-def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages | Stage) -> DealNashConv:
-    """Returns what each seat could gain against the others, exactly, and how.
+def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages | Stage) -> NashConv:
+    """Returns what each seat could gain against the others, exactly.
 
     Args:
         policies: One for all seats, or one for each seat.
@@ -81,31 +124,20 @@ def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages | Stage) -> 
     return nash_conv_of(strategies_of(policies, deal), deal)
 
 
-def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> DealNashConv:
+def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> NashConv:
     """Returns the same for strategies, one [S] per stage.
 
     A best response covers the following hands as well: where the cards are dealt again, it is worth
     what the best response earns in the next stage.
     """
     stages = _stages(deal)
-    if len(strategies) != len(stages):
-        raise PolicyError(f"{len(strategies)} strategies for {len(stages)} stages of the deal")
-    seats = range(stages[0].num_players)
-    values, best, responses = None, None, []
+    values = best = np.zeros(stages[0].num_players)
     for stage, strategy in zip(reversed(stages), reversed(strategies), strict=True):
-        values = expected_values(stage.worth(values), strategy, stage.describe)
+        values = expected_values(stage.worth(values), strategy)
         responding = stage.worth(best)
-        answers = [best_response(responding, strategy, seat, stage.describe) for seat in seats]
-        best = np.array([answer.value for answer in answers])
-        responses.append([answer.strategy for answer in answers])
-    assert values is not None  # there is a stage
-    assert best is not None
-    responses.reverse()
-    return DealNashConv(
-        improvement=best - values,
-        values=values,
-        responses=tuple(tuple(stage[seat] for stage in responses) for seat in seats),
-    )
+        seats = range(stage.num_players)
+        best = np.array([best_response(responding, strategy, seat).value for seat in seats])
+    return NashConv(best - values, values)
 
 
 def policy_of(
@@ -145,49 +177,3 @@ def policy_of(
 
 def _stages(deal: DealStages | Stage) -> tuple[Stage, ...]:
     return deal.stages if isinstance(deal, DealStages) else (deal,)
-
-
-def _seated(policies: Policy | Sequence[Policy], num_players: int) -> list[Policy]:
-    if not isinstance(policies, Sequence):
-        return [policies] * num_players
-    if len(policies) != num_players:
-        raise PolicyError(f"{len(policies)} policies for {num_players} seats; expected one or all")
-    return list(policies)
-
-
-def _ask(policy: Policy, stage: Stage, seats: np.ndarray) -> np.ndarray:
-    """Returns what a policy does in the information sets of some seats, [S], 0 elsewhere."""
-    tree, masks = stage.tree, stage.masks
-    answers = np.zeros(masks.shape)
-    asked = np.flatnonzero(seats[tree.player])
-    for begin in range(0, len(asked), BATCH):
-        sets = asked[begin : begin + BATCH]
-        found = np.asarray(policy.probabilities(stage.observations[sets], masks[sets]))
-        try:
-            check_probabilities(policy.name, found, masks[sets])
-        except PolicyError as error:
-            raise _described(policy, stage, sets, found, error) from None
-        answers[sets] = found
-    chosen = answers[masks != 0]  # row by row, action by action: as sequences are numbered
-    sizes = np.diff(tree.first)
-    sums = np.repeat(np.add.reduceat(chosen, tree.first[:-1]), sizes)
-    return np.divide(chosen, sums, out=chosen, where=sums > 0)
-
-
-def _described(
-    policy: Policy, stage: Stage, sets: np.ndarray, found: np.ndarray, error: PolicyError
-) -> PolicyError:
-    """Returns an error that describes the information set at which a policy went wrong."""
-    if found.shape != stage.masks[sets].shape:
-        return error
-    for row, number in enumerate(sets):
-        try:
-            check_probabilities(policy.name, found[row : row + 1], stage.masks[number][None])
-        except PolicyError as wrong:
-            actions = spec(stage.rules.game).actions
-            legal = [actions[action] for action in np.flatnonzero(stage.masks[number])]
-            return PolicyError(
-                f"{wrong}; information set {number}: {stage.describe(int(number))} "
-                f"Legal: {', '.join(legal)}"
-            )
-    return error

@@ -7,9 +7,8 @@ runs/NAME/
   strategy.md       the strategy as text
   solution.json     the results; written last
 
-Until then, checkpoints lie beside them: of a deal `hands.npz` with the solved hands, and
-`hand-K.npz` for the hand after K granted questions; of a match `match.npz`. `kille solve` adds
-pictures.
+Until then, checkpoints lie beside them: of a deal `hand-K.npz` for the hand after K granted
+questions, of a match `match.npz`. `kille solve` adds pictures.
 """
 
 import json
@@ -20,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kille_agents.tabular import TABULAR, TabularMatchPolicy, TabularPolicy
+from kille_agents.tabular import TabularMatchPolicy, TabularPolicy
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError
+from kille_env.errors import ConfigError, KilleError, RulesError
 from kille_env.files import write_whole
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import Stage
@@ -31,12 +30,11 @@ from kille_training.solving.trees.cfr import VARIANTS
 MATCH_TARGET = 1e-4
 """NashConv at which a match counts as solved by default, as a share of the pot."""
 
-METHOD, ITERATIONS = "dcfr", 100_000
-TARGETS = {2: 1e-9, 3: 1e-9}
-"""NashConv by seats at which a deal counts as solved by default."""
+SETTINGS, PROGRESS = "settings.json", "progress.csv"
+TEXT, SOLUTION = "strategy.md", "solution.json"
+CHECKPOINT = "match.npz"
 
-TARGET = 1e-7
-"""The same for numbers of seats that `TARGETS` does not have: a larger tree takes longer."""
+METHOD, ITERATIONS = "dcfr", 100_000
 
 
 class SolveError(KilleError):
@@ -71,41 +69,63 @@ class SolveSettings:
     num_players: int
     rules: Mapping[str, Any]
     target: float
-    method: str = METHOD
-    iterations: int = ITERATIONS
-
-    @classmethod
-    def of(
-        cls, num_players: int, rules: Rules, target: float | None = None, **how: Any
-    ) -> "SolveSettings":
-        """Returns checked settings; a target of None is the default.
-
-        Raises:
-            SolveError: There is no tree of this game, or an argument has an impossible value.
-        """
-        if rules.game != "byteskille":
-            raise SolveError(
-                "game",
-                f"there is no exact tree of {rules.game}, only of byteskille; kille evaluate "
-                f"measures what a player of {rules.game} earns",
-            )
-        game = spec(rules.game)
-        if target is None and rules["episode"] == "match":
-            target = MATCH_TARGET * rules.number("stake") * num_players
-        elif target is None:
-            target = TARGETS.get(num_players, TARGET)
-        found = cls(game.name, game.version, num_players, rules.as_dict(), target, **how)
-        if found.method not in VARIANTS:
-            raise SolveError("method", f"expected one of {', '.join(VARIANTS)}, got {found.method}")
-        if not 0.0 < found.target < float("inf"):
-            raise SolveError("target", f"expected a positive number, got {found.target}")
-        if found.iterations < 1:
-            raise SolveError("iterations", f"expected at least 1, got {found.iterations}")
-        return found
+    method: str
+    iterations: int
 
     def resolve(self) -> Rules:
         """Returns the rules."""
         return spec(self.game).resolve(dict(self.rules))
+
+
+def settings_of(
+    game: str,
+    num_players: int,
+    rules: Rules | str | Mapping[str, Any] | None = None,
+    match: bool = False,
+    target: float | None = None,
+    iterations: int | None = None,
+    method: str = METHOD,
+) -> SolveSettings:
+    """Returns checked settings; arguments as in `solve`.
+
+    Raises:
+        SolveError: There is no tree of this game, or an argument has an impossible value.
+        RulesError: The rules are impossible.
+    """
+    episode = rules["episode"] if isinstance(rules, Rules) else None
+    if isinstance(rules, Mapping):
+        episode = rules.get("episode")
+        if match and episode not in (None, "match"):
+            raise SolveError("match", f"does not go with the rule episode={episode}")
+    found = spec(game)
+    resolved = found.resolve(rules, episode="match" if match else episode or "deal")
+    if iterations is not None and resolved["episode"] == "match":
+        raise SolveError("iterations", "is for the hands of a deal; a match ends at its target")
+    try:
+        seats = found.check_players(num_players)
+    except RulesError:
+        raise SolveError(
+            "num_players",
+            f"{game} is played by {found.min_players} to {found.max_players}, got {num_players}",
+        ) from None
+    if game != "byteskille":
+        raise SolveError(
+            "game",
+            f"there is no exact tree of {game}, only of byteskille; kille evaluate "
+            f"measures what a player of {game} earns",
+        )
+    if target is None:
+        target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
+        if resolved["episode"] == "match":
+            target = MATCH_TARGET * resolved.number("stake") * seats
+    iterations = ITERATIONS if iterations is None else iterations
+    if method not in VARIANTS:
+        raise SolveError("method", f"expected one of {', '.join(VARIANTS)}, got {method}")
+    if not 0.0 < target < float("inf"):
+        raise SolveError("target", f"expected a positive number, got {target}")
+    if iterations < 1:
+        raise SolveError("iterations", f"expected at least 1, got {iterations}")
+    return SolveSettings(game, found.version, seats, resolved.as_dict(), target, method, iterations)
 
 
 @dataclass(frozen=True)
@@ -133,11 +153,18 @@ class Solved:
     seconds: float
 
 
-class FirstHand(NamedTuple):
-    """The first hand of a deal or match."""
+class Found(NamedTuple):
+    """What a solver has found, for one strategy of all hands.
 
-    strategy: np.ndarray
-    stage: Stage
+    Attributes:
+        strategy: Of a deal one [S] per stage; of a match a `MatchStrategy`.
+        iterations: Of the method, in all hands together.
+        seconds: Spent on solving and measuring, before an interruption included.
+    """
+
+    strategy: Any
+    iterations: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -149,14 +176,15 @@ class Solution(Solved):
         text: The strategy for people, in Markdown.
         settings: What was solved, and how.
         progress: NashConv of each hand of a deal while it was solved.
-        first_hand: The strategy of the first hand; None if the solution was read from a folder.
+        first_hand: The strategy [S] and the tree of the first hand; None if the solution was read
+            from a folder.
     """
 
     policy: TabularPolicy | TabularMatchPolicy
     text: str
     settings: SolveSettings
     progress: tuple["DealProgress", ...] = ()
-    first_hand: FirstHand | None = None
+    first_hand: tuple[np.ndarray, Stage] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the results as JSON can hold them."""
@@ -197,44 +225,9 @@ class Folder:
         if self.path.exists() and not self.path.is_dir():
             raise SolveError("out", f"{self.path} is a file; a solution is a folder")
 
-    @property
-    def settings(self) -> Path:
-        """What is solved."""
-        return self.path / "settings.json"
-
-    @property
-    def solution(self) -> Path:
-        """The results."""
-        return self.path / "solution.json"
-
-    @property
-    def policy(self) -> Path:
-        """The strategy as a policy."""
-        return self.path / TABULAR
-
-    @property
-    def text(self) -> Path:
-        """The strategy for people."""
-        return self.path / "strategy.md"
-
-    @property
-    def progress(self) -> Path:
-        """NashConv of each hand while it was solved."""
-        return self.path / "progress.csv"
-
-    @property
-    def hands(self) -> Path:
-        """The solved hands of a deal."""
-        return self.path / "hands.npz"
-
     def hand(self, granted: int) -> Path:
         """The checkpoint of a hand of a deal."""
         return self.path / f"hand-{granted}.npz"
-
-    @property
-    def match(self) -> Path:
-        """The checkpoint of a match."""
-        return self.path / "match.npz"
 
     def begin(self, settings: SolveSettings) -> None:
         """Makes the folder, or checks that it holds the same.
@@ -242,29 +235,25 @@ class Folder:
         Raises:
             SolveError: It holds something else; the message names every setting that differs.
         """
-        mine = json.loads(json.dumps(asdict(settings)))
-        if not self.settings.is_file():
+        file, mine = self.path / SETTINGS, json.loads(json.dumps(asdict(settings)))
+        if not file.is_file():
             if self.path.is_dir() and any(self.path.iterdir()):
                 raise SolveError(
-                    "out",
-                    f"{self.path} is not the folder of a solution; choose another folder",
+                    "out", f"{self.path} is not the folder of a solution; choose another folder"
                 )
             self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(self.settings, (json.dumps(mine, indent=1) + "\n").encode())
+            write_whole(file, (json.dumps(mine, indent=1) + "\n").encode())
             return
-        theirs = _read_object(self.settings)
-        pairs = [
-            (name, theirs.get(name), mine.get(name))
-            for name in sorted((theirs.keys() | mine.keys()) - {"rules"})
+        try:
+            theirs, mine = _switches(_read_object(file)), _switches(mine)
+        except (KeyError, TypeError) as error:
+            raise _broken(file, error) from None
+        wrong = [
+            f"{name} is {theirs.get(name)!r}, not {mine.get(name)!r}"
+            for name in sorted(theirs.keys() | mine.keys())
+            if theirs.get(name) != mine.get(name)
         ]
-        rules = theirs.get("rules")
-        if not isinstance(rules, dict):
-            raise ConfigError(f"{self.settings} is broken (rules); delete {self.path}")
-        pairs += [
-            (name, rules.get(name), mine["rules"].get(name))
-            for name in sorted((rules.keys() | mine["rules"].keys()) - {"preset"})
-        ]
-        if wrong := [f"{name} is {a!r}, not {b!r}" for name, a, b in pairs if a != b]:
+        if wrong:
             raise SolveError(
                 "out",
                 f"{self.path} holds a solution with other settings ({'; '.join(wrong)}); "
@@ -277,19 +266,18 @@ class Folder:
         Raises:
             ConfigError: The file is broken.
         """
-        if not self.solution.is_file():
+        file = self.path / SOLUTION
+        if not file.is_file():
             return None
         try:
-            found = Solved(**_read_object(self.solution))
+            found = Solved(**_read_object(file))
             numbers = np.array([found.improvement, found.value, found.information_sets], float)
             rest = [found.nash_conv, found.nodes, found.deals, found.iterations, found.seconds]
             if not np.isfinite(np.append(numbers, np.array(rest, float))).all():
                 raise ValueError("a number is not finite")
             return found
         except (TypeError, ValueError) as error:
-            raise ConfigError(
-                f"{self.solution} is broken ({error}); delete it and solve again"
-            ) from None
+            raise _broken(file, error) from None
 
     def read_progress(self) -> list[DealProgress]:
         """Returns the lines of progress.csv, without the last one if it is cut off.
@@ -297,41 +285,47 @@ class Folder:
         Raises:
             ConfigError: The file is broken.
         """
-        if not self.progress.is_file():
+        file = self.path / PROGRESS
+        if not file.is_file():
             return []
         try:
-            head, *lines = self.progress.read_text(encoding="utf-8").split("\n")
+            head, *lines = file.read_text(encoding="utf-8").split("\n")
             if head != ",".join(DealProgress._fields):
                 raise ValueError("its columns are others")
-            return [_progress_of(line) for line in lines[:-1]]
+            cells = [line.split(",") for line in lines[:-1]]
+            return [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in cells]
         except ValueError as error:
-            raise ConfigError(
-                f"{self.progress} is broken ({error}); delete it and solve again"
-            ) from None
+            raise _broken(file, error) from None
 
     def write_progress(self, rows: list[DealProgress]) -> None:
         """Writes progress.csv."""
         lines = [DealProgress._fields, *rows]
         content = "".join(",".join(map(str, line)) + "\n" for line in lines)
-        write_whole(self.progress, content.encode())
+        write_whole(self.path / PROGRESS, content.encode())
 
     def write(self, solved: Solved) -> None:
         """Writes the results and deletes the checkpoints."""
-        write_whole(self.solution, (json.dumps(asdict(solved), indent=1) + "\n").encode())
-        for file in (self.hands, self.match, *self.path.glob("hand-*.npz")):
+        content = json.dumps(asdict(solved), indent=1) + "\n"
+        write_whole(self.path / SOLUTION, content.encode())
+        for file in (self.path / CHECKPOINT, *self.path.glob("hand-*.npz")):
             file.unlink(missing_ok=True)
 
 
-def _progress_of(line: str) -> DealProgress:
-    granted, iteration, seconds, nash_conv = line.split(",")
-    return DealProgress(int(granted), int(iteration), float(seconds), float(nash_conv))
+def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings and rules side by side; a preset only names some of the rules."""
+    found = {**settings, **settings["rules"]}
+    return {name: value for name, value in found.items() if name not in ("rules", "preset")}
 
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigError(f"{path} is broken ({error}); delete it and solve again") from None
+        raise _broken(path, error) from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} is broken (not an object); delete it and solve again")
+        raise _broken(path, "not an object")
     return content
+
+
+def _broken(path: Path, why: object) -> ConfigError:
+    return ConfigError(f"{path} is broken ({why}); delete it and solve again")

@@ -5,41 +5,41 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kille_agents.tabular import (
-    load_tabular,
-    load_tabular_match,
+    TABULAR,
+    load_tabular_file,
     save_tabular,
     save_tabular_match,
 )
 from kille_env.core.spec import Rules
-from kille_env.errors import RulesError
 from kille_env.files import write_whole
-from kille_env.registry import spec
-from kille_training.solving.byteskille.deal_solver import DealSolver
-from kille_training.solving.byteskille.deals import TreeTooLargeError, build_deal, build_stage
+from kille_training.solving.byteskille.deal_solver import solve_deal
+from kille_training.solving.byteskille.deals import Stage, TreeTooLargeError, build_deal
 from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
 from kille_training.solving.byteskille.match_solver import MatchProgress, solve_match
 from kille_training.solving.byteskille.match_text import match_text
 from kille_training.solving.byteskille.match_values import match_nash_conv
-from kille_training.solving.byteskille.policies import nash_conv, policy_of, strategy_of
+from kille_training.solving.byteskille.matches import Match, MatchStrategy
+from kille_training.solving.byteskille.policies import nash_conv_of, policy_of, strategies_of
 from kille_training.solving.byteskille.solution import (
-    ITERATIONS,
+    CHECKPOINT,
     METHOD,
+    TEXT,
     DealProgress,
-    FirstHand,
     Folder,
+    Found,
     Solution,
     Solved,
     SolveError,
     SolveSettings,
+    settings_of,
 )
 from kille_training.solving.byteskille.text import strategy_text
-from kille_training.solving.trees.cfr import VARIANTS
 
 MEMORY = 4.0
 """GiB that a tree may take by default."""
@@ -88,16 +88,15 @@ def solve(
         RulesError: The rules are impossible.
         KilleError: The match has too many states, or a file in the folder is broken.
     """
-    settings = _settings(game, num_players, rules, match, target, iterations, method)
-    solves = _solve_match if settings.rules["episode"] == "match" else _solve_deal
+    settings = settings_of(game, num_players, rules, match, target, iterations, method)
     if not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
     try:
         if out is not None:
-            return solves(Folder(Path(out)), settings, int(memory * 2**30), observer)
+            return _solve(Folder(Path(out)), settings, int(memory * 2**30), observer)
         with tempfile.TemporaryDirectory() as place:
             folder = Folder(Path(place) / default_name(settings))
-            return solves(folder, settings, int(memory * 2**30), observer)
+            return _solve(folder, settings, int(memory * 2**30), observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None
 
@@ -108,137 +107,103 @@ def default_name(settings: SolveSettings) -> str:
     return f"solved-{settings.game}-{settings.num_players}{match}"
 
 
-def first_hand_of(solution: Solution) -> FirstHand:
-    """Returns the first hand of a solution; its tree is grown again if the solution was read."""
+def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:
+    """Returns strategy and tree of the first hand; the tree of a solution read is grown again."""
     if solution.first_hand is not None:
         return solution.first_hand
-    seats, rules = solution.settings.num_players, solution.settings.resolve()
-    if rules["episode"] == "match":
-        match = build_match(seats, rules, memory_limit=sys.maxsize)
-        stage = match.hands[match.states[0].hand].stage
-        return FirstHand(match_strategy_of(solution.policy, match).hands[0], stage)
-    stage = build_stage(seats, rules, memory_limit=sys.maxsize)
-    return FirstHand(strategy_of(solution.policy, stage), stage)
+    settings = solution.settings
+    kind = KINDS[settings.rules["episode"]]
+    trees = kind.build(settings.num_players, settings.resolve(), memory_limit=sys.maxsize)
+    return _first_hand(kind.strategy_of(solution.policy, trees), trees)
 
 
-def _settings(
-    game: str,
-    num_players: int,
-    rules: Rules | str | Mapping[str, Any] | None,
-    match: bool,
-    target: float | None,
-    iterations: int | None,
-    method: str,
-) -> SolveSettings:
-    """Checks the arguments of `solve`."""
-    episode = rules["episode"] if isinstance(rules, Rules) else None
-    if isinstance(rules, Mapping):
-        episode = rules.get("episode")
-        if match and episode not in (None, "match"):
-            raise SolveError("match", f"does not go with the rule episode={episode}")
-    resolved = spec(game).resolve(rules, episode="match" if match else episode or "deal")
-    if iterations is not None and resolved["episode"] == "match":
-        raise SolveError("iterations", "is for the hands of a deal; a match ends at its target")
-    try:
-        seats = spec(game).check_players(num_players)
-    except RulesError:
-        found = spec(game)
-        raise SolveError(
-            "num_players",
-            f"{game} is played by {found.min_players} to {found.max_players}, got {num_players}",
-        ) from None
-    return SolveSettings.of(
-        seats, resolved, target, method=method,
-        iterations=ITERATIONS if iterations is None else iterations,
-    )  # fmt: skip
+class _Kind(NamedTuple):
+    """What there is to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
 
-
-def _solve_deal(
-    folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
-) -> Solution:
-    """Solves a deal into a folder, or reads what is there."""
-    seats, rules = settings.num_players, settings.resolve()
-    if (found := _finished(folder, settings)) is not None:
-        policy = load_tabular(folder.policy, settings.game, seats, rules)
-        return _solution(folder, settings, found, policy)
-    deal = build_deal(seats, rules, memory_limit=memory_limit)
-    folder.begin(settings)
-    solver = DealSolver(folder, settings, deal, observer)
-    policy = policy_of(
-        solver.solve(),
-        deal,
-        folder.path.name,
-        method=settings.method,
-        target=settings.target,
-        iterations=solver.iterations,
-    )
-    # The written policy is measured: it sees a little less than the strategy knows.
-    save_tabular(policy, folder.policy)
-    policy = load_tabular(folder.policy, settings.game, seats, rules)
-    measured = nash_conv(policy, deal)
-    write_whole(folder.text, strategy_text(policy, deal, measured).encode())
-    solved = Solved(
-        nash_conv=measured.total,
-        improvement=measured.improvement.tolist(),
-        value=measured.values.tolist(),
-        information_sets=np.sum([s.information_sets for s in deal.stages], axis=0).tolist(),
-        nodes=sum(stage.tree.num_nodes for stage in deal.stages),
-        deals=deal.stages[0].num_deals,
-        iterations=solver.iterations,
-        seconds=round(solver.seconds, 2),
-    )
-    folder.write(solved)
-    first = FirstHand(strategy_of(policy, deal.stages[0]), deal.stages[0])
-    return _solution(folder, settings, solved, policy, first)
+    build: Callable[..., Any]
+    solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
+    policy_of: Callable[..., Any]
+    save: Callable[[Any, Path], Path]
+    strategy_of: Callable[[Any, Any], Any]
+    nash_conv: Callable[[Any, Any], Any]
+    text: Callable[[Any, Any, Any], str]
 
 
 def _solve_match(
-    folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
-) -> Solution:
-    """Solves a match into a folder, or reads what is there."""
-    seats, rules = settings.num_players, settings.resolve()
-    if (found := _finished(folder, settings)) is not None:
-        policy = load_tabular_match(folder.policy, settings.game, seats, rules)
-        return _solution(folder, settings, found, policy)
-    match = build_match(seats, rules, memory_limit=memory_limit)
-    folder.begin(settings)
-    solution = solve_match(
+    match: Match, settings: SolveSettings, folder: Folder, observer: Observer | None
+) -> Found:
+    return solve_match(
         match,
         target=settings.target / match.pot,
-        variant=VARIANTS[settings.method],
-        checkpoint=folder.match,
+        method=settings.method,
+        checkpoint=folder.path / CHECKPOINT,
         progress=observer,
     )
-    policy = match_policy_of(
-        solution.strategy, match, folder.path.name, method=settings.method, target=settings.target
-    )
-    # The written policy is measured, for the same reason.
-    save_tabular_match(policy, folder.policy)
-    policy = load_tabular_match(folder.policy, settings.game, seats, rules)
-    strategy = match_strategy_of(policy, match)
-    measured = match_nash_conv(match, strategy)
-    write_whole(folder.text, match_text(match, strategy, measured).encode())
-    stage = match.hands[match.states[0].hand].stage
+
+
+KINDS = {
+    "deal": _Kind(
+        build=build_deal,
+        solve=solve_deal,
+        policy_of=policy_of,
+        save=save_tabular,
+        strategy_of=strategies_of,
+        nash_conv=nash_conv_of,
+        text=strategy_text,
+    ),
+    "match": _Kind(
+        build=build_match,
+        solve=_solve_match,
+        policy_of=match_policy_of,
+        save=save_tabular_match,
+        strategy_of=match_strategy_of,
+        nash_conv=match_nash_conv,
+        text=match_text,
+    ),
+}
+"""What is solved, by the rule `episode`."""
+
+
+def _solve(
+    folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
+) -> Solution:
+    """Solves a deal or a match into a folder, or reads what is there."""
+    seats, rules, file = settings.num_players, settings.resolve(), folder.path / TABULAR
+    if folder.path.exists():
+        folder.begin(settings)
+        if (found := folder.read()) is not None:
+            policy = load_tabular_file(file, settings.game, seats, rules)
+            return _solution(folder, settings, found, policy)
+    kind = KINDS[settings.rules["episode"]]
+    trees = kind.build(seats, rules, memory_limit=memory_limit)
+    folder.begin(settings)
+    strategy, iterations, seconds = kind.solve(trees, settings, folder, observer)
+    made = {"method": settings.method, "target": settings.target}
+    if rules["episode"] == "deal":
+        made["iterations"] = iterations
+    # The written policy is measured: it sees a little less than the strategy knows.
+    kind.save(kind.policy_of(strategy, trees, folder.path.name, **made), file)
+    policy = load_tabular_file(file, settings.game, seats, rules)
+    strategy = kind.strategy_of(policy, trees)
+    measured = kind.nash_conv(strategy, trees)
+    write_whole(folder.path / TEXT, kind.text(strategy, trees, measured).encode())
     solved = Solved(
         nash_conv=measured.total,
         improvement=measured.improvement.tolist(),
         value=measured.values.tolist(),
-        information_sets=[int(number) for number in match.information_sets],
-        nodes=match.num_nodes,
-        deals=stage.num_deals,
-        iterations=solution.iterations,
-        seconds=round(solution.seconds, 2),
+        information_sets=list(trees.information_sets),
+        nodes=trees.num_nodes,
+        deals=trees.first_stage.num_deals,
+        iterations=iterations,
+        seconds=round(seconds, 2),
     )
     folder.write(solved)
-    return _solution(folder, settings, solved, policy, FirstHand(strategy.hands[0], stage))
+    return _solution(folder, settings, solved, policy, _first_hand(strategy, trees))
 
 
-def _finished(folder: Folder, settings: SolveSettings) -> Solved | None:
-    """Returns the results that a folder of these settings holds, None if there are none."""
-    if not folder.path.exists():
-        return None
-    folder.begin(settings)
-    return folder.read()
+def _first_hand(strategy: Any, trees: Any) -> tuple[np.ndarray, Stage]:
+    hands = strategy.hands if isinstance(strategy, MatchStrategy) else strategy
+    return hands[0], trees.first_stage
 
 
 def _solution(
@@ -246,12 +211,12 @@ def _solution(
     settings: SolveSettings,
     solved: Solved,
     policy: Any,
-    first_hand: FirstHand | None = None,
+    first_hand: tuple[np.ndarray, Stage] | None = None,
 ) -> Solution:
     return Solution(
         **asdict(solved),
         policy=policy,
-        text=folder.text.read_text(encoding="utf-8"),
+        text=(folder.path / TEXT).read_text(encoding="utf-8"),
         settings=settings,
         progress=tuple(folder.read_progress()),
         first_hand=first_hand,

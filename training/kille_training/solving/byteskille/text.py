@@ -8,8 +8,7 @@ text says where a strategy depends on more.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +17,9 @@ from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import counted
 from kille_env.games.byteskille.table import UNDONE, Event, Phase
-from kille_env.policy import Policy
 from kille_env.registry import spec
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.trees.values import NashConv, infoset_reach
 
 REACHED = 1e-6
@@ -47,10 +44,10 @@ KNOWN = {
 }
 
 
-@dataclass(frozen=True)
-class _Seen:
+class _Seen(NamedTuple):
     """One information set as the text sees it."""
 
+    seat: int
     situation: str
     own: int
     known: int
@@ -59,32 +56,24 @@ class _Seen:
     chances: tuple[float, ...]
 
 
-def strategy_text(policy: Policy, deal: DealStages, measured: NashConv) -> str:
+def strategy_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: NashConv) -> str:
     """Returns a strategy as Markdown.
 
     Args:
-        policy: The strategy.
+        strategies: One [S] per stage.
         deal: The deal.
         measured: What its seats earn and could gain.
     """
-    stage = deal.stages[0]
-    players = stage.num_players
-    lines = [
-        f"# Byteskille, a single deal with {players} seats",
-        "",
-        f"Rules: {rules_text(stage.rules)}.",
-        "",
-        f"NashConv {measured.total:.2g} units per deal: the sum of what the seats could still "
-        "gain, each by its best response.",
-        "",
-        "| seat | earns | could gain | information sets of a hand |",
-        "|---|---|---|---|",
-    ]
-    names = position_names(players)
-    for name, seat, sets in zip(names, stage.order, stage.information_sets, strict=True):
-        value, gain = measured.values[seat], measured.improvement[seat]
-        lines.append(f"| {name} | {value:+.6f} | {gain:.1g} | {sets:,} |")
-    lines += ["", *hand_text(strategy_of(policy, stage), stage)]
+    stage = deal.first_stage
+    lines = heading(
+        "a single deal",
+        stage.rules,
+        measured,
+        " per deal: the sum of what the seats could still gain",
+        "information sets of a hand",
+        stage.information_sets,
+    )
+    lines += ["", *hand_text(strategies[0], stage)]
     if len(deal.stages) > 1:
         lines += [
             "",
@@ -92,6 +81,35 @@ def strategy_text(policy: Policy, deal: DealStages, measured: NashConv) -> str:
             "each new hand is a game of its own; policy.npz has them all.",
         ]
     return "\n".join(lines) + "\n"
+
+
+def heading(
+    what: str, rules: Rules, measured: NashConv, nash_conv: str, known: str, sets: Sequence[int]
+) -> list[str]:
+    """Returns the title of a strategy and the table of its seats, as lines of Markdown.
+
+    Args:
+        what: What is played.
+        rules: Its rules.
+        measured: What its seats earn and could gain.
+        nash_conv: What NashConv means here.
+        known: The title of the last column.
+        sets: [P], the information sets of each seat.
+    """
+    lines = [
+        f"# Byteskille, {what} with {len(sets)} seats",
+        "",
+        f"Rules: {rules_text(rules)}.",
+        "",
+        f"NashConv {measured.total:.2g} units{nash_conv}, each by its best response.",
+        "",
+        f"| seat | earns | could gain | {known} |",
+        "|---|---|---|---|",
+    ]
+    names = position_names(len(sets))
+    for row in zip(names, measured.values, measured.improvement, sets, strict=True):
+        lines.append("| {} | {:+.6f} | {:.1g} | {:,} |".format(*row))
+    return lines
 
 
 def hand_text(strategy: np.ndarray, stage: Stage) -> list[str]:
@@ -103,13 +121,13 @@ def hand_text(strategy: np.ndarray, stage: Stage) -> list[str]:
     """
     sets = _sets_of(strategy, stage)
     lines = _how_to_read(stage, sets)
-    for seat, name in zip(stage.order, position_names(stage.num_players), strict=True):
-        mine = [seen for owner, seen in sets if owner == seat]
+    for seat, name in enumerate(position_names(stage.num_players)):
+        mine = [one for one in sets if one.seat == seat]
         lines += ["", f"## {name.capitalize()}", "", *situations(mine)]
     return lines
 
 
-def situations(seen: Sequence[_Seen], least: float = FREQUENT) -> list[str]:
+def situations(seen: Sequence[_Seen]) -> list[str]:
     """Returns what a seat does, by situation, the most frequent first."""
     groups: dict[str, list[_Seen]] = defaultdict(list)
     for one in seen:
@@ -117,7 +135,7 @@ def situations(seen: Sequence[_Seen], least: float = FREQUENT) -> list[str]:
     weight = {name: sum(one.weight for one in group) for name, group in groups.items()}
     lines, rare = [], 0
     for name in sorted(groups, key=lambda name: (-round(weight[name], 9), name)):
-        if weight[name] < least:
+        if weight[name] < FREQUENT:
             rare += 1
             continue
         lines.append(f"- **{name}** ({100 * weight[name]:.1f}%)")
@@ -132,15 +150,15 @@ def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]
     names = position_names(stage.num_players)
     sets = _sets_of(strategy, stage)
     turns = []
-    for place, seat in enumerate(stage.order):
-        before = [f"{name} stood" for name in names[:place]]
+    for seat in range(stage.num_players):
+        before = [f"{name} stood" for name in names[:seat]]
         situation = ", ".join(before) if before else "nothing has happened"
-        mine = [one for owner, one in sets if owner == seat and one.situation == situation]
-        turns.append((names[place], situation, " ".join(_choices(mine))))
+        mine = [one for one in sets if one.seat == seat and one.situation == situation]
+        turns.append((names[seat], situation, " ".join(_choices(mine))))
     return turns
 
 
-def _how_to_read(stage: Stage, sets: Sequence[tuple[int, _Seen]]) -> list[str]:
+def _how_to_read(stage: Stage, sets: Sequence[_Seen]) -> list[str]:
     reached, most = len(sets), stage.tree.num_infosets
     return [
         "How to read it: for each seat, the situations in which it decides, with how often they "
@@ -168,8 +186,8 @@ def rules_text(rules: Rules) -> str:
     return ", ".join([preset, *other])
 
 
-def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
-    """Returns the reached information sets with their seats."""
+def _sets_of(strategy: np.ndarray, stage: Stage) -> list[_Seen]:
+    """Returns the reached information sets."""
     weight, chances = infoset_reach(stage.tree, strategy), stage.by_action(strategy)
     found = []
     for number in np.flatnonzero(weight > REACHED):
@@ -183,16 +201,14 @@ def _sets_of(strategy: np.ndarray, stage: Stage) -> list[tuple[int, _Seen]]:
             known = LOWER if theirs < mine else SAME if theirs == mine else NONE_LOWER
             known = KILLE if lowest == LOW else known
         found.append(
-            (
+            _Seen(
                 seat,
-                _Seen(
-                    _situation(position, seat, stage),
-                    own,
-                    known,
-                    -1 if lowest is None else lowest,
-                    float(weight[number]),
-                    tuple(chances[number].tolist()),
-                ),
+                _situation(position, seat, stage),
+                own,
+                known,
+                -1 if lowest is None else lowest,
+                float(weight[number]),
+                tuple(chances[number].tolist()),
             )
         )
     return found
@@ -222,8 +238,7 @@ def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
 
 def _situation(position: Any, seat: int, stage: Stage) -> str:
     """Returns what has happened before a decision, without the cards."""
-    places = position_names(stage.num_players)
-    names = {other: places[place] for place, other in enumerate(stage.order)}
+    names = position_names(stage.num_players)
     names[seat] = "you"
     actions = spec(stage.rules.game).actions
     happened = []

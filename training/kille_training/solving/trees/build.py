@@ -109,7 +109,10 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
                 sizes.append(len(found.states))
                 first.append(first[-1] + len(found.states))
             if sizes[number] != len(found.states):
-                raise differing_actions(found, sizes[number])
+                raise KilleError(
+                    f"player {found.player} has {len(found.states)} actions at one state and "
+                    f"{sizes[number]} at another with the same information: {found.information!r}"
+                )
             infoset.append(number)
             below = [
                 (after, node, first[number] + action, 1.0)
@@ -128,11 +131,3 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
     )
     tree.check()
     return Flattened(tree, [information for _, information in numbers])
-
-
-def differing_actions(found: Decision, expected: int) -> KilleError:
-    """Returns the error that an information set has another number of actions at another state."""
-    return KilleError(
-        f"player {found.player} has {len(found.states)} actions at one state and {expected} at "
-        f"another with the same information: {found.information!r}"
-    )

@@ -13,19 +13,16 @@ and the next strategy may count the last regrets once more, as a forecast of the
   approachability", AAAI 2021.
 """
 
-import io
-import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
-from kille_env.files import BROKEN, write_whole
+from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.sequences import SequenceForm, sequence_form
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
@@ -36,18 +33,20 @@ from kille_training.solving.trees.values import (
     uniform,
 )
 
-FORMAT = "kille-solver-1"
+FORMAT = "kille-solver-2"
 """The format that a saved solver names."""
 
+STATE = ("regret", "average", "current")
+"""The numbers of a solver, [S] each: all that it needs to resume."""
+
 SLICE = 0.2
-"""Seconds of one compiled call, during which Ctrl-C waits."""
+"""Seconds of one compiled call, about: during it Ctrl-C waits."""
 
 ALWAYS, NEVER = float("inf"), float("-inf")
 """Exponents that keep a regret unchanged, and that forget it at once."""
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """The numbers in which the methods of regret minimisation differ.
 
     After iteration t regrets are multiplied by t**x / (t**x + 1).
@@ -73,16 +72,11 @@ class Variant:
         )
 
 
-CFR_PLAIN = Variant(ALWAYS, ALWAYS, 0.0)
-CFR_PLUS = Variant(ALWAYS, NEVER, 1.0)
-DISCOUNTED = Variant(1.5, 0.0, 2.0)
-PREDICTIVE_PLUS = Variant(ALWAYS, NEVER, 2.0, predictive=True)
-
 VARIANTS = {
-    "cfr": CFR_PLAIN,
-    "cfr+": CFR_PLUS,
-    "dcfr": DISCOUNTED,
-    "pcfr+": PREDICTIVE_PLUS,
+    "cfr": Variant(ALWAYS, ALWAYS, 0.0),
+    "cfr+": Variant(ALWAYS, NEVER, 1.0),
+    "dcfr": Variant(1.5, 0.0, 2.0),
+    "pcfr+": Variant(ALWAYS, NEVER, 2.0, predictive=True),
 }
 """The methods by their names in papers."""
 
@@ -94,19 +88,12 @@ def _kept(number: np.ndarray, exponent: float) -> np.ndarray:
     return 1.0 / (1.0 + number**-exponent)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a solver has come.
-
-    Attributes:
-        iteration: Iterations since the solver was made, saved and resumed ones included.
-        seconds: Time spent iterating in this run; measuring is not counted.
-        nash_conv: Of the average strategy.
-    """
-
-    iteration: int
-    seconds: float
-    nash_conv: NashConv
+def next_check(iteration: int) -> int:
+    """Returns the next of the iterations at which a solver is measured, each a tenth further."""
+    check = 1
+    while check <= iteration:
+        check += 1 + check // 10
+    return check
 
 
 class _Memory(NamedTuple):
@@ -129,19 +116,16 @@ class CFR:
     """
 
     def __init__(
-        self, tree: FlatTree, variant: Variant = CFR_PLUS, form: SequenceForm | None = None
+        self, tree: FlatTree, method: str = "cfr+", form: SequenceForm | None = None
     ) -> None:
         """Prepares the tree.
 
         Args:
             tree: The game.
-            variant: The method.
+            method: A name of `VARIANTS`.
             form: The tree's sequence form; None builds it.
         """
-        if np.isnan([variant.positive, variant.negative, variant.averaging]).any():
-            raise KilleError(f"the variant has an exponent that is not a number: {variant}")
-        self.tree = tree
-        self.variant = variant
+        self.tree, self.method = tree, method
         self.form = sequence_form(tree) if form is None else form
         slots = self.form.num_slots
         self._memory = _Memory(
@@ -175,90 +159,73 @@ class CFR:
         self,
         iterations: int,
         *,
-        progress: Callable[[Progress], None] | None = None,
-        every: int = 0,
         until: float = 0.0,
-        seconds: float = float("inf"),
-    ) -> Progress | None:
-        """Iterates, and measures on the way if asked to.
+        progress: Callable[[int, NashConv], None] | None = None,
+    ) -> NashConv | None:
+        """Iterates, and measures NashConv of the average on the way if asked to.
 
         Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
         then be read, saved or run on. Neither that nor how it is split into runs changes the
-        result.
+        result, or the iterations at which it is measured: each a tenth further than the one before.
 
         Args:
             iterations: At most this many.
-            progress: Called after each measurement.
-            every: Iterations between measurements; 0 measures whenever their number has grown by a
-                tenth.
-            until: Ends the run when the average's NashConv is at most this.
-            seconds: Ends the run after this much time of iterating, as soon as possible.
+            until: Ends the run when NashConv is at most this.
+            progress: Called with the iterations so far and NashConv.
 
         Returns:
             The last measurement, at the end of the run; None if nothing asked for one.
         """
         goal = self.iteration + iterations
-        measures = progress is not None or until > 0.0
-        spent, pace, found = 0.0, 0.0, None
-        while self.iteration < goal and spent < seconds:
-            stop = goal
-            if measures:
-                stop = min(goal, self.iteration + (every or 1 + self.iteration // 10))
-            while self.iteration < stop and spent < seconds:
-                allowed = min(SLICE, seconds - spent)
-                count = max(1, int(allowed / pace)) if pace else 1
-                began = time.perf_counter()
-                count = min(count, stop - self.iteration)
-                self._iterate(count)
-                used = time.perf_counter() - began
-                # The first call may compile, so that its pace says nothing.
-                pace = max(used / count, 1e-9) if pace else SLICE
-                spent += used
-            if measures:
-                found = Progress(self.iteration, spent, nash_conv(self.tree, self.average))
-                if progress is not None:
-                    progress(found)
-                if found.nash_conv.total <= until:
-                    break
-        return found
+        if progress is None and until <= 0.0:
+            self._iterate_to(goal)
+            return None
+        stop = self.iteration - 1
+        while True:
+            stop = min(next_check(stop), goal)
+            self._iterate_to(stop)
+            found = nash_conv(self.tree, self.average)
+            if progress is not None:
+                progress(stop, found)
+            if found.total <= until or stop == goal:
+                return found
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns the numbers needed to resume, in the order of the tree's sequences."""
-        slot, memory = self.form.slot, self._memory
-        return {
-            "regret": memory.regret[slot],
-            "average": memory.average[slot],
-            "current": memory.current[slot],
-        }
+        return {name: getattr(self._memory, name)[self.form.slot] for name in STATE}
 
-    def restore(self, iteration: int, state: dict[str, np.ndarray]) -> None:
+    def restore(self, iteration: int, state: Mapping[str, np.ndarray]) -> None:
         """Takes over the numbers that `state` has returned.
 
         Raises:
             KilleError: No solver can have such numbers.
         """
+        if type(iteration) is not int or iteration < 0:
+            raise KilleError(f"its iteration is {iteration!r}")
+        if set(state) != set(STATE):
+            raise KilleError(f"it holds {sorted(state)}, expected {sorted(STATE)}")
+        for name, array in state.items():
+            if array.shape != (self.tree.num_sequences,) or array.dtype != np.float64:
+                raise KilleError(f"{name!r} has the shape {array.shape} and type {array.dtype}")
+            if not np.isfinite(array).all():
+                raise KilleError(f"{name!r} has numbers that are not finite")
         check_strategy(self.tree, state["current"])
         if (state["average"] < 0.0).any():
             raise KilleError("its average has negative weights")
-        slot, memory = self.form.slot, self._memory
-        memory.iterations[0] = iteration
-        memory.regret[slot] = state["regret"]
-        memory.average[slot] = state["average"]
-        memory.current[slot] = state["current"]
-        _spread(self.form, memory)
+        self._memory.iterations[0] = iteration
+        for name, array in state.items():
+            getattr(self._memory, name)[self.form.slot] = array
+        _spread(self.form, self._memory)
 
     def save(self, path: Path) -> None:
         """Writes the state, whole or not at all; equal states give equal bytes."""
-        head = {
+        about = {
             "format": FORMAT,
-            "variant": asdict(self.variant),
+            "method": self.method,
             "iteration": self.iteration,
             "tree": self.tree.fingerprint(),
         }
-        content = io.BytesIO()
-        arrays: dict[str, Any] = {"head": np.array(json.dumps(head)), **self.state()}
-        np.savez(content, **arrays)
-        write_whole(path, content.getvalue())
+        write_arrays(path, about, self.state())
 
     @classmethod
     def load(cls, path: Path, tree: FlatTree) -> Self:
@@ -273,34 +240,32 @@ class CFR:
                 holds numbers that no solver can have.
         """
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            head = json.loads(str(arrays.pop("head")))
-            if head["format"] != FORMAT:
-                raise KilleError(f"its format is {head['format']!r}, expected {FORMAT!r}")
-            if head["tree"] != tree.fingerprint():
+            about, arrays = read_arrays(path)
+            if about["format"] != FORMAT:
+                raise KilleError(f"its format is {about['format']!r}, expected {FORMAT!r}")
+            if about["tree"] != tree.fingerprint():
                 raise KilleError("it belongs to another tree")
-            solver = cls(tree, Variant(**head["variant"]))
-            expected = set(solver.state())
-            if set(arrays) != expected:
-                raise KilleError(f"it holds {sorted(arrays)}, expected {sorted(expected)}")
-            for name, array in arrays.items():
-                if array.shape != (tree.num_sequences,) or array.dtype != np.float64:
-                    raise KilleError(f"{name!r} has the shape {array.shape} and type {array.dtype}")
-                if not np.isfinite(array).all():
-                    raise KilleError(f"{name!r} has numbers that are not finite")
-            iteration = head["iteration"]
-            if type(iteration) is not int or iteration < 0:
-                raise KilleError(f"its iteration is {iteration!r}")
-            solver.restore(iteration, arrays)
+            solver = cls(tree, about["method"])
+            solver.restore(about["iteration"], arrays)
             return solver
         except BROKEN as error:
             raise KilleError(f"{path} is not a saved solver for this tree: {error}") from None
 
+    def _iterate_to(self, goal: int) -> None:
+        """Iterates in compiled calls of about `SLICE` seconds."""
+        count = 1
+        while self.iteration < goal:
+            began = time.perf_counter()
+            count = min(count, goal - self.iteration)
+            self._iterate(count)
+            fast = time.perf_counter() - began < SLICE / 2
+            count = 2 * count if fast else max(1, count // 2)
+
     def _iterate(self, count: int) -> None:
         """Does some iterations; the state is whole whenever a compiled call has returned."""
-        schedule = self.variant.schedule(self.iteration, count)
-        _iterate(schedule, float(self.variant.predictive), self.form, self._memory)
+        variant = VARIANTS[self.method]
+        schedule = variant.schedule(self.iteration, count)
+        _iterate(schedule, float(variant.predictive), self.form, self._memory)
 
 
 @kernel

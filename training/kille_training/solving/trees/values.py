@@ -9,7 +9,6 @@ Perfect recall makes that right: all nodes of a set have the same sequence befor
 choice in one set never changes how much the nodes of another weigh against each other.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,9 +17,6 @@ import numpy as np
 from kille_env.core.jit import kernel
 from kille_env.errors import PolicyError
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
-
-Describe = Callable[[int], str]
-"""Returns a text for the number of an information set."""
 
 TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
@@ -80,15 +76,12 @@ def normalised(tree: FlatTree, weights: np.ndarray) -> np.ndarray:
     return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
 
 
-def check_strategy(
-    tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None
-) -> np.ndarray:
+def check_strategy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Returns the strategy as float64, each information set's probabilities divided by their sum.
 
     Args:
         tree: The game.
         strategy: [S], the probability of every sequence's action in its information set.
-        describe: Returns a text for an information set; without it, errors name its number.
 
     Raises:
         PolicyError: The shape is wrong, a probability is negative, infinite or not a number, or
@@ -109,13 +102,13 @@ def check_strategy(
     ):
         if wrong.any():
             number = int(np.searchsorted(tree.first, np.argmax(wrong), side="right")) - 1
-            raise PolicyError(_complaint(tree, checked, number, what, describe))
+            raise _complaint(tree, checked, number, what)
     sums = np.add.reduceat(checked, starts)
     off = np.abs(sums - 1.0) > TOLERANCE
     if off.any():
         number = int(np.argmax(off))
         what = f"has probabilities that sum to {sums[number]:.6g} and not to 1"
-        raise PolicyError(_complaint(tree, checked, number, what, describe))
+        raise _complaint(tree, checked, number, what)
     return checked / np.repeat(sums, np.diff(tree.first))
 
 
@@ -136,62 +129,41 @@ def infoset_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     return np.bincount(tree.infoset[decides], reach, tree.num_infosets)
 
 
-def expected_values(
-    tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None
-) -> np.ndarray:
-    """Returns what each player earns when all play the strategy, [P].
-
-    Args:
-        tree: The game.
-        strategy: [S], see `check_strategy`.
-        describe: See `check_strategy`.
-    """
+def expected_values(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Returns what each player earns when all play a strategy (see `check_strategy`), [P]."""
     values = np.zeros(tree.num_players)
-    _sum_payoffs(tree, node_reach(tree, check_strategy(tree, strategy, describe)), values)
+    _sum_payoffs(tree, node_reach(tree, check_strategy(tree, strategy)), values)
     return values
 
 
-def best_response(
-    tree: FlatTree, strategy: np.ndarray, player: int, describe: Describe | None = None
-) -> BestResponse:
-    """Returns the best response of one player to what the others do under the strategy.
+def best_response(tree: FlatTree, strategy: np.ndarray, player: int) -> BestResponse:
+    """Returns the best response of one player to what the others do under a strategy.
 
     Args:
         tree: The game.
         strategy: [S], see `check_strategy`.
         player: The player that responds.
-        describe: See `check_strategy`.
     """
     if not 0 <= player < tree.num_players:
         raise PolicyError(
             f"there is no player {player}; the players are 0 to {tree.num_players - 1}"
         )
-    return _Responder(tree).respond(check_strategy(tree, strategy, describe), player)
+    return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
 
 
-def nash_conv(tree: FlatTree, strategy: np.ndarray, describe: Describe | None = None) -> NashConv:
-    """Returns what each player could still gain, and what it earns.
-
-    Args:
-        tree: The game.
-        strategy: [S], see `check_strategy`.
-        describe: See `check_strategy`.
-    """
-    strategy = check_strategy(tree, strategy, describe)
-    responder = _Responder(tree)
-    answers = [responder.respond(strategy, player) for player in range(tree.num_players)]
+def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
+    """Returns what each player could still gain under a strategy (see `check_strategy`)."""
+    strategy, room = check_strategy(tree, strategy), _room(tree)
+    answers = [_respond(tree, strategy, player, room) for player in range(tree.num_players)]
     values = np.array([answer.on_policy for answer in answers])
     return NashConv(np.array([answer.value for answer in answers]) - values, values)
 
 
-def _complaint(
-    tree: FlatTree, strategy: np.ndarray, number: int, what: str, describe: Describe | None
-) -> str:
-    """Names an information set and shows its probabilities."""
-    name = f" ({describe(number)})" if describe else ""
+def _complaint(tree: FlatTree, strategy: np.ndarray, number: int, what: str) -> PolicyError:
+    """Returns an error that names an information set and shows its probabilities."""
     row = strategy[tree.first[number] : tree.first[number + 1]]
-    return (
-        f"information set {number}{name} of player {tree.player[number]} {what}: "
+    return PolicyError(
+        f"information set {number} of player {tree.player[number]} {what}: "
         f"[{', '.join(f'{share:.6g}' for share in row)}]"
     )
 
@@ -210,25 +182,21 @@ class _Room(NamedTuple):
     met: np.ndarray  # [I], the player's information sets, none before one that leads to it
 
 
-class _Responder:
-    """Best responses over one tree; the arrays are kept from one player to the next."""
+def _room(tree: FlatTree) -> _Room:
+    return _Room(
+        weight=np.empty(tree.num_nodes),
+        last=np.empty(tree.num_nodes, dtype=np.int32),
+        gain=np.empty((2, tree.num_sequences + 1)),
+        before=np.empty(tree.num_infosets, dtype=np.int32),
+        met=np.empty(tree.num_infosets, dtype=np.int32),
+    )
 
-    def __init__(self, tree: FlatTree) -> None:
-        self.tree = tree
-        self.room = _Room(
-            weight=np.empty(tree.num_nodes),
-            last=np.empty(tree.num_nodes, dtype=np.int32),
-            gain=np.empty((2, tree.num_sequences + 1)),
-            before=np.empty(tree.num_infosets, dtype=np.int32),
-            met=np.empty(tree.num_infosets, dtype=np.int32),
-        )
 
-    def respond(self, strategy: np.ndarray, player: int) -> BestResponse:
-        count = _weigh(self.tree, player, strategy, self.room)
-        response = strategy.copy()
-        _choose(self.tree, count, strategy, self.room, response)
-        gain = self.room.gain
-        return BestResponse(float(gain[1, 0]), float(gain[0, 0]), response)
+def _respond(tree: FlatTree, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
+    count = _weigh(tree, player, strategy, room)
+    response = strategy.copy()
+    _choose(tree, count, strategy, room, response)
+    return BestResponse(float(room.gain[1, 0]), float(room.gain[0, 0]), response)
 
 
 @kernel
