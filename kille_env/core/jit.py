@@ -6,6 +6,7 @@ a folder that is named after a digest of every source file of the package; after
 kernels are simply never met again.
 """
 
+import gc
 import hashlib
 import os
 import shutil
@@ -35,8 +36,9 @@ settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 index = np.uintp
 """For indices in hot loops: a signed one may count from the end, which costs a test each time."""
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""What all kernels are compiled with: no lock of Python's, and no test for a division by zero."""
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
+counting of references to arrays, which only a function that allocates needs."""
 
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""
@@ -196,7 +198,7 @@ def kernel(function: F, root: Path | None = None) -> F:
 
     The GIL is released while it runs from Python. Calls between kernels are always inlined: an
     array is seven words to pass, and passing them cost a quarter of a step. To a type checker the
-    decorator is the identity.
+    decorator is the identity. `a[:] = b` allocates, in case the two overlap: write a loop.
 
     Args:
         function: The function.
@@ -235,6 +237,18 @@ def loop(template: F, name: str, functions: dict[str, Any]) -> F:
 
 
 @contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Looks for no garbage: the compiler makes millions of objects and drops few of them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@contextmanager
 def announce_compilation(name: str, root: Path) -> Iterator[None]:
     """Says on standard error what takes so long, the first time that `name` is compiled."""
     folder = cache_folder(root)
@@ -247,7 +261,8 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
         file=sys.stderr,
     )
     start = time.perf_counter()
-    yield
+    with _no_garbage_collection():
+        yield
     print(f"kille-env: {name} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr)
     if marker and not _unwritable():
         with suppress(OSError):  # the cache may have been cleared meanwhile

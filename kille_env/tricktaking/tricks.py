@@ -252,7 +252,8 @@ def deal_hands(table, first, number):
     for _ in range(number * count(table["in_play"])):
         table["hand"][index(seat)] |= card_bit(draw(table))
         seat = np.int64(seat_left_of(table, seat, table["in_play"]))
-    table["dealt"][:] = table["hand"]
+    for player in range(table["hand"].shape[0]):
+        table["dealt"][player] = table["hand"][player]
 
 
 @kernel

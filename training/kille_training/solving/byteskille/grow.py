@@ -159,12 +159,13 @@ def _infoset_of(job, table, sets, scratch, size):
         return found
     found = size[SETS]
     sets.slots[slot] = found
-    sets.rows[found] = row
-    sets.masks[found] = mask
+    for word in range(row.shape[0]):
+        sets.rows[found, word] = row[word]
     sets.positions[found] = table
     sets.player[found] = seat
     legal = 0
     for action in range(mask.shape[0]):
+        sets.masks[found, action] = mask[action]
         legal += mask[action]
     sets.first[found + 1] = sets.first[found] + legal
     size[SETS] = found + 1

@@ -259,7 +259,8 @@ def _weigh(tree, me, strategy, room):
             before[np.uintp(number)] = mine
             met[count] = number
             count += np.uintp(1)
-    room.gain[1] = gain
+    for sequence in range(len(gain)):
+        room.gain[1, sequence] = gain[sequence]
     return count
 
 
