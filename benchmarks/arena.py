@@ -40,7 +40,7 @@ from kille_training.arena.settings import (
     TablesSettings,
     TournamentSettings,
 )
-from kille_training.arena.tournament import Folder, Silent, Tournament
+from kille_training.arena.tournament import Folder, Tournament
 from kille_training.evaluation.collusion import exact_collusion
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.statistics import intervals, sequential
@@ -328,7 +328,7 @@ def speed(deals: int) -> None:
             with TemporaryDirectory() as place, HereExecutor() as executor:
                 tournament = Tournament(Folder(Path(place) / "run"), settings)
                 start = time.perf_counter()
-                tournament.play(executor, Silent())
+                tournament.play(executor)
                 seconds.append(time.perf_counter() - start)
                 tournament.close()
         middle = float(np.median(seconds[1:]))

@@ -6,7 +6,7 @@ import pytest
 
 import kille_training as kt
 from kille_env.errors import ConfigError, PolicyError
-from kille_training.arena.store import StoreConflictError
+from kille_training.arena.store import StoreError
 
 
 def even(observation, mask):
@@ -60,7 +60,7 @@ def test_results_of_another_object_are_not_extended(tmp_path):
     players = {"mine": even, "rule": "rule_of_thumb"}
     words = {"num_players": 2, "deals": 5, "out": tmp_path / "t"}
     kt.tournament(players, **words)
-    with pytest.raises(StoreConflictError, match="'mine' has changed"):
+    with pytest.raises(StoreError, match="'mine' has changed"):
         kt.tournament(players, **words)
 
 

@@ -2,63 +2,53 @@ import json
 
 import pytest
 
+import kille_training as kt
 from kille_env.registry import spec
-from kille_training.arena.compare import bounds_of, compare_settings, play_comparison
+from kille_training.arena.compare import bounds_of
 from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
 
 
-def run(path, better, worse, hypotheses=None, looked=None, num_players=3, rules=None):
-    chosen = compare_settings(
-        "c", better, worse, game="byteskille", num_players=num_players, rules=rules or {},
-        episode="deal", seed=1, workers=0, time_limit=60.0,
-    )  # fmt: skip
-    bounds = bounds_of(chosen.table.resolve(), num_players)
-    hypotheses = hypotheses or Hypotheses(0.0, 0.02, *bounds)
-    return play_comparison(Folder(path), chosen, hypotheses, looked or (lambda _: None))
-
-
-def test_the_better_one_is_found_out(tmp_path):
-    found = run(tmp_path / "c", "rule_of_thumb", "uniform")
+def test_the_better_one_is_found_out():
+    found = kt.compare("rule_of_thumb", "uniform", by=0.02)
     assert found.verdict == ABOVE and 0 < found.decided_after <= 1000
     assert found.low < found.mean < found.high
-    assert run(tmp_path / "d", "uniform", "rule_of_thumb").verdict == BELOW
+    assert kt.compare("uniform", "rule_of_thumb", by=0.02).verdict == BELOW
 
 
-def test_equals_differ_by_less(tmp_path):
-    found = run(tmp_path / "c", "kille_agents.rules_of_thumb:rule_of_thumb", "rule_of_thumb")
+def test_equals_differ_by_less():
+    found = kt.compare("kille_agents.rules_of_thumb:rule_of_thumb", "rule_of_thumb", by=0.02)
     assert found.mean == 0.0 and found.verdict == BELOW
 
 
 def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     looks = []
-    hypotheses = Hypotheses(0.0, 0.001, *bounds_of(spec("byteskille").resolve(), 3), most=2600)
-    found = run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses, looks.append)
+    words = {"by": 0.001, "most": 2600, "out": tmp_path / "c"}
+    found = kt.compare("byteskille/caller", "rule_of_thumb", looked=looks.append, **words)
     assert [look.deals for look in looks] == [1000, 2000, 2600] and found == looks[-1]
     with Store(tmp_path / "c", readonly=True) as store:
         scores = store.observations()[3].scores[:, 0]
     assert found.sentences()[0] == "Among copies of rule_of_thumb: not decided."
-    again = SequentialTest(hypotheses)
+    bounds = bounds_of(spec("byteskille").resolve(), 3)
+    again = SequentialTest(Hypotheses(0.0, 0.001, *bounds, most=2600))
     again.feed(scores)
     assert (again.verdict, again.deals, again.mean) == (found.verdict, found.deals, found.mean)
-    assert run(tmp_path / "c", "byteskille/caller", "rule_of_thumb", hypotheses) == found
+    assert kt.compare("byteskille/caller", "rule_of_thumb", **words) == found
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
 def test_a_folder_of_the_other_question_answers_this_one(tmp_path, num_players):
-    there = run(tmp_path / "c", "rule_of_thumb", "uniform", num_players=num_players)
-    back = run(tmp_path / "c", "uniform", "rule_of_thumb", num_players=num_players)
-    alone = run(tmp_path / "d", "uniform", "rule_of_thumb", num_players=num_players)
+    words = {"num_players": num_players, "by": 0.02}
+    there = kt.compare("rule_of_thumb", "uniform", out=tmp_path / "c", **words)
+    back = kt.compare("uniform", "rule_of_thumb", out=tmp_path / "c", **words)
+    alone = kt.compare("uniform", "rule_of_thumb", **words)
     assert (there.verdict, back.verdict) == (ABOVE, BELOW)
     assert back == alone
 
 
-def test_bounds_hold_for_every_deal(tmp_path):
-    run(
-        tmp_path / "c", "uniform", "byteskille/maniac", num_players=2, rules={"preset": "wikipedia"}
-    )
+def test_bounds_hold_for_every_deal():
+    kt.compare("uniform", "byteskille/maniac", num_players=2, rules="wikipedia", by=0.02)
 
 
 @pytest.mark.parametrize(

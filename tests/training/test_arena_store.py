@@ -20,17 +20,7 @@ from kille_env.core.keys import deal_seeds
 from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
-from kille_training.arena.store import (
-    DamagedStoreError,
-    ForeignStoreError,
-    KeptEntrant,
-    NoStoreError,
-    Store,
-    StoreConflictError,
-    StoreError,
-    StoreInUseError,
-    StoreVersionError,
-)
+from kille_training.arena.store import KeptEntrant, Store, StoreError
 from kille_training.arena.work import Block, Entrant, Failure, Outcome, Result, WorkUnit
 
 HERE = Path(__file__).parent
@@ -64,12 +54,12 @@ def result(lineup, members, first, deals, seed=0):
     return Result(Block(lineup, members, first, deals), TURNS[seats], earned)
 
 
-def outcome(*results, seconds=1.0, failure=None):
+def outcome(*results, failure=None):
     seats = len(results[0].block.members) if results else 2
     blocks = tuple(each.block for each in results)
     entrants = tuple(Entrant(n, name, "uniform") for n, name in enumerate(NAMES))
     unit = WorkUnit("byteskille", seats, RULES, 5, 1, blocks, entrants)
-    return Outcome(unit, results, failure, seconds)
+    return Outcome(unit, results, failure)
 
 
 def same(one, other):
@@ -87,18 +77,14 @@ def same(one, other):
 def test_an_entrant_keeps_its_number(store):
     assert [(each.number, each.name) for each in store.entrants()] == list(enumerate(NAMES))
     moved = replace(kept("bo")[0], player="elsewhere", metadata={"kind": "network"})
-    again = store.enter([*kept("david"), moved])
-    assert [(each.number, each.name, each.player) for each in again] == [
-        (3, "david", "uniform"),
-        (1, "bo", "elsewhere"),
-    ]
-    assert store.entrants()[1].metadata == {"kind": "network"}
-    with pytest.raises(StoreConflictError, match=r"'bo' has changed.*of bo.*of Bo.*another name"):
+    store.enter([*kept("david"), moved])
+    _, bo, _, david = store.entrants()
+    assert (bo.number, bo.name, bo.player, bo.metadata) == (1, "bo", "elsewhere", moved.metadata)
+    assert (david.number, david.name) == (3, "david")
+    with pytest.raises(StoreError, match=r"'bo' has changed.*of bo.*of Bo.*another name"):
         store.enter([*kept("erik"), replace(moved, fingerprint="of Bo")])
-    with pytest.raises(StoreConflictError, match=r"play: sampled .* play: greedy"):
+    with pytest.raises(StoreError, match=r"play: sampled .* play: greedy"):
         store.enter([replace(moved, play="greedy")])
-    with pytest.raises(StoreError, match="'backwards'"):
-        store.enter([replace(kept("erik")[0], play="backwards")])
     assert [each.name for each in store.entrants()] == [*NAMES, "david"]  # erik did not slip in
 
 
@@ -106,7 +92,8 @@ def test_an_entrant_that_fails_is_out_until_it_is_readmitted(store):
     store.keep(outcome(failure=Failure(1, "it cried", 0, 7)))
     store.keep(outcome(failure=Failure(1, "it cried again", 0, 9)))
     assert [each.out for each in store.entrants()] == [None, "it cried", None]
-    assert store.enter(kept("bo"))[0].out == "it cried"
+    store.enter(kept("bo"))
+    assert store.entrants()[1].out == "it cried"
     with pytest.raises(StoreError, match=r"'anna' is not out; out are: 'bo'"):
         store.forget_failures(["bo", "anna"])
     assert store.entrants()[1].out == "it cried"
@@ -118,9 +105,7 @@ def test_an_entrant_that_fails_is_out_until_it_is_readmitted(store):
 
 def test_lineups_have_one_number_each(store):
     assert store.add_lineups(2, [(1, 2), (2, 1), (0, 1), (2, 1)]) == [1, 3, 0, 3]
-    assert [(each.number, each.members) for each in store.lineups()] == [
-        (0, (0, 1)), (1, (1, 2)), (2, (0, 1, 2)), (3, (2, 1)),
-    ]  # fmt: skip
+    assert store.lineups() == [(0, 1), (1, 2), (0, 1, 2), (2, 1)]
     for wrong in [(0, 1, 2), (0, 3), (-1, 0)]:
         with pytest.raises(StoreError, match="is no lineup of 2 of the 3 entrants"):
             store.add_lineups(2, [(2, 0), wrong])
@@ -137,21 +122,19 @@ def test_meta_keeps_json(store):
 
 
 def test_a_unit_is_kept_whole_or_not_at_all(store):
-    store.keep(outcome(result(0, (0, 1), 0, 10), result(1, (1, 2), 5, 5), seconds=2.0))
-    with pytest.raises(StoreConflictError, match=r"lineup 1 has played deals 5 to 9.*twice"):
+    store.keep(outcome(result(0, (0, 1), 0, 10), result(1, (1, 2), 5, 5)))
+    with pytest.raises(StoreError, match=r"lineup 1 has played deals 5 to 9.*twice"):
         store.keep(outcome(result(0, (0, 1), 10, 5), result(1, (1, 2), 8, 5)))
     assert store.played() == {0: [(0, 10)], 1: [(5, 10)]}
-    assert store.seconds() == 2.0
-    store.keep(outcome(result(1, (1, 2), 0, 5), result(1, (1, 2), 12, 3), seconds=0.5))
+    store.keep(outcome(result(1, (1, 2), 0, 5), result(1, (1, 2), 12, 3)))
     assert store.played() == {0: [(0, 10)], 1: [(0, 10), (12, 15)]}
-    assert store.seconds() == 2.5
 
 
 @pytest.mark.parametrize("first, deals", [(0, 1), (3, 10), (9, 5), (2, 3), (0, 30)])
 def test_no_deal_counts_twice(store, first, deals):
     store.keep(outcome(result(0, (0, 1), 0, 1), result(0, (0, 1), 3, 7)))
     before = store.observations()
-    with pytest.raises(StoreConflictError):
+    with pytest.raises(StoreError):
         store.keep(outcome(result(0, (0, 1), first, deals)))
     assert same(store.observations(), before)
 
@@ -249,14 +232,14 @@ def test_reading_while_another_process_writes(store):
 
 
 def test_one_process_writes(store):
-    with pytest.raises(StoreInUseError, match="is being played in"):
+    with pytest.raises(StoreError, match="is being played in"):
         Store(store.path)
     script = f"import sys; sys.path[:0] = {sys.path!r}\nfrom pathlib import Path\n" + (
         "from kille_training.arena.store import Store\n"
         f"Store(Path({str(store.path)!r}))"
     )  # fmt: skip
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.returncode == 1 and "StoreInUseError: a tournament is being played" in told.stderr
+    assert told.returncode == 1 and "StoreError: a tournament is being played" in told.stderr
     store.close()
     assert subprocess.run([sys.executable, "-c", script], check=True).returncode == 0
     Store(store.path).close()
@@ -264,23 +247,23 @@ def test_one_process_writes(store):
 
 def test_files_that_are_none_of_ours(tmp_path):
     path = tmp_path / "results.sqlite"
-    with pytest.raises(NoStoreError, match="no results"):
+    with pytest.raises(StoreError, match="no results"):
         Store(tmp_path)
-    with pytest.raises(NoStoreError):
+    with pytest.raises(StoreError):
         Store(tmp_path, readonly=True)
     assert not path.exists()
     path.touch()
-    with pytest.raises(NoStoreError, match="is empty"):
+    with pytest.raises(StoreError, match="is empty"):
         Store(tmp_path)
     path.write_text("name,score\nanna,3\n" * 100)
     for options in ({}, {"create": True}, {"readonly": True}):
-        with pytest.raises(ForeignStoreError, match="not written by a tournament"):
+        with pytest.raises(StoreError, match="not written by a tournament"):
             Store(tmp_path, **options)
     path.unlink()
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE something (x)")
     other.close()
-    with pytest.raises(ForeignStoreError):
+    with pytest.raises(StoreError):
         Store(tmp_path, create=True)
 
 
@@ -289,7 +272,7 @@ def test_another_version_is_refused(store):
     with sqlite3.connect(store.path) as file:
         file.execute("PRAGMA user_version = 7")
     file.close()
-    with pytest.raises(StoreVersionError, match=r"version 7 .* reads version 2"):
+    with pytest.raises(StoreError, match=r"version 7 .* reads version 3"):
         Store(store.path)
 
 
@@ -351,7 +334,7 @@ def test_values_of_another_kind_are_damage(store, statement):
         file.execute(statement)
     file.close()
     with (
-        pytest.raises(DamagedStoreError, match="restore it from a copy"),
+        pytest.raises(StoreError, match="restore it from a copy"),
         Store(store.path, readonly=True) as reader,
     ):
         assert reader.meta() and reader.entrants() and reader.lineups() and reader.observations()
@@ -361,10 +344,10 @@ def test_numbers_that_are_text_are_damage(store):
     store.close()
     with sqlite3.connect(store.path) as file:
         file.execute("DROP TABLE results")
-        file.execute("CREATE TABLE results (lineup, first_deal, deals, unit, earned)")
-        file.execute("INSERT INTO results VALUES ('no', 'numbers', 'are', 'here', 'any more')")
+        file.execute("CREATE TABLE results (lineup, first_deal, deals, earned)")
+        file.execute("INSERT INTO results VALUES ('no', 'numbers', 'are', 'here')")
     file.close()
-    with pytest.raises(DamagedStoreError, match="other tables than a tournament writes"):
+    with pytest.raises(StoreError, match="other tables than a tournament writes"):
         Store(store.path, readonly=True)
 
 
@@ -383,7 +366,7 @@ def test_damage_is_found(store):
         try:
             with Store(store.path, readonly=True) as reader:
                 assert same(reader.observations(), whole)
-        except DamagedStoreError as error:
+        except StoreError as error:
             assert "is damaged" in str(error)
             told += 1
     assert told > 0
@@ -554,10 +537,10 @@ def test_killed_in_the_middle_of_a_unit_nothing_of_it_is_kept(store):
         "from pathlib import Path\n"
         "import test_arena_store as tests\n"
         "keep, kept = tests.Store._keep_result, []\n"
-        "def half(store, result, unit):\n"
+        "def half(store, result):\n"
         "    if kept:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    kept.append(keep(store, result, unit))\n"
+        "    kept.append(keep(store, result))\n"
         "tests.Store._keep_result = half\n"
         f"with tests.Store(Path({str(store.path)!r})) as store:\n"
         "    one, other = (tests.result(n, (n, n + 1), 5, 9000) for n in (0, 1))\n"
@@ -567,7 +550,6 @@ def test_killed_in_the_middle_of_a_unit_nothing_of_it_is_kept(store):
     assert process.returncode == -signal.SIGKILL
     with Store(store.path) as again:
         assert again.played() == {0: [(0, 5)]}
-        assert again.seconds() == 1.0
         assert same(again.observations(), before)
         again.keep(outcome(result(0, (0, 1), 5, 20), result(1, (1, 2), 5, 20)))
 
@@ -579,5 +561,5 @@ def deals_in(folder):
     try:
         with Store(folder, readonly=True) as store:
             return sum(end - first for spans in store.played().values() for first, end in spans)
-    except NoStoreError:
+    except StoreError:
         return -1

@@ -14,7 +14,7 @@ from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import jsonl_size
 from kille_training.arena.replay import export_records, replay_cells
 from kille_training.arena.settings import TournamentSettings, load_tournament
-from kille_training.arena.store import Store, StoreConflictError
+from kille_training.arena.store import Store, StoreError
 from kille_training.arena.tournament import Folder, Tournament, gaps
 from kille_training.arena.work import Failure, Outcome, WorkUnit
 from kille_training.cli import export
@@ -227,9 +227,9 @@ def test_another_tournament_does_not_go_on_in_the_folder(tmp_path, changes, word
 
 def test_another_player_of_the_same_name_is_refused(tmp_path):
     play(tmp_path / "a")
-    with pytest.raises(StoreConflictError, match="'bold'"):
+    with pytest.raises(StoreError, match="'bold'"):
         play(tmp_path / "a", entrants={**TRIO, "bold": "uniform"})
-    with pytest.raises(StoreConflictError, match="'luck' has changed"):
+    with pytest.raises(StoreError, match="'luck' has changed"):
         play(tmp_path / "a", entrants={**TRIO, "luck": "rule_of_thumb"})
 
 

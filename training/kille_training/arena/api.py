@@ -7,19 +7,14 @@ modules, models of Stable-Baselines3, policies) play in this process: they canno
 
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
-from kille_env.registry import spec
-from kille_training.arena.compare import (
-    Comparison,
-    bounds_of,
-    compare_settings,
-    play_comparison,
-)
+from kille_training.arena.compare import Comparison, bounds_of, play_comparison
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import (
     NONE,
@@ -31,16 +26,11 @@ from kille_training.arena.settings import (
     TournamentSettings,
 )
 from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder, Progress, Silent, Tournament, executor_of
+from kille_training.arena.tournament import Folder, Progress, Tournament, executor_of
 from kille_training.statistics.sequential import Hypotheses
 
-Shown = Callable[[Store, str], AbstractContextManager[Progress]]
+Shown = Callable[[Store, str], AbstractContextManager[Progress | None]]
 """Opens what shows the progress of a tournament, given its results and the kind of episode."""
-
-
-@contextmanager
-def _silent(_: Store, __: str) -> Generator[Progress]:
-    yield Silent()
 
 
 def tournament(
@@ -181,27 +171,30 @@ def compare(
         ConfigError: One of the two cannot play, or failed; the message says why.
     """
     names = [_name(player) for player in (better, worse)]
-    if names[0] == names[1] and better != worse:
+    if names[0] == names[1]:
+        if better == worse:
+            raise ConfigError(f"{names[0]!r} is compared with itself; name two players")
         names[1] += " (2)"
     entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)))
-    switches = _switches(rules)
-    resolved = spec(game).resolve(switches, episode=episode)
     with _folder(out) as folder:
-        settings = compare_settings(
-            folder.path.resolve().name, *names,
-            game=game, num_players=num_players, rules=switches, episode=episode, seed=seed,
-            workers=workers, time_limit=time_limit, players=entrants,
-        )  # fmt: skip
-        hypotheses = Hypotheses(
-            low, low + by, *(bounds or bounds_of(resolved, num_players)), alpha, beta, most
+        settings = TournamentSettings(
+            name=folder.path.resolve().name,
+            seed=seed,
+            table=TablesSettings(game, (num_players,), _switches(rules), episode),
+            entrants=entrants,
+            matchmaking=MatchmakingSettings("gauntlet", "copies", hero=names[0]),
+            time_limit=time_limit,
+            workers=workers,
         )
+        least, greatest = bounds or bounds_of(settings.table.resolve(), num_players)
+        hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most)
         return play_comparison(folder, settings, hypotheses, looked, trust=trust, objects=objects)
 
 
 def play_tournament(
     folder: Folder,
     settings: TournamentSettings,
-    shown: Shown = _silent,
+    shown: Shown = lambda store, episode: nullcontext(),
     *,
     address: str | None = None,
     readmit: Sequence[str] = (),

@@ -15,12 +15,8 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
-from kille_training.arena.settings import (
-    MatchmakingSettings,
-    TablesSettings,
-    TournamentSettings,
-)
-from kille_training.arena.tournament import Folder, Silent, Tournament, executor_of
+from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.tournament import Folder, Tournament, executor_of
 from kille_training.labels import plural_of, unit_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 
@@ -84,38 +80,6 @@ class Comparison:
         return "\n".join(self.sentences())
 
 
-def compare_settings(
-    name: str,
-    better: str,
-    worse: str,
-    *,
-    game: str,
-    num_players: int,
-    rules: Mapping[str, Any],
-    episode: str,
-    seed: int,
-    workers: int,
-    time_limit: float,
-    players: Mapping[str, Any] | None = None,
-) -> TournamentSettings:
-    """Returns a comparison as the settings of a tournament; `players` are names if not given.
-
-    Raises:
-        ConfigError: The two are the same player.
-    """
-    if better == worse:
-        raise ConfigError(f"{better!r} is compared with itself; name two players")
-    return TournamentSettings(
-        name=name,
-        seed=seed,
-        table=TablesSettings(game, (num_players,), rules, episode),
-        entrants=players or {better: better, worse: worse},
-        matchmaking=MatchmakingSettings("gauntlet", "copies", FIRST_DEALS, hero=better),
-        time_limit=time_limit,
-        workers=workers,
-    )
-
-
 def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
     """Returns bounds of a deal's score, wide ones: twice what a step can move."""
     least, greatest = spec(rules.game).reward_range(rules, num_players)
@@ -127,16 +91,16 @@ def play_comparison(
     folder: Folder,
     settings: TournamentSettings,
     hypotheses: Hypotheses,
-    looked: Callable[[Comparison], None] = lambda _: None,
+    looked: Callable[[Comparison], None],
     *,
-    trust: bool = False,
-    objects: Mapping[str, PlayerLike] | None = None,
+    trust: bool,
+    objects: Mapping[str, PlayerLike],
 ) -> Comparison:
     """Plays until the test knows, or has had its deals.
 
     Args:
         folder: Where it lies, or is to lie.
-        settings: See `compare_settings`.
+        settings: A gauntlet of the one against copies of the other; its deals do not matter.
         hypotheses: What is to be distinguished.
         looked: Called with what has been found after each look.
         trust: Whether model files that can run code may be loaded.
@@ -161,7 +125,7 @@ def play_comparison(
                 folder, replace(settings, matchmaking=matchmaking), trust=trust, objects=objects
             )
             try:
-                tournament.play(executor, Silent())
+                tournament.play(executor)
                 out = [each for each in tournament.store.entrants() if each.out is not None]
                 if out:
                     raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")

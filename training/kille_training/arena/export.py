@@ -1,7 +1,8 @@
 """Results of a tournament for other programs: Parquet, or one line of JSON per table."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,10 @@ import numpy as np
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.work import Block, Result
+from kille_training.arena.work import Result
 
-ROWS = 1 << 18
-"""About how many rows are in memory at a time."""
 SAMPLE = 1 << 10
-"""Rows from which the size of a file is estimated."""
+"""Lines from which the size of a file is estimated."""
 
 
 def export_parquet(store: Store, path: Path) -> int:
@@ -53,7 +52,7 @@ def export_parquet(store: Store, path: Path) -> int:
     rows = 0
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for result in _chunks(store.results()):
+        for result in store.results():
             deals, turns, seats = result.earned.shape
             count = result.earned.size
             deal, seating, seat = (each.ravel() for each in np.indices(result.earned.shape))
@@ -94,7 +93,7 @@ def export_jsonl(store: Store, path: Path) -> int:
     lines = 0
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
-        for result in _chunks(store.results()):
+        for result in store.results():
             for line in _lines(result, facts, names):
                 file.write(line.encode())
                 lines += 1
@@ -106,8 +105,8 @@ def jsonl_size(store: Store) -> int:
     facts, names = _facts(store)
     size = 0.0
     for num_players, tables in store.tables().items():
-        first = next(_chunks(store.results(num_players), SAMPLE))
-        lines = [len(line.encode()) for line in _lines(first, facts, names)]
+        sample = islice(_lines(next(store.results(num_players)), facts, names), SAMPLE)
+        lines = [len(line.encode()) for line in sample]
         size += tables * sum(lines) / len(lines)
     return round(size)
 
@@ -145,14 +144,3 @@ def _facts(store: Store) -> tuple[dict[str, Any], list[str]]:
         )
     name = store.path.resolve().parent.name
     return {**tables, "name": name}, [each.name for each in store.entrants()]
-
-
-def _chunks(results: Iterable[Result], rows: int = ROWS) -> Iterator[Result]:
-    """Yields results in pieces of about so many rows."""
-    for result in results:
-        block = result.block
-        deals = max(1, rows // result.seatings.size)
-        for first in range(0, block.deals, deals):
-            earned = result.earned[first : first + deals]
-            piece = Block(block.lineup, block.members, block.first_deal + first, len(earned))
-            yield Result(piece, result.seatings, earned)

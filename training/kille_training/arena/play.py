@@ -1,6 +1,5 @@
 """Plays a work unit: all its tables in one batch, each player asked once per step."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
@@ -98,13 +97,12 @@ def play_unit(
     Returns:
         The results, which depend on nothing but the unit.
     """
-    start = time.perf_counter()
     try:
         tables = _Tables(unit)
         earned = play_out(_Entrants(tables, tables.batch(), cache, monitored))
     except EntrantFailed as error:
-        return Outcome(unit, failure=error.failure, seconds=time.perf_counter() - start)
-    return Outcome(unit, tables.results(earned), seconds=time.perf_counter() - start)
+        return Outcome(unit, failure=error.failure)
+    return Outcome(unit, tables.results(earned))
 
 
 def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,10 +13,9 @@ from kille_env.records import Record, write_records
 from kille_training.arena.play import PlayerCache, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.tournament import Executor, Progress, check_same, units
-from kille_training.arena.work import Block, Result, means
-from kille_training.statistics.intervals import Intervals, sums_by_deal
-from kille_training.statistics.intervals import means as means_by_deal
+from kille_training.arena.tournament import Executor, Progress, check_same, work_units
+from kille_training.arena.work import Block, Result, observe
+from kille_training.statistics.intervals import units
 
 
 @dataclass(frozen=True)
@@ -85,13 +83,31 @@ def replay_cells(
         blocks.setdefault(len(result.block.members), []).append(result.block)
     progress.begin(sum(result.block.deals for result in kept), 0)
     again: list[Result] = []
-    for outcome in executor.run(units(settings, store, blocks, trust=trust)):
+    for outcome in executor.run(work_units(settings, store, blocks, trust=trust)):
         if outcome.failure is not None:
             name = entrants[outcome.failure.entrant].name
             raise KilleError(f"{name} fails now, but did not before: {outcome.failure.reason}")
         again += outcome.results
         progress.played(outcome)
-    return [_cell(seats, row, column, pair, kept, again) for seats in sorted(blocks)]
+    cells = []
+    for seats, observed in observe(again).items():
+        mine, theirs = (_tables(results, seats) for results in (again, kept))
+        found = units(observed, len(entrants))
+        half = found.half[pair[0]]
+        cells.append(
+            Cell(
+                row,
+                column,
+                seats,
+                mean=float(found.mean[pair[0]]),
+                half=float(half) if np.isfinite(half) else None,
+                deals=int(found.deals[pair[0]]),
+                tables=sum(len(earned) for earned in mine.values()),
+                same=mine.keys() == theirs.keys()
+                and all(np.array_equal(mine[lineup], theirs[lineup]) for lineup in mine),
+            )
+        )
+    return cells
 
 
 def export_records(
@@ -129,8 +145,11 @@ def export_records(
         nonlocal count
         cache = PlayerCache()
         for seats in sorted(kept):
-            blocks = [_until(result.block, deals) for result in kept[seats]]
-            for unit in units(settings, store, {seats: blocks}, trust=trust):
+            blocks = [
+                replace(block, deals=min(block.deals, deals - block.first_deal))
+                for block in (result.block for result in kept[seats])
+            ]
+            for unit in work_units(settings, store, {seats: blocks}, trust=trust):
                 with redirect_stdout(sys.stderr):  # what players print is not our output
                     written = iter(record_unit(unit, cache))
                 for block in unit.blocks:
@@ -150,10 +169,6 @@ def export_records(
     return count
 
 
-def _until(block: Block, deals: int) -> Block:
-    return replace(block, deals=min(block.deals, deals - block.first_deal))
-
-
 def _at(kept: Sequence[Result], block: Block) -> np.ndarray:
     """Returns the earnings of a block that is part of the stored results, [D, S, P]."""
     for result in kept:
@@ -163,41 +178,13 @@ def _at(kept: Sequence[Result], block: Block) -> np.ndarray:
     raise KilleError(f"lineup {block.lineup} has not played deal {block.first_deal}")
 
 
-def _cell(
-    seats: int,
-    row: str,
-    column: str,
-    pair: Sequence[int],
-    kept: Sequence[Result],
-    again: Sequence[Result],
-) -> Cell:
-    mine = [result for result in again if len(result.block.members) == seats]
-    theirs = [result for result in kept if len(result.block.members) == seats]
-    found = _earnings(mine, pair[0])
-    tables = sum(result.earned.shape[0] * result.earned.shape[1] for result in mine)
-    same = _by_deal(mine) == _by_deal(theirs)
-    half = float(found.half[0]) if np.isfinite(found.half[0]) else None
-    return Cell(row, column, seats, float(found.mean[0]), half, int(found.deals[0]), tables, same)
-
-
-def _by_deal(results: Sequence[Result]) -> dict[Any, bytes]:
-    """Returns all earnings, as bytes by lineup and deal."""
-    return {
-        (result.block.lineup, result.block.first_deal + number): earned.tobytes()
-        for result in results
-        for number, earned in enumerate(result.earned)
-    }
-
-
-def _earnings(results: Sequence[Result], who: int) -> Intervals:
-    """Returns what an entrant earned less the table's mean, over all these results."""
-    deals, scores = [], []
-    for result in results:
-        earned, _ = means(result)
-        places = [place for place, member in enumerate(result.block.members) if member == who]
-        deals.append(result.block.first_deal + np.arange(result.block.deals))
-        scores.append(earned[:, places].mean(axis=1) - earned.mean(axis=1).round(9))
-    return means_by_deal(sums_by_deal(np.concatenate(deals), np.concatenate(scores)[:, None]))
+def _tables(results: Sequence[Result], seats: int) -> dict[int, np.ndarray]:
+    """Returns what each seat earned at every table of one size, by lineup."""
+    found: dict[int, list[np.ndarray]] = {}
+    for result in sorted(results, key=lambda result: result.block.first_deal):
+        if len(result.block.members) == seats:
+            found.setdefault(result.block.lineup, []).append(result.earned.reshape(-1, seats))
+    return {lineup: np.concatenate(parts) for lineup, parts in found.items()}
 
 
 def _number(entrants: Sequence[KeptEntrant], name: str) -> int:

@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from kille_agents.greedy import PLAYS
 from kille_env.errors import KilleError
-from kille_training.arena.work import Block, Entrant, Outcome, Result, means
+from kille_training.arena.work import Block, Entrant, Outcome, Result, observe
 from kille_training.statistics.observations import Observations
 
 FILE, LOCK = "results.sqlite", "results.lock"
 APPLICATION = 0x4B494C4C
 """Marks the file as ours, in its header: "KILL"."""
-SCHEMA = 2
+SCHEMA = 3
 WAIT = 30.0
 """Seconds to wait for a short transaction of another process."""
 TABLES = (
@@ -48,12 +47,10 @@ TABLES = (
     members TEXT NOT NULL UNIQUE,
     seatings BLOB  -- [S, P] int8, the same at every deal; NULL until something has been played
 ) STRICT""",
-    "CREATE TABLE units (number INTEGER PRIMARY KEY, seconds REAL NOT NULL) STRICT",
     """CREATE TABLE results (
     lineup INTEGER NOT NULL REFERENCES lineups,
     first_deal INTEGER NOT NULL,
     deals INTEGER NOT NULL,
-    unit INTEGER NOT NULL REFERENCES units,
     earned BLOB NOT NULL,  -- [deals, S, P] float64, little endian, compressed by zlib
     PRIMARY KEY (lineup, first_deal)
 ) STRICT""",
@@ -61,31 +58,7 @@ TABLES = (
 
 
 class StoreError(KilleError):
-    """Results cannot be read or written; the subclasses say why."""
-
-
-class NoStoreError(StoreError):
-    """There are no results."""
-
-
-class ForeignStoreError(StoreError):
-    """The file is not one of a tournament's results."""
-
-
-class StoreVersionError(StoreError):
-    """The file has the format of another version."""
-
-
-class DamagedStoreError(StoreError):
-    """The file cannot be read, or only in part."""
-
-
-class StoreInUseError(StoreError):
-    """Another process is writing results there."""
-
-
-class StoreConflictError(StoreError):
-    """New results contradict kept ones."""
+    """Results cannot be read or written."""
 
 
 @dataclass(frozen=True)
@@ -102,18 +75,10 @@ class KeptEntrant(Entrant):
     metadata: dict[str, Any] = field(default_factory=dict, hash=False)
     out: str | None = None
 
-
-@dataclass(frozen=True)
-class Lineup:
-    """Who sits at a table, in order round it.
-
-    Attributes:
-        number: Its number, from 0.
-        members: [P] numbers of the entrants.
-    """
-
-    number: int
-    members: tuple[int, ...]
+    @property
+    def plain(self) -> Entrant:
+        """What plays need to know of it."""
+        return Entrant(self.number, self.name, self.player, self.play)
 
 
 class Store:
@@ -128,7 +93,7 @@ class Store:
             readonly: Whether only to read, which is possible while another process writes.
 
         Raises:
-            StoreError: The subclass says why it cannot be opened.
+            StoreError: It cannot be opened; the message says why.
         """
         self.path = path / FILE if path.is_dir() or path.suffix != ".sqlite" else path
         self._lock: FileLock | None = None
@@ -136,7 +101,7 @@ class Store:
         self._entrants: list[KeptEntrant] | None = None
         self._lineups: dict[tuple[int, ...], int] | None = None
         if not self.path.is_file() and not create:
-            raise NoStoreError(
+            raise StoreError(
                 f"there are no results at {self.path}; start with: kille tournament CONFIG"
             )
         try:
@@ -179,7 +144,7 @@ class Store:
         try:
             lock.acquire()
         except Timeout:
-            raise StoreInUseError(
+            raise StoreError(
                 f"a tournament is being played in {self.path.parent}; "
                 "wait until it has ended, or end it"
             ) from None
@@ -222,20 +187,18 @@ class Store:
         )
         if ours == 0 and schema == 0:  # new, or interrupted before the first transaction
             if not create:
-                raise NoStoreError(f"{self.path} is empty; start with: kille tournament CONFIG")
+                raise StoreError(f"{self.path} is empty; start with: kille tournament CONFIG")
             self._begin()
         elif ours != APPLICATION:
-            raise ForeignStoreError(
-                f"{self.path} was not written by a tournament; choose another folder"
-            )
+            raise StoreError(f"{self.path} was not written by a tournament; choose another folder")
         elif version != SCHEMA:
-            raise StoreVersionError(
+            raise StoreError(
                 f"{self.path} has version {version} of the format, this kille-env reads "
                 f"version {SCHEMA}; read it with the kille-env that wrote it, or start again in "
                 "another folder"
             )
         elif self._tables() != sorted(TABLES):
-            raise DamagedStoreError(
+            raise StoreError(
                 f"{self.path} has other tables than a tournament writes; restore it from a copy, "
                 "or start again in another folder"
             )
@@ -265,11 +228,11 @@ class Store:
         except (sqlite3.DatabaseError, zlib.error) as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code == sqlite3.SQLITE_NOTADB:
-                raise ForeignStoreError(
+                raise StoreError(
                     f"{self.path} was not written by a tournament; choose another folder"
                 ) from error
             if code == sqlite3.SQLITE_CORRUPT:
-                raise DamagedStoreError(
+                raise StoreError(
                     f"{self.path} is damaged ({error}); restore it from a copy, or start again in "
                     "another folder"
                 ) from error
@@ -284,7 +247,7 @@ class Store:
         except KilleError:
             raise
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            raise DamagedStoreError(
+            raise StoreError(
                 f"{self.path} holds what no tournament writes ({error}); restore it from a copy, "
                 "or start again in another folder"
             ) from error
@@ -303,19 +266,6 @@ class Store:
                 if self._file.in_transaction:  # some errors have rolled it back already
                     self._file.execute("ROLLBACK")
                 raise
-
-    @contextmanager
-    def _snapshot(self) -> Generator[None]:
-        """Reads one state of the file, whatever is written meanwhile."""
-        with self._reading():
-            inside = self._file.in_transaction
-            if not inside:
-                self._file.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if not inside and self._file.in_transaction:
-                    self._file.execute("ROLLBACK")
 
     # The tournament and its entrants
 
@@ -348,25 +298,18 @@ class Store:
                 ]  # fmt: skip
         return list(self._entrants)
 
-    def enter(self, entrants: Sequence[KeptEntrant]) -> list[KeptEntrant]:
+    def enter(self, entrants: Sequence[KeptEntrant]) -> None:
         """Adds entrants, all of them or none; those known by name keep their numbers.
 
         Args:
             entrants: The entrants. Their numbers do not matter: a new one gets the next number.
 
-        Returns:
-            The same entrants as the file has them: with their numbers, and why they are out.
-
         Raises:
-            StoreConflictError: An entrant of that name is another player, or plays otherwise.
+            StoreError: An entrant of that name is another player, or plays otherwise.
         """
         known = {each.name: each for each in self.entrants()}
         with self._writing():
             for each in entrants:
-                if each.play not in PLAYS:
-                    raise StoreError(
-                        f"{each.name!r} plays {each.play!r}; possible are: {', '.join(PLAYS)}"
-                    )
                 kept = known.setdefault(each.name, replace(each, number=len(known), out=None))
                 self._check_same(kept, each)
                 # Its files may have been moved, and its metadata may say more than before.
@@ -378,18 +321,16 @@ class Store:
                      json.dumps(each.metadata)),
                 )  # fmt: skip
             self._entrants = None
-        now = {each.name: each for each in self.entrants()}
-        return [now[each.name] for each in entrants]
 
     def _check_same(self, kept: KeptEntrant, entrant: KeptEntrant) -> None:
         if kept.fingerprint != entrant.fingerprint:
-            raise StoreConflictError(
+            raise StoreError(
                 f"{entrant.name!r} has changed: it entered with fingerprint {kept.fingerprint} "
                 f"({kept.player}) and has {entrant.fingerprint} now ({entrant.player}); "
                 "put the old player back, or enter it under another name"
             )
         if kept.play != entrant.play:
-            raise StoreConflictError(
+            raise StoreError(
                 f"{entrant.name!r} entered with play: {kept.play} and has play: {entrant.play} "
                 "now; put it back, or enter it under another name"
             )
@@ -414,11 +355,11 @@ class Store:
 
     # Lineups
 
-    def lineups(self) -> list[Lineup]:
-        """Returns all lineups, by number."""
+    def lineups(self) -> list[tuple[int, ...]]:
+        """Returns the members of all lineups, by the lineup's number."""
         with self._reading():
-            rows = self._file.execute("SELECT number, members FROM lineups ORDER BY number")
-            return [Lineup(number, _members(members)) for number, members in rows]
+            rows = self._file.execute("SELECT members FROM lineups ORDER BY number")
+            return [_members(members) for (members,) in rows]
 
     def add_lineups(self, num_players: int, members: Sequence[tuple[int, ...]]) -> list[int]:
         """Returns the numbers of lineups, adding those that are new.
@@ -455,7 +396,7 @@ class Store:
     def _numbers(self) -> dict[tuple[int, ...], int]:
         """Returns the numbers of all lineups; read once, since only this process adds any."""
         if self._lineups is None:
-            self._lineups = {each.members: each.number for each in self.lineups()}
+            self._lineups = {members: number for number, members in enumerate(self.lineups())}
         return self._lineups
 
     # Results
@@ -491,18 +432,13 @@ class Store:
                 found[seats] = found.get(seats, 0) + deals * len(_unpack(seatings, "i1", seats))
         return found
 
-    def seconds(self) -> float:
-        """Returns how long playing took, over all processes."""
-        with self._reading():
-            return self._file.execute("SELECT total(seconds) FROM units").fetchone()[0]
-
     def keep(self, outcome: Outcome) -> None:
         """Writes the outcome of a unit: all of it, on disk when this returns, or nothing.
 
         A failure puts the entrant out; if it is out already, the first failure stands.
 
         Raises:
-            StoreConflictError: A deal has results already, or was played in other seatings.
+            StoreError: A deal has results already, or was played in other seatings.
         """
         with self._writing():
             if outcome.failure is not None:
@@ -514,13 +450,10 @@ class Store:
                     raise StoreError(f"there is no entrant number {outcome.failure.entrant}")
                 self._entrants = None
                 return
-            unit = self._file.execute(
-                "INSERT INTO units (seconds) VALUES (?)", (outcome.seconds,)
-            ).lastrowid
             for result in outcome.results:
-                self._keep_result(result, unit)
+                self._keep_result(result)
 
-    def _keep_result(self, result: Result, unit: int | None) -> None:
+    def _keep_result(self, result: Result) -> None:
         block = result.block
         first, end = block.first_deal, block.first_deal + block.deals
         shape = (block.deals, *result.seatings.shape)
@@ -537,13 +470,13 @@ class Store:
             (block.lineup, end),
         ).fetchone()
         if before is not None and before[1] > first:
-            raise StoreConflictError(
+            raise StoreError(
                 f"lineup {block.lineup} has played deals {before[0]} to {before[1] - 1}; "
                 f"deals {first} to {end - 1} would count some of them twice"
             )
         self._file.execute(
-            "INSERT INTO results VALUES (?, ?, ?, ?, ?)",
-            (block.lineup, first, block.deals, unit, _pack(result.earned, "<f8")),
+            "INSERT INTO results VALUES (?, ?, ?, ?)",
+            (block.lineup, first, block.deals, _pack(result.earned, "<f8")),
         )
 
     def _keep_seatings(self, block: Block, seatings: np.ndarray) -> None:
@@ -558,7 +491,7 @@ class Store:
                 (_pack(seatings, "i1"), block.lineup),
             )
         elif not np.array_equal(_unpack(row[1], "i1", len(block.members)), seatings):
-            raise StoreConflictError(
+            raise StoreError(
                 f"lineup {block.lineup} has played in other seatings; seed and orders of a "
                 "tournament do not change"
             )
@@ -573,7 +506,7 @@ class Store:
             Results, read one after the other.
         """
         seatings, last = np.zeros((0, 0), dtype=np.int64), -1
-        with self._snapshot():
+        with self._reading():  # one statement reads one state of the file
             for lineup, members, packed, first, deals, earned in self._file.execute(
                 "SELECT lineup, members, seatings, first_deal, deals, earned "
                 "FROM results JOIN lineups ON lineup = number "
@@ -586,7 +519,7 @@ class Store:
                 shape = (deals, *seatings.shape)
                 units = _unpack(earned, "<f8", len(who))
                 if units.size != np.prod(shape):
-                    raise DamagedStoreError(
+                    raise StoreError(
                         f"{self.path} is damaged (lineup {lineup}, deal {first}: "
                         f"{units.size} numbers for {shape}); restore it from a copy"
                     )
@@ -599,43 +532,7 @@ class Store:
             Observations sorted by lineup and deal, in whatever order and units they were played.
             Entrants that are out are in it with what they have played.
         """
-        with self._snapshot():
-            counts = self._file.execute(
-                "SELECT num_players, sum(deals) FROM results JOIN lineups ON lineup = number "
-                "GROUP BY num_players ORDER BY num_players"
-            ).fetchall()
-            return {seats: self._observations(seats, count) for seats, count in counts}
-
-    def _observations(self, seats: int, count: int) -> Observations:
-        found = Observations(
-            np.zeros((count, seats), dtype=np.int32),
-            np.zeros(count, dtype=np.int64),
-            np.zeros(count, dtype=np.int32),
-            np.zeros((count, seats)),
-            np.zeros((count, seats)),
-            np.full((count, seats, seats), 1 / seats, dtype=np.float32),
-        )
-        end = 0
-        for result in self.results(seats):
-            block = result.block
-            rows = slice(end, end + block.deals)
-            end = rows.stop
-            found.members[rows] = block.members
-            found.deal[rows] = block.first_deal + np.arange(block.deals)
-            found.lineup[rows] = block.lineup
-            found.earned[rows], found.finishes[rows] = means(result)
-            # Rounded like the earnings, so that it is 0 in games that sum to zero.
-            mean = (_sum(found.earned[rows].T) / seats).round(9)
-            found.scores[rows] = found.earned[rows] - mean[:, None]
-        return found
-
-
-def _sum(terms: np.ndarray) -> np.ndarray:
-    """Sums over the first axis from first to last: NumPy's order depends on the array's shape."""
-    total = np.zeros(terms.shape[1:])
-    for term in terms:
-        total += term
-    return total
+        return observe(self.results())
 
 
 def _text(members: tuple[int, ...]) -> str:

@@ -9,7 +9,6 @@ runs/NAME/
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from math import factorial
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,41 +60,21 @@ class Progress(Protocol):
         """Learns that a unit has been played, or that an entrant failed at it."""
 
 
-class Silent:
-    """A `Progress` that shows nothing."""
-
-    def begin(self, deals: int, done: int) -> None:
-        """See `Progress`."""
-
-    def played(self, outcome: Outcome) -> None:
-        """See `Progress`."""
-
-
-@dataclass(frozen=True)
 class Folder:
-    """The folder of a tournament."""
+    """The folder of a tournament.
 
-    path: Path
+    Attributes:
+        path: Where it is.
+        config: The resolved settings.
+        results: Everything that has been played.
+        log: What players printed.
+        report: The page.
+    """
 
-    @property
-    def config(self) -> Path:
-        """The resolved settings."""
-        return self.path / "config.yaml"
-
-    @property
-    def results(self) -> Path:
-        """Everything that has been played."""
-        return self.path / "results.sqlite"
-
-    @property
-    def log(self) -> Path:
-        """What players printed."""
-        return self.path / "players.log"
-
-    @property
-    def report(self) -> Path:
-        """The page."""
-        return self.path / "report.html"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config, self.results = path / "config.yaml", path / "results.sqlite"
+        self.log, self.report = path / "players.log", path / "report.html"
 
     def settings(self) -> TournamentSettings:
         """Reads the settings that the tournament was last played with.
@@ -182,8 +161,8 @@ class Tournament:
         known = {each.name: each.number for each in self.store.entrants() if each.name in names}
         founders = self.store.meta()["founders"]
         first_like: dict[Lineup, Lineup] = {}
-        for each in self.store.lineups():
-            first_like.setdefault(same_tables(each.members, orders), each.members)
+        for members in self.store.lineups():
+            first_like.setdefault(same_tables(members, orders), members)
         for seats in self.settings.table.num_players:
             if self.settings.matchmaking.format == "swiss":
                 rounds = self._rounds(seats)
@@ -249,8 +228,12 @@ class Tournament:
 
     # Playing it
 
-    def play(self, executor: Executor, progress: Progress) -> None:
+    def play(self, executor: Executor, progress: Progress | None = None) -> None:
         """Plays what is missing, and keeps the results unit by unit.
+
+        Args:
+            executor: Where it is played.
+            progress: Told how far it is.
 
         Raises:
             KilleError: The executor cannot go on; what was played until then is kept.
@@ -261,15 +244,14 @@ class Tournament:
                 if not self.draw_round():
                     return
                 continue
-            total, left = _deals(self.blocks()), _deals(missing)
-            progress.begin(total, total - left)
-            for outcome in executor.run(self._units(missing)):
+            if progress is not None:
+                total, left = _deals(self.blocks()), _deals(missing)
+                progress.begin(total, total - left)
+            units = work_units(self.settings, self.store, missing, trust=self.trust, out=self._out)
+            for outcome in executor.run(units):
                 self.store.keep(outcome)
-                progress.played(outcome)
-
-    def _units(self, missing: dict[int, list[Block]]) -> Iterator[WorkUnit]:
-        """Yields units as they are needed, without entrants that have gone out meanwhile."""
-        return units(self.settings, self.store, missing, trust=self.trust, out=self._out)
+                if progress is not None:
+                    progress.played(outcome)
 
     # Entrants
 
@@ -371,7 +353,7 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
     }
 
 
-def units(
+def work_units(
     settings: TournamentSettings,
     store: Store,
     blocks: dict[int, list[Block]],
@@ -397,7 +379,7 @@ def units(
             if not left:
                 continue
             numbers = sorted({member for block in left for member in block.members})
-            taking_part = tuple(_plain(entrants[number]) for number in numbers)
+            taking_part = tuple(entrants[number].plain for number in numbers)
             yield WorkUnit(
                 table.game, seats, rules, settings.seed, table.orders, left, taking_part, trust
             )
@@ -447,15 +429,11 @@ def executor_of(
 def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the parts of [first, end) that no interval of `played` covers; it is sorted."""
     found = []
-    for begin, stop in played:
-        if begin > first:
+    for begin, stop in [*played, (end, end)]:
+        if first < min(begin, end):
             found.append((first, min(begin, end)))
         first = max(first, stop)
-        if first >= end:
-            break
-    if first < end:
-        found.append((first, end))
-    return [(begin, stop) for begin, stop in found if begin < stop]
+    return found
 
 
 def mean_scores(observations: Observations, entrants: int) -> np.ndarray:
@@ -478,7 +456,3 @@ def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray,
                 for other in lineup:
                     met[who, other] += who != other
     return met, idle
-
-
-def _plain(kept: KeptEntrant) -> Entrant:
-    return Entrant(kept.number, kept.name, kept.player, kept.play)

@@ -8,13 +8,14 @@ do not depend on the unit that it is in.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kille_env.errors import KilleError
+from kille_training.statistics.observations import Observations
 
 SAMPLED = "sampled"
 
@@ -144,13 +145,11 @@ class Outcome:
         unit: The unit.
         results: One per block, none after a failure.
         failure: Who failed; None if no entrant did.
-        seconds: How long it took.
     """
 
     unit: WorkUnit
     results: tuple[Result, ...] = ()
     failure: Failure | None = None
-    seconds: float = field(default=0.0, compare=False)
 
 
 class EntrantFailed(KilleError):
@@ -161,7 +160,31 @@ class EntrantFailed(KilleError):
         self.failure = failure
 
 
-def means(result: Result) -> tuple[np.ndarray, np.ndarray]:
+def observe(results: Iterable[Result]) -> dict[int, Observations]:
+    """Returns the input of all statistics, by table size, in the order of the results."""
+    parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
+    for result in results:
+        block = result.block
+        earned, finishes = _means(result)
+        # Rounded like the earnings, so that it is 0 in games that sum to zero; and summed from
+        # first to last, because the order of NumPy's sums depends on the shape.
+        mean = (sum(earned.T) / earned.shape[1]).round(9)
+        part = (
+            np.tile(np.array(block.members, dtype=np.int32), (block.deals, 1)),
+            block.first_deal + np.arange(block.deals),
+            np.full(block.deals, block.lineup, dtype=np.int32),
+            earned - mean[:, None],
+            earned,
+            finishes.astype(np.float32),
+        )
+        parts.setdefault(len(block.members), []).append(part)
+    return {
+        seats: Observations(*map(np.concatenate, zip(*parts[seats], strict=True)))
+        for seats in sorted(parts)
+    }
+
+
+def _means(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """Returns means over the seatings of each deal, by place in the lineup.
 
     Returns:

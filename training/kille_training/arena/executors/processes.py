@@ -220,7 +220,7 @@ class _Keeper(threading.Thread):
             self._child = None
 
     def _play(self, unit: WorkUnit) -> Outcome:
-        start, died = time.monotonic(), ""
+        died = ""
         for _ in range(TRIES):
             answer = self._ask(self._ready(), unit)
             if isinstance(answer, Outcome):
@@ -228,7 +228,7 @@ class _Keeper(threading.Thread):
             with self._change:
                 self._drop()
             if isinstance(answer, Failure):
-                return Outcome(unit, failure=answer, seconds=time.monotonic() - start)
+                return Outcome(unit, failure=answer)
             if isinstance(answer, Crash):
                 raise WorkerError(f"a unit could not be played:\n{answer.text}")
             died = answer
