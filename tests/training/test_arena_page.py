@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import sqlite3
 
 import numpy as np
@@ -15,7 +16,7 @@ from kille_training.reports.tournament import write_tournament_page
 from kille_training.statistics.intervals import units
 
 
-def play(folder, capsys, **changes):
+def play(folder, **changes):
     file = folder / "t.yaml"
     content = {
         "name": "t",
@@ -31,18 +32,22 @@ def play(folder, capsys, **changes):
     }
     file.write_text(yaml.safe_dump({**content, **changes}))
     assert main(["tournament", str(file), "--out", str(folder / "runs")]) == 0
-    capsys.readouterr()
     return folder / "runs" / "t"
 
 
-@pytest.fixture
-def run(tmp_path, capsys):
-    return play(tmp_path, capsys)
+def page_of(run):
+    return write_tournament_page(Folder(run)).read_text(encoding="utf-8")
 
 
-def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run, capsys):
-    assert main(["report", str(run)]) == 0
-    assert str(run / "report.html") in capsys.readouterr().out
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A tournament that several tests read, with its page."""
+    folder = play(tmp_path_factory.mktemp("page"))
+    assert main(["report", str(folder)]) == 0
+    return folder
+
+
+def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "<co>" not in page and "l&#39;uck &amp; &lt;co&gt;" in page
     assert "\x1b" not in page and "\\x1b" in page
@@ -55,11 +60,10 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run, capsys):
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S).lower().split("settings")[0]
 
 
-def test_a_cell_names_a_command_that_plays_it_again(run, tmp_path, capsys, monkeypatch):
-    write_tournament_page(Folder(run))
+def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch):
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "kille tournament runs/t --cell rule bold" in page
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(run.parents[1])
     assert main(["tournament", "runs/t", "--cell", "rule", "bold"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("bit for bit") == 2
@@ -69,28 +73,20 @@ def test_a_cell_names_a_command_that_plays_it_again(run, tmp_path, capsys, monke
         assert mean in shown
 
 
-def test_the_same_play_gives_the_same_bytes(run, tmp_path, capsys):
-    write_tournament_page(Folder(run))
-    first = (run / "report.html").read_bytes()
-    write_tournament_page(Folder(run))
-    assert (run / "report.html").read_bytes() == first
-    other = tmp_path / "other"
-    other.mkdir()
-    again = play(other, capsys, batch_tables=32)
-    write_tournament_page(Folder(again))
-    theirs = (again / "report.html").read_text().replace("batch_tables: 32", "batch_tables: 16384")
-    assert theirs.encode() == first
+def test_the_same_play_gives_the_same_bytes(run, tmp_path):
+    theirs = page_of(play(tmp_path, batch_tables=32))
+    page = (run / "report.html").read_bytes()
+    assert theirs.replace("batch_tables: 32", "batch_tables: 16384").encode() == page
 
 
-def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path, capsys):
+def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path):
     entrants = {
         "rule": "rule_of_thumb",
         "luck": "uniform",
         "bad": "training.bad_players:Raises",
     }
-    run = play(tmp_path, capsys, table={"num_players": [2]}, entrants=entrants)
-    write_tournament_page(Folder(run))
-    page = (run / "report.html").read_text(encoding="utf-8")
+    run = play(tmp_path, table={"num_players": [2]}, entrants=entrants)
+    page = page_of(run)
     assert "Out of the tournament" in page
     assert re.search(r"<td class=\"name\">bad</td><td class=\"wrap\">.*Error", page)
 
@@ -100,7 +96,9 @@ def test_a_folder_without_results_has_no_page(tmp_path):
         write_tournament_page(Folder(tmp_path))
 
 
-def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, capsys):
+def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, tmp_path, capsys):
+    run = shutil.copytree(run, tmp_path / "t")
+    (run / "report.html").unlink()
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results")
     assert main(["report", str(run)]) == 1
@@ -109,11 +107,11 @@ def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, capsys):
 
 
 def test_a_single_deal_has_no_interval(tmp_path, capsys):
-    run = play(tmp_path, capsys, batch_tables=1, matchmaking={"deals": 2})
+    run = play(tmp_path, batch_tables=1, matchmaking={"deals": 2})
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results WHERE first_deal > 0")
-    write_tournament_page(Folder(run))
-    page = (run / "report.html").read_text(encoding="utf-8")
+    page = page_of(run)
+    capsys.readouterr()
     assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
     assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
@@ -122,15 +120,14 @@ def test_a_single_deal_has_no_interval(tmp_path, capsys):
     assert "nan" not in capsys.readouterr().out
 
 
-def test_matches_are_matches(tmp_path, capsys):
+def test_matches_are_matches(tmp_path):
     table = {"num_players": [2], "episode": "match"}
-    run = play(tmp_path, capsys, table=table, matchmaking={"deals": 2})
-    write_tournament_page(Folder(run))
-    page = (run / "report.html").read_text(encoding="utf-8")
+    run = play(tmp_path, table=table, matchmaking={"deals": 2})
+    page = page_of(run)
     assert "over 2 matches" in page and not re.search("match[s]", page)
 
 
-def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, capsys):
+def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
     entrants = {
         "rule": "rule_of_thumb",
         "luck": "uniform",
@@ -138,7 +135,7 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, ca
         "bold": {"player": "byteskille/tipsy", "play": "greedy"},
     }
     table = {"num_players": [2, 3], "rules": {"fraga": "off"}}
-    run = play(tmp_path, capsys, table=table, entrants=entrants, matchmaking={"deals": 1500})
+    run = play(tmp_path, table=table, entrants=entrants, matchmaking={"deals": 1500})
     folder = Folder(run)
     with Store(folder.results, readonly=True) as store:
         kept, found = store.entrants(), store.observations()
@@ -155,6 +152,6 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path, ca
 
 def test_where_nothing_is_exact_it_says_why(tmp_path, capsys):
     table = {"game": "knack", "num_players": [2]}
-    run = play(tmp_path, capsys, table=table, matchmaking={"deals": 5})
+    run = play(tmp_path, table=table, matchmaking={"deals": 5})
     assert main(["report", str(run), "--exact"]) == 1
     assert "there is no exact tree of knack" in capsys.readouterr().err

@@ -137,7 +137,7 @@ def test_a_unit_is_tried_again_when_no_player_is_to_blame(monkeypatch):
         (outcome,) = executor.run([good(0)])
         assert outcome.failure is None
         deaths = 3
-        executor._keepers[0]._drop()
+        executor._drop(*executor._children)
         with pytest.raises(WorkerError, match=r"died 2 times .*no player was thinking.*SIGKILL"):
             list(executor.run([good(0)]))
     assert len(set(killed)) == 3

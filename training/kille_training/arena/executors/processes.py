@@ -17,9 +17,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import redirect_stdout, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, cast
 
 from kille_env.errors import KilleError
 from kille_env.policy import PlayerLike
@@ -52,7 +53,7 @@ class WorkerError(KilleError):
     """A unit could not be played, and no player is to blame."""
 
 
-class HereExecutor:
+class HereExecutor(AbstractContextManager["HereExecutor"]):
     """Plays units in this process, one after the other, without a time limit.
 
     For Python objects and for debugging: a player that hangs or crashes takes the process with it.
@@ -64,18 +65,10 @@ class HereExecutor:
         Args:
             objects: Players that are Python objects, by `Entrant.player`.
         """
-        self._objects = objects
         self._cache = PlayerCache(objects)
 
-    def __enter__(self) -> "HereExecutor":
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Forgets the players."""
-        self._cache = PlayerCache(self._objects)
+        """Leaves nothing open."""
 
     def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
         """Plays units, taking them as they are needed, and yields what comes of them."""
@@ -85,7 +78,7 @@ class HereExecutor:
             yield outcome
 
 
-class LocalExecutor:
+class LocalExecutor(AbstractContextManager["LocalExecutor"]):
     """Plays units in processes on this machine."""
 
     def __init__(
@@ -109,29 +102,24 @@ class LocalExecutor:
             raise WorkerError(f"workers is {workers}, expected 1 process or more")
         if time_limit is not None and not time_limit > 0:
             raise WorkerError(f"the time limit is {time_limit} s, expected more than 0")
-        self._time_limit, self._log, self._folder = time_limit, log, folder
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._keepers = [_Keeper(self, number) for number in range(workers)]
+        self._limit, self._log, self._folder = time_limit, log, folder
+        self._workers = workers
+        self._threads = ThreadPoolExecutor(workers, "kille arena")
+        self._own = threading.local()
+        self._children: set[_Child] = set()
         self._closed = False
-
-    def __enter__(self) -> "LocalExecutor":
-        return self
+        self._change = threading.Lock()  # of the two above
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Kills the processes, whatever they are doing."""
-        if self._closed:
-            return
-        self._closed = True
-        for _ in self._keepers:
-            self._jobs.put(None)
-        for keeper in self._keepers:
-            keeper.end()
-        for keeper in self._keepers:
-            if keeper.is_alive():
-                keeper.join()
+        with self._change:
+            self._closed = True
+        for child in list(self._children):
+            self._drop(child)
+        self._threads.shutdown(cancel_futures=True)
 
     def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
         """Plays units, taking them as processes become free.
@@ -144,111 +132,62 @@ class LocalExecutor:
         """
         if self._closed:
             raise WorkerError("this LocalExecutor is closed; create another one")
-        done: queue.SimpleQueue[Outcome | WorkerError] = queue.SimpleQueue()
-        waiting, left = iter(units), len(self._keepers)
-        under_way = 0
-        while True:
-            for unit in some(waiting, left - under_way):
-                self._jobs.put((unit, done))
-                under_way += 1
-            if under_way == 0:
-                return
-            self._start(under_way)
-            outcome = done.get()
-            under_way -= 1
-            if isinstance(outcome, WorkerError):
-                raise outcome
-            for unit in some(waiting, 1):  # a process plays on while the caller looks at this
-                self._jobs.put((unit, done))
-                under_way += 1
-            yield outcome
+        waiting, playing = iter(units), set[Future[Outcome]]()
 
-    def _start(self, number: int) -> None:
-        for keeper in self._keepers[:number]:
-            if keeper.ident is None:
-                keeper.start()
+        def play(most: int) -> None:
+            playing.update(self._threads.submit(self._play, unit) for unit in some(waiting, most))
 
-
-_Job = tuple[WorkUnit, "queue.SimpleQueue[Outcome | WorkerError]"]
-
-
-def some(waiting: Iterator[WorkUnit], most: int) -> Iterator[WorkUnit]:
-    """Yields at most so many units, and takes not one more."""
-    for _, unit in zip(range(most), waiting, strict=False):
-        yield unit
-
-
-class _Keeper(threading.Thread):
-    """Has a child play units, and replaces the child when it has to be killed.
-
-    Each child has a thread of this process: Linux kills a child when the thread that started it
-    ends.
-    """
-
-    def __init__(self, executor: LocalExecutor, number: int) -> None:
-        super().__init__(name=f"kille arena {number}", daemon=True)
-        self._jobs, self._limit = executor._jobs, executor._time_limit
-        self._log, self._folder = executor._log, executor._folder
-        self._child: _Child | None = None
-        self._ended = False
-        self._change = threading.Lock()  # of the two above
-
-    def run(self) -> None:
-        """Plays units until there are no more."""
-        while not self._ended:
-            job = self._jobs.get()
-            if job is None:
-                break
-            unit, done = job
-            try:
-                done.put(self._play(unit))
-            except WorkerError as error:
-                done.put(error)
-            except Exception as error:  # otherwise it would be lost with this thread
-                done.put(WorkerError(f"{type(error).__name__}: {error}"))
-        self.end()
-
-    def end(self) -> None:
-        """Kills the child, whatever it is doing, and starts no other."""
-        with self._change:
-            self._ended = True
-            self._drop()
-
-    def _drop(self) -> None:
-        if self._child is not None:
-            self._child.end()
-            self._child = None
+        try:
+            while True:
+                play(self._workers - len(playing))
+                if not playing:
+                    return
+                done, _ = wait(playing, return_when=FIRST_COMPLETED)
+                for future in done:
+                    playing.remove(future)
+                    outcome = future.result()
+                    play(1)  # a process plays on while the caller looks at this
+                    yield outcome
+        finally:
+            for future in playing:
+                future.cancel()
 
     def _play(self, unit: WorkUnit) -> Outcome:
+        """Has the child of this thread play a unit, and replaces the child if it dies."""
         died = ""
         for _ in range(TRIES):
-            answer = self._ask(self._ready(), unit)
+            child = self._child()
+            answer = self._ask(child, unit)
             if isinstance(answer, Outcome):
                 return answer
-            with self._change:
-                self._drop()
+            self._drop(child)
             if isinstance(answer, Failure):
                 return Outcome(unit, failure=answer)
             if isinstance(answer, Crash):
                 raise WorkerError(f"a unit could not be played:\n{answer.text}")
             died = answer
+        where = "" if self._log is None else f" {self._log} may say more"
         raise WorkerError(
             f"a process died {TRIES} times while it played {unit.game} with {unit.num_players} "
-            f"seats, and no player was thinking ({died}); {self._where_to_look()}"
+            f"seats, and no player was thinking ({died}); is there enough memory?{where}"
         )
 
-    def _where_to_look(self) -> str:
-        if self._log is None:
-            return "is there enough memory?"
-        return f"is there enough memory? {self._log} may say more"
-
-    def _ready(self) -> "_Child":
+    def _child(self) -> "_Child":
+        """Returns this thread's own child: Linux kills a child when its thread ends."""
         with self._change:
-            if self._ended:
+            if self._closed:
                 raise WorkerError("this LocalExecutor is closed")
-            if self._child is None:
-                self._child = _Child(self._log, self._folder)
-            return self._child
+            if getattr(self._own, "child", None) not in self._children:
+                self._own.child = _Child(self._log, self._folder)
+                self._children.add(self._own.child)
+            return self._own.child
+
+    def _drop(self, child: "_Child") -> None:
+        """Kills a child, whatever it is doing, unless that has been done."""
+        with self._change:
+            if child in self._children:
+                self._children.remove(child)
+                child.end()
 
     def _ask(self, child: "_Child", unit: WorkUnit) -> "Outcome | Failure | Crash | str":
         """Returns the outcome of a unit, who failed, what went wrong, or how the child died."""
@@ -279,6 +218,12 @@ class _Keeper(threading.Thread):
                     return Failure(about.entrant, what, about.lineup, about.deal)
 
 
+def some(waiting: Iterator[WorkUnit], most: int) -> Iterator[WorkUnit]:
+    """Yields at most so many units, and takes not one more."""
+    for _, unit in zip(range(most), waiting, strict=False):
+        yield unit
+
+
 def _task(decisions: int) -> str:
     if not decisions:
         return "to be loaded"
@@ -305,16 +250,10 @@ class _Child:
         self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
+        words = ["-P", "-m", "kille_training.arena.executors.child", path, str(os.getpid())]
         with Path(os.devnull if log is None else log).open("ab") as errors:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "kille_training.arena.executors.child",
-                    path,
-                    str(os.getpid()),
-                ],
+                [sys.executable, *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -322,6 +261,8 @@ class _Child:
                 env={**os.environ, **ENVIRONMENT, "PYTHONPATH": _import_path()},
                 start_new_session=True,
             )
+        self._stdin = cast(IO[bytes], self._process.stdin)
+        self._stdout = cast(IO[bytes], self._process.stdout)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -361,16 +302,6 @@ class _Child:
             self._stdout.close()
         self.monitor.close()
         self._path.unlink(missing_ok=True)
-
-    @property
-    def _stdin(self) -> IO[Any]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    @property
-    def _stdout(self) -> IO[Any]:
-        assert self._process.stdout is not None
-        return self._process.stdout
 
     def _read(self) -> None:
         try:

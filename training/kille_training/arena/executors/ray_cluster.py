@@ -17,6 +17,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,7 @@ PATIENCE = 1.0
 """Seconds between two looks at how many CPUs there are."""
 
 
-class RayExecutor:
+class RayExecutor(AbstractContextManager["RayExecutor"]):
     """Plays units on the CPUs of a Ray cluster."""
 
     def __init__(
@@ -70,9 +71,6 @@ class RayExecutor:
         self._terms = _Terms(
             uuid.uuid4().hex, time_limit, str(Path.cwd()), tuple(sys.path), _version()
         )
-
-    def __enter__(self) -> "RayExecutor":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
