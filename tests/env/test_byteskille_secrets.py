@@ -1,10 +1,9 @@
 """What a seat may not know never changes what it sees: observation, information state and mask.
 
-Named positions first: two tables that differ in hidden cards only. Then random ones: whatever a
-seat cannot know is exchanged in the middle of a game, and the seat must not see a difference.
+Two tables that differ in hidden cards only must look the same. For random positions the contract
+looks (`test_contract`), the twin (`test_twins`) and determinizations, which are such tables.
 """
 
-import random
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,10 @@ import pytest
 
 import kille_env
 from env.tables import Table, play
+from env.trick_tables import differ
 from kille_env.games.byteskille import SPEC
 
 NO_CALL: dict[str, Any] = {"gok_call": "off"}
-
-
-def differ(one, other):
-    """The seats that see a difference between two tables."""
-    return {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
 
 
 # Cards in hands, in the talon, laid aside
@@ -203,121 +198,6 @@ def test_the_full_state_shows_all_of_it():
     rules: dict[str, Any] = {"dealer_after_inn": True}
     one = play("L5 L6 L7 VH", script, talon="L9", **rules)
     assert all(shows_difference(one, play("L5 L6 L8 VH", script, talon="L9", **rules)))
-
-
-# Random positions
-
-
-class Watcher:
-    """Follows who may know which card, from the hands and the events alone."""
-
-    def __init__(self, table):
-        self.table, self.players = table, int(table["num_players"])
-        self.hand_number, self.held = None, {}
-
-    def look(self):
-        """Notes who holds what now."""
-        table = self.table
-        number = (int(table["matches"]), int(table["deals"]))
-        if number != self.hand_number:
-            self.hand_number, self.held = number, {seat: set() for seat in range(self.players)}
-        for seat in range(self.players):
-            if table["hand"][seat] >= 0:
-                self.held[seat].add(int(table["hand"][seat]))
-
-    def moved_or_shown(self):
-        """Cards that the others have seen something of: they moved, or they lie open."""
-        events = table_events(self.table)
-        moved = {int(card) for event in events for card in event[3:5] if card >= 0}
-        return moved | {card for card in range(42) if int(self.table["shown"]) >> card & 1}
-
-    def may_know(self, viewer):
-        """Cards that a seat may know: those that it has held, and those that lie open."""
-        return self.held[viewer] | {c for c in range(42) if int(self.table["shown"]) >> c & 1}
-
-
-def table_events(table):
-    """The events of the hand so far."""
-    return table["events"][: table["num_events"]].copy()
-
-
-def trade_places(table, one, other):
-    """Exchanges two cards wherever a table mentions them."""
-    for field in ("hand", "dealt", "laid_aside", "deck"):
-        _relabel(table[field], one, other)
-    _relabel(table["events"][:, 3:5], one, other)
-    owners = table["known_by"]
-    owners[one], owners[other] = owners[other], owners[one]
-
-
-def _relabel(cards, one, other):
-    first, second = cards == one, cards == other
-    cards[first], cards[second] = other, one
-
-
-@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
-@pytest.mark.parametrize("num_players", [2, 3, 4, 7])
-def test_whatever_a_seat_cannot_know_can_be_exchanged_unseen(preset, num_players, scale):
-    """A card nobody saw move may be any other such card; a dark lilja may be any other lilja."""
-    rng = random.Random(num_players)
-    rules = SPEC.resolve({"preset": preset, "dealer_after_inn": True, "gok_call": "any_time"})
-    batch = kille_env.make_batch("byteskille", 1, num_players, rules=rules, seed=num_players)
-    batch.reset()
-    table, tried = batch._tables[0], 0
-    watcher = Watcher(table)
-    for _ in range(scale(1200, 100)):
-        watcher.look()
-        if table["showdown"]:
-            hidden_hands = set()
-        else:
-            hidden_hands = {int(card) for card in table["hand"][:num_players] if card >= 0}
-        viewer = rng.randrange(num_players)
-        unknown = set(range(42)) - watcher.may_know(viewer)
-        untouched = sorted(unknown - watcher.moved_or_shown())
-        dark = sorted(card for card in unknown if card < 30)
-        for cards in (untouched, dark):
-            if len(cards) < 2:
-                continue
-            one = rng.choice(sorted(hidden_hands & set(cards)) or cards)
-            other = rng.choice(cards)
-            before = _views(batch, viewer)
-            trade_places(table, one, other)
-            assert _views(batch, viewer) == before, (one, other)
-            trade_places(table, one, other)
-            tried += one != other
-        batch.step([rng.choice(np.flatnonzero(batch.mask[0]).tolist())])
-    assert tried > scale(1200, 100) // 2
-
-
-def _views(batch, seat):
-    return (
-        batch.observe(seat).tobytes(),
-        batch.information_state(seat).tobytes(),
-        batch.legal_actions(seat).tobytes(),
-    )
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 5])
-def test_the_question_to_a_gok_holder_is_seen_by_nobody_else(num_players, scale):
-    """At every such question: the others see what they see after the answer "wait"."""
-    rng = random.Random(num_players)
-    asked = 0
-    batch = kille_env.make_batch("byteskille", 1, num_players, seed=num_players)
-    batch.reset()
-    steps = scale(3000, 400)
-    for _ in range(steps):
-        if batch.tables["phase"][0] == SPEC.phases.index("gok"):
-            asked += 1
-            holder = int(batch.seat[0])
-            after = batch.clone()
-            after.step([SPEC.actions.index("wait")])
-            for seat in set(range(num_players)) - {holder, int(after.seat[0])}:
-                assert _views(batch, seat) == _views(after, seat)
-            if batch.tables["phase"][0] != after.tables["phase"][0]:  # the player on turn too
-                assert _views(batch, int(after.seat[0])) == _views(after, int(after.seat[0]))
-            assert _views(batch, holder) != _views(after, holder)
-        batch.step([rng.choice(np.flatnonzero(batch.mask[0]).tolist())])
-    assert asked > steps // 100
 
 
 # Rewards, which everybody can see

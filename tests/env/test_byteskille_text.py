@@ -11,15 +11,6 @@ from kille_env.registry import load_game
 GAME = load_game("byteskille")
 
 
-def last_words(table, actions, seat=None, names=None):
-    """What `narrate` says about the last of some actions."""
-    *first, last = actions.split(", ")
-    table.act(", ".join(first))
-    before = table.record.copy()
-    table.act(last)
-    return GAME.narrate(before, table.record.copy(), table.rules, names, seat)
-
-
 # The calls
 
 
@@ -43,7 +34,7 @@ def last_words(table, actions, seat=None, names=None):
     ],
 )
 def test_the_calls(hands, actions, call):
-    assert call in "\n".join(last_words(play(hands), actions))
+    assert call in "\n".join(play(hands).told(actions))
 
 
 @pytest.mark.parametrize(
@@ -59,20 +50,19 @@ def test_the_calls(hands, actions, call):
 )
 def test_the_talon_speaks_too(talon, call):
     table = play("L2 L3 L4 L5", talon=talon)
-    assert call in "\n".join(last_words(table, "0 stand, 1 stand, 2 stand, 3 swap"))
+    assert call in "\n".join(table.told("0 stand, 1 stand, 2 stand, 3 swap"))
 
 
 def test_a_svin_tells_whom_it_costs_and_what_is_undone():
-    words = last_words(play("L3 L1 L2 SV L9"), "0 swap, 1 swap, 2 swap")[0]
+    words = play("L3 L1 L2 SV L9").told("0 swap, 1 swap, 2 swap")[0]
     assert words.endswith(
         "It chops lilja 3, which was dealt to seat 0: seat 0 is chopped. 2 exchanges are undone."
     )
 
 
 def test_players_go_by_their_names():
-    words = last_words(play("L2 L3 L4 L5"), "0 swap", names=["Anna", "Bo", "Cia", "Cia"])
+    words = play("L2 L3 L4 L5").told("0 swap", names=["Anna", "Bo", "Cia", "Cia"])
     assert words == ["Anna swaps with Bo (gives lilja 2, gets lilja 3)."]
-    assert last_words(play("L2 L3 L4 L5"), "0 stand, 1 stand, 2 stand", names=["A", "B", "C", "C"])
     text = GAME.describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
     assert "C 2  lilja 4" in text
 
@@ -81,27 +71,23 @@ def test_players_go_by_their_names():
 
 
 def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
-    told = {
-        seat: last_words(play("L2 L3 L4 L5"), "0 swap, 1 swap", seat) for seat in (None, 0, 1, 2, 3)
-    }
-    assert (
-        told[None]
-        == told[1]
-        == told[2]
-        == ["seat 1 swaps with seat 2 (gives lilja 2, gets lilja 4)."]
-    )
-    assert told[0] == ["seat 1 swaps with seat 2 (gives lilja 2)."]  # it was theirs
-    assert told[3] == ["seat 1 swaps with seat 2, face down."]
+    for seat, known in (
+        *[(seat, " (gives lilja 2, gets lilja 4)") for seat in (None, 1, 2)],
+        (0, " (gives lilja 2)"),  # it was theirs
+        (3, ", face down"),
+    ):
+        told = play("L2 L3 L4 L5").told("0 swap, 1 swap", seat)
+        assert told == [f"seat 1 swaps with seat 2{known}."]
 
 
 def test_a_kille_that_moves_is_seen_by_all():
-    told = last_words(play("KI L3 L4 L5"), "0 swap", seat=3)
+    told = play("KI L3 L4 L5").told("0 swap", seat=3)
     assert told == ["seat 0 swaps with seat 1 (gives kille). The kille ranks low."]
 
 
 def test_only_the_gok_holder_hears_that_he_waited():
     for seat, heard in ((None, True), (2, True), (0, False), (3, False)):
-        words = last_words(play("L2 L3 GO L5"), "2 wait", seat)
+        words = play("L2 L3 GO L5").told("2 wait", seat)
         assert words == (["seat 2 keeps the gök hidden."] if heard else [])
 
 
@@ -131,33 +117,29 @@ def test_the_gok_holder_sees_the_question():
     ],
 )
 def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules, scale):
-    """Where two tables have the same information state for a seat, the words are the same."""
+    """Between the same two information states of a seat, the words are the same."""
+    number, seats = scale(250, least=40), range(num_players)
     batch = kille_env.make_batch(
-        "byteskille", scale(600, least=40), num_players, rules=rules, seed=3, restart=False
+        "byteskille", number, num_players, rules=rules, seed=3, restart=False
     )
     batch.reset(deal=False, dealer=num_players - 1)
     rng = np.random.default_rng(0)
-    states: dict[tuple[int, bytes], str] = {}
     moves: dict[tuple[int, bytes, bytes], list[str]] = {}
     repeated = 0
-    known = [batch.information_state(np.full(batch.num_tables, s)) for s in range(num_players)]
+    known = [batch.information_state(np.full(number, seat)) for seat in seats]
     for _ in range(9):
         before, tables_before = known, batch.tables.copy()
         if batch.at_chance.any():
             batch.deal()
         else:
             batch.apply((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
-        known = [batch.information_state(np.full(batch.num_tables, s)) for s in range(num_players)]
-        for i in range(batch.num_tables):
-            for seat in range(num_players):
-                key = (seat, known[seat][i].tobytes())
-                text = GAME.describe(batch.tables[i], batch.rules, seat)
-                assert states.setdefault(key, text) == text
-                move = (seat, before[seat][i].tobytes(), key[1])
-                words = GAME.narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
-                repeated += move in moves
-                assert moves.setdefault(move, words) == words
-    assert repeated > batch.num_tables
+        known = [batch.information_state(np.full(number, seat)) for seat in seats]
+        for i, seat in np.ndindex(number, num_players):
+            move = (seat, before[seat][i].tobytes(), known[seat][i].tobytes())
+            words = GAME.narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
+            repeated += move in moves
+            assert moves.setdefault(move, words) == words
+    assert repeated > number
 
 
 # The table

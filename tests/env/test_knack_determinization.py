@@ -1,6 +1,6 @@
-"""Determinizer of Knack: what a seat cannot rule out, no more, and all of it equally often.
+"""Determinizations of Knack: what a seat cannot rule out, no more, and all of it equally often.
 
-The worlds are enumerated with the slow twin: the hidden cards are dealt in every way, the same
+They are enumerated with the slow twin: the hidden cards are dealt in every way, the same
 decisions are played, and what the seat would then know is compared.
 """
 
@@ -11,23 +11,20 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
 import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
+from env.hidden_cards import draw, p_value
 from env.knack_tables import Table, play
 from kille_env.core.determinization import Determinizer, History
-from kille_env.testing.determinization import check_determinizations
 
 PACK = kille_env.spec("knack").pack.codes
 KNACK = importlib.import_module("reference.knack")
-SLOW = bool(numba.config.DISABLE_JIT)
 
 
-# Every world, by the twin
+# Every determinization, by the twin
 
 
 def replay(table: Table, dealt: dict[int, list[str]], down: str | None) -> Any:
@@ -46,7 +43,7 @@ def replay(table: Table, dealt: dict[int, list[str]], down: str | None) -> Any:
     return match
 
 
-def world_of(match: Any) -> tuple[int, ...]:
+def hidden_cards_of(match: Any) -> tuple[int, ...]:
     """The hands as sets of cards, by seat, and the card that lies face down or -1."""
     hands = [sum(1 << PACK.index(card) for card in match.hand[s]) for s in sorted(match.hand)]
     return (*hands, *(PACK.index(card) for card in match.hidden.values()))
@@ -70,7 +67,7 @@ def possible(table: Table, seat: int) -> set[tuple[int, ...]]:
             for down in downs:
                 match = replay(table, dealt, down)
                 if match and match.view(seat) == true.view(seat):
-                    found.add(world_of(match))
+                    found.add(hidden_cards_of(match))
             return
         other = rest[0]
         for cards in combinations(sorted(free), 3 - len(opened[other])):
@@ -80,97 +77,81 @@ def possible(table: Table, seat: int) -> set[tuple[int, ...]]:
     return found
 
 
-def drawn(table: Table, seat: int, number: int) -> Counter[tuple[int, ...]]:
-    """How often determinizations are drawn, described as `world_of` does."""
-    batch = table.batch.take(np.zeros(number, dtype=np.int64))
-    batch.resample(seat, np.arange(number))
-    hands = batch.tables["hand"][:, : table.players].tolist()
-    downs = batch.tables["face_down"].tolist()
-    return Counter((*h, *([down] * (down >= 0))) for h, down in zip(hands, downs, strict=True))
-
-
-def check_uniform(table: Table, seat: int, number: int) -> None:
-    """Checks that so many determinizations can be, and that all of them are drawn equally often."""
-    worlds = sorted(possible(table, seat))
-    assert len(worlds) == number
-    counts = drawn(table, seat, 200 if SLOW else 10 * number)
-    assert set(counts) <= set(worlds)
-    if not SLOW:
-        assert chisquare([counts[world] for world in worlds]).pvalue > BY_CHANCE
-
-
-# What a seat can tell; the card turned up is the six of hearts
-
-
-def test_a_lead_to_the_first_trick_rules_out_the_highest_trump():
-    table = play("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C")
-    check_uniform(table, 1, number=comb(31 - 1, 2))
-
-
-def test_an_ace_that_is_turned_up_makes_that_the_king():
-    table = play("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C", turn_up="AH")
-    check_uniform(table, 1, number=comb(31 - 1, 2))
-
-
-def test_who_does_not_follow_has_none_of_the_suit():
-    table = play("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C, 1 6D")
-    check_uniform(table, 0, number=comb(31 - 6, 2))
-
-
-def test_who_must_trump_and_does_not_has_no_trump_either():
-    table = play("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C, 1 6D", must_trump=True)
-    check_uniform(table, 0, number=comb(31 - 6 - 8, 2))
-
-
-def test_who_follows_may_have_whatever_is_left():
-    table = play("AC 7C 8C | 6C 7D 8D", "0 knock, 1 knock, 0 7C, 1 6C")
-    check_uniform(table, 0, number=comb(31, 2))
-
-
-def test_two_and_a_low_lead_to_the_second_trick_rules_out_high_trumps():
-    table = play("AC 7C 7H | 6D 7D 8D", "0 knock, 1 knock, 0 AC, 1 6D, 0 7H")
-    check_uniform(table, 1, number=30 - 4)
-
-
-def test_two_and_a_high_lead_to_the_second_trick_does_not():
-    table = play("AC KH JH | 6D 7D 8D", "0 knock, 1 knock, 0 AC, 1 6D, 0 JH")
-    check_uniform(table, 1, number=30 - 1)  # the ace would have been led to the first trick
-
-
-def test_three_or_more_and_a_lead_face_down_rules_out_trumps():
-    table = play(
+POSITIONS: dict[str, tuple[Any, ...]] = {
+    # Hands, decisions, by seat how many determinizations there are, rules; the six of hearts is
+    # turned up.
+    "a lead to the first trick rules out the highest trump": (
+        *("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C"),
+        {1: comb(31 - 1, 2)},
+    ),
+    "an ace that is turned up makes that the king": (
+        *("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C"),
+        {1: comb(31 - 1, 2)},
+        {"turn_up": "AH"},
+    ),
+    "who does not follow has none of the suit": (
+        *("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C, 1 6D"),
+        {0: comb(31 - 6, 2)},
+    ),
+    "who must trump and does not has no trump either": (
+        *("AC 7C 8C | 6D 7D 8D", "0 knock, 1 knock, 0 7C, 1 6D"),
+        {0: comb(31 - 6 - 8, 2)},
+        {"must_trump": True},
+    ),
+    "who follows may have whatever is left": (
+        *("AC 7C 8C | 6C 7D 8D", "0 knock, 1 knock, 0 7C, 1 6C"),
+        {0: comb(31, 2)},
+    ),
+    "two and a low lead to the second trick rules out high trumps": (
+        *("AC 7C 7H | 6D 7D 8D", "0 knock, 1 knock, 0 AC, 1 6D, 0 7H"),
+        {1: 30 - 4},
+    ),
+    "two and a high lead to the second trick does not; the ace would have been led to the first": (
+        *("AC KH JH | 6D 7D 8D", "0 knock, 1 knock, 0 AC, 1 6D, 0 JH"),
+        {1: 30 - 1},
+    ),
+    # Seat 2 has not seen 7 clubs, 7 diamonds, 6 spades. What lies face down is one of those, the
+    # last card of seat 1 a diamond or a spade. Seat 0 knows what lies there: neither of the two
+    # others has a club or a heart.
+    "three or more and a lead face down rules out trumps": (
         "AC 7C 8C | 6D 7D 8D | 6S 7S 8S",
         "0 knock, 1 knock, 2 knock, 0 AC, 1 6D, 2 6S, 0 *8C, 1 7D, 2 7S, 0 7C",
-    )
-    # Seat 2 has not seen 7 clubs, 7 diamonds, 6 spades. What lies face down is one of those, the
-    # last card of seat 1 a diamond or a spade.
-    check_uniform(table, 2, number=7 * 13 + 13 * 12)
-    # Seat 0 knows what lies there. Neither of the two others has a club or a heart.
-    check_uniform(table, 0, number=14 * 13)
-
-
-def test_the_third_trick_says_nothing_about_the_card_that_lies_face_down():
-    table = play(
-        "AC 7C 8D | 6D 7D 8S | 6S 7S 8H",
-        "0 knock, 1 knock, 2 knock, 0 AC, 1 6D, 2 6S, 0 *7C, 1 7D, 2 8H, 2 7S, 0 8D",
-    )
+        {2: 7 * 13 + 13 * 12, 0: 14 * 13},
+    ),
     # Seat 2 has not seen 8 clubs, 6 diamonds, 7 spades. What lies face down may well be a spade,
     # though seat 0 had none when a spade was led.
-    check_uniform(table, 2, number=8 * 13 + 13 * 12)
-
-
-def test_who_has_folded_looks_at_hands_that_can_hold_the_same_cards():
-    table = play(
-        "AC 7H 7C | 6D 8H 7D | 6S 7S 8S", "0 knock, 1 knock, 2 fold, 0 AC, 1 6D, 0 7H, 1 8H"
-    )
+    "the third trick says nothing about the card that lies face down": (
+        "AC 7C 8D | 6D 7D 8S | 6S 7S 8H",
+        "0 knock, 1 knock, 2 knock, 0 AC, 1 6D, 2 6S, 0 *7C, 1 7D, 2 8H, 2 7S, 0 8D",
+        {2: 8 * 13 + 13 * 12},
+    ),
     # Unseen are 8 clubs, 8 diamonds, 6 spades and 6 hearts. Seat 0 has none of the 4 highest
     # hearts, seat 1 no club.
-    check_uniform(table, 2, number=24 * 20 - 16)
+    "who has folded looks at hands that can hold the same cards": (
+        "AC 7H 7C | 6D 8H 7D | 6S 7S 8S",
+        "0 knock, 1 knock, 2 fold, 0 AC, 1 6D, 0 7H, 1 8H",
+        {2: 24 * 20 - 16},
+    ),
+    "before the play nothing is known but what one sees": (
+        *("AC 7C 8C | 6D 7D 8D", "0 knock"),
+        {1: comb(32, 3)},
+    ),
+}
 
 
-def test_before_the_play_nothing_is_known_but_what_one_sees():
-    table = play("AC 7C 8C | 6D 7D 8D", "0 knock")
-    check_uniform(table, 1, number=comb(32, 3))
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", POSITIONS)
+def test_determinizations_are_those_that_look_the_same_to_the_seat_each_equally_likely(name):
+    hands, script, numbers, *rules = POSITIONS[name]
+    table = play(hands, script, **(rules[0] if rules else {}))
+    for seat, number in numbers.items():
+        expected = Counter(possible(table, seat))
+        assert len(expected) == number
+        tables = draw(table.batch, seat, 10 * number)[0].tables
+        downs = [[down] * (down >= 0) for down in tables["face_down"].tolist()]
+        held = tables["hand"][:, : table.players].tolist()
+        drawn = [(*hand, *down) for hand, down in zip(held, downs, strict=True)]
+        assert p_value(expected, drawn) > BY_CHANCE
 
 
 # A full table
@@ -227,24 +208,23 @@ def allowed(table: Table, seat: int) -> np.ndarray:
 PAIRS = tuple(zip(range(13), (1, 2, 3, 10, 5, 6, 7, 8, 9, 11, 12, 0, 4), strict=True))
 
 
+@pytest.mark.compiled
 def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_others():
     table, seat = full_table(), 8
     places = [PACK.index(card) for _, card in hidden_places(table, seat)]
     may = allowed(table, seat)
-    batch = table.batch.take(np.zeros(50 if SLOW else 30000, dtype=np.int64))
-    lies = batch.resample(seat, np.arange(batch.num_tables))[:, places]
-    worlds = (lies[:, :, None] == np.array(places)).argmax(axis=2)
-    assert (np.array(places)[worlds] == lies).all()
-    assert may[np.arange(len(places)), worlds].all()
-    if not SLOW:
-        assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) > BY_CHANCE
+    lies = draw(table.batch, seat, 30000)[1][:, places]
+    numbers = (lies[:, :, None] == np.array(places)).argmax(axis=2)
+    assert (np.array(places)[numbers] == lies).all()
+    assert may[np.arange(len(places)), numbers].all()
+    assert min(pair_p_value(may, numbers, *pair) for pair in PAIRS) > BY_CHANCE
 
 
 def test_a_sampler_that_deals_place_after_place_is_found_out():
     """The test before this one can fail."""
     may = allowed(full_table(), 8)
-    worlds = place_after_place(may, 2000, seed=0)
-    assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) < BY_CHANCE / 1000
+    numbers = place_after_place(may, 2000, seed=0)
+    assert min(pair_p_value(may, numbers, *pair) for pair in PAIRS) < BY_CHANCE / 1000
 
 
 # Any table
@@ -272,20 +252,21 @@ def random_table(rng: random.Random) -> Table:
     return table
 
 
-def test_a_world_plays_the_same_on_the_twin():
+def test_a_determinization_plays_the_same_on_the_twin(scale):
     rng = random.Random(7)
-    for number in range(100 if SLOW else 600):
+    for number in range(scale(600, 60)):
         table = random_table(rng)
         seat = rng.randrange(table.players)
-        world = table.batch.clone()
-        world.resample(seat, [number])
-        record = world.tables[0]
+        batch = table.batch.clone()
+        batch.resample(seat, [number])
+        record = batch.tables[0]
         dealt = {s: [PACK[card] for card in record["cards"][s]] for s in range(table.players)}
         down = int(record["face_down"])
         match = replay(table, dealt, PACK[down] if down >= 0 else None)
         assert match
         assert match.view(seat) == table._twin().view(seat)
-        assert [*world_of(match)[: table.players]] == record["hand"][: table.players].tolist()
+        hands = hidden_cards_of(match)[: table.players]
+        assert [*hands] == record["hand"][: table.players].tolist()
 
 
 def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
@@ -296,22 +277,13 @@ def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
         actions = np.array([table.batch.find_action(text)])
         history.note(actions)
         table.batch.apply(actions)
-    worlds = Determinizer(table.batch, [0], [0], history)
-    past = worlds.draw_with_past(50)[1]
+    past = Determinizer(table.batch, [0], [0], history).draw_with_past(50)[1]
     assert past.mask[np.arange(len(past.action)), past.action].all()
     assert len(past.action) == 50 * 4  # of the others: two knocks and two cards, not the last one
 
 
-def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_world():
+def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_determinization():
     table = play("AC 7C 8C | 6D 7D 8D", "0 knock", start={"remainder_to": 1})
     assert table.record["remainder_to"] == 1
-    world = table.batch.clone()
-    world.resample(0, [0])
-    assert world.tables["remainder_to"][0] == -1
-
-
-@pytest.mark.parametrize("players", (2, 3, 5, 11))
-@pytest.mark.parametrize("rules", ({}, {"must_trump": True}, {"remainder": "left", "deals": 2}))
-def test_determinizations_keep_what_is_promised(players, rules):
-    known = kille_env.spec("knack").resolve(rules)
-    check_determinizations("knack", players, known, 300 if SLOW else 1000, seed=players)
+    table.batch.resample(0, [0])
+    assert table.record["remainder_to"] == -1

@@ -4,7 +4,7 @@ import pytest
 
 import kille_env
 from env.knack_tables import Table, play
-from env.trick_tables import differ
+from env.trick_tables import differ, number, of
 from kille_env.games.knack import SPEC
 from kille_env.records import Recorder, read_records, replay, write_records
 
@@ -23,14 +23,9 @@ def ranks(codes):
     return [int(rank in codes) for rank in "6789TJQKA"]
 
 
-def number(code):
+def played(code):
     """The number of a card in a list of played cards."""
     return CODES.index(code) + 1
-
-
-def binary(bits):
-    """The number that bits stand for, lowest first."""
-    return sum(bit << place for place, bit in enumerate(bits))
 
 
 def face_down():
@@ -106,14 +101,14 @@ def test_number_joined(joined):
 
 def test_money():
     table = play(THREE, start={"bets": [900, 6, 6]}, deals=9)
-    assert binary(table.part("deals_left", 1)) == 8
-    assert binary(table.part("bet", 1)) == 2
-    assert binary(table.part("bets", 1)) == 3
+    assert number(table.part("deals_left", 1)) == 8
+    assert number(table.part("bet", 1)) == 2
+    assert number(table.part("bets", 1)) == 3
     table.knock(0).deal(THREE).knock(0).deal(THREE)
-    assert binary(table.part("bet", 1)) == 255
-    assert binary(table.part("bets", 1)) == 1
-    assert binary(play(THREE, episode="deal").part("deals_left", 0)) == 0
-    assert binary(play(THREE).part("deals_left", 0)) == 2
+    assert number(table.part("bet", 1)) == 255
+    assert number(table.part("bets", 1)) == 1
+    assert number(play(THREE, episode="deal").part("deals_left", 0)) == 0
+    assert number(play(THREE).part("deals_left", 0)) == 2
 
 
 def test_trump_and_turn_up():
@@ -188,27 +183,16 @@ def test_how_many_higher_cards_are_not_seen():
 
 def test_seats_as_each_sees_them():
     table = play("7C 8C 9C | AC 7D JS | KC KD QS | 6C 6D 6S", "0 fold, 1 knock")
-    for viewer in range(4):
-
-        def of(*members, viewer=viewer):
-            return [int((viewer + step) % 4 in members) for step in range(4)]
-
-        assert table.part("dealer", viewer) == of(3)
-        assert table.part("joined", viewer) == of(1)
-        assert table.part("to_speak", viewer) == of(2, 3)
-        assert table.part("to_play", viewer) == of()
+    assert table.all_see("dealer", of(3))
+    assert table.all_see("joined", of(1))
+    assert table.all_see("to_speak", of(2, 3))
+    assert table.all_see("to_play", of())
     table.act("2 knock, 3 knock, 1 AC, 2 KC")
-    for viewer in range(4):
-
-        def of(*members, viewer=viewer):
-            return [int((viewer + step) % 4 in members) for step in range(4)]
-
-        assert table.part("to_play", viewer) == of(3)
-        assert table.part("leads", viewer) == of(1)
-        assert table.part("holds", viewer) == of(1)
+    assert table.all_see("to_play", of(3))
+    assert table.all_see("leads", of(1))
+    assert table.all_see("holds", of(1))
     table.act("3 6C")
-    assert table.part("tricks", 0) == [0, 1, 0, 0]
-    assert table.part("tricks", 3) == [0, 0, 1, 0]
+    assert table.all_see("tricks", of(1))
 
 
 def test_suits_that_somebody_lacks_for_all_to_see():
@@ -228,11 +212,11 @@ def test_suits_that_somebody_lacks_for_all_to_see():
 def test_played_cards_by_trick_and_seat():
     table = face_down()
     assert table.part("played", 0) == [
-        *(number("7C"), number("AC"), number("KC")),
+        *(played("7C"), played("AC"), played("KC")),
         *(0, 37, 0),
         *(0, 0, 0),
     ]
-    assert table.part("played", 1)[3:6] == [number("7D"), 0, 0]
+    assert table.part("played", 1)[3:6] == [played("7D"), 0, 0]
     assert table.information("played", 0) == table.part("played", 0)
 
 

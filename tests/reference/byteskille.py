@@ -10,66 +10,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-ACTIONS = ("stand", "swap", "call", "wait", "ask", "yes", "no", "defer", "buy", "decline")
-
 # "från lägst till högst: blaren, blompottan, kransen, 1 ... 12, värdshus, kavall, svin, husar och
 # gök"; the kille stands outside this order. Each card is there twice.
 LILJOR = tuple(f"L{number}" for number in range(1, 13))
 CODES = ("BL", "BP", "KR", *LILJOR, "VH", "KA", "SV", "HU", "GO", "KI")
 RANK = {code: rank for rank, code in enumerate(CODES)}
 MATADORS = ("VH", "KA", "SV", "HU", "GO")
-
-# Every switch: name, value in `svensk`, value in `wikipedia`, allowed values (`int`: whole number
-# of at least 1).
-SWITCHES: tuple[tuple[str, object, object, Any], ...] = (
-    ("stake", 2, 2, int),
-    ("ante", "pot", "deal", ("pot", "deal")),
-    ("dealt_kille", "low", "high", ("low", "high")),
-    ("meeting", "high", "low", ("high", "low")),
-    ("high_kille", "equal_gok", "above_gok", ("equal_gok", "above_gok")),
-    ("dealer_after_inn", False, False, (True, False)),
-    ("pig_scope", "card", "card", ("card", "all")),
-    ("undo_restores", True, True, (True, False)),
-    ("lowest_excludes_chopped", True, True, (True, False)),
-    ("gok_call", "any_time", "off", ("any_time", "own_turn", "off")),
-    ("fraga", "forced", "off", ("forced", "off")),
-    ("fraga3_dealer_accept", False, True, (True, False)),
-    ("max_redeals", 16, 16, int),
-    ("stock_redraw", True, False, (True, False)),
-    ("second_includes_new", True, True, (True, False)),
-    ("next_dealer", "after", "after", ("after", "before")),
-    ("two_player", "ordinary", "wiki", ("ordinary", "wiki")),
-    ("reentry", "svensk", "wiki3", ("svensk", "wiki3", "wiki2", "none")),
-    ("wiki2_second", "half", "half", ("half", "full")),
-    ("reentry_plus_ante", True, True, (True, False)),
-    ("reentry_one_left", False, False, (True, False)),
-    ("pots", 1, 1, int),
-    ("max_deals", 200, 200, int),
-    ("episode", "match", "match", ("match", "deal")),
-)
-
-PRESETS: dict[str, dict[str, object]] = {
-    "svensk": {name: svensk for name, svensk, _, _ in SWITCHES},
-    "wikipedia": {name: wikipedia for name, _, wikipedia, _ in SWITCHES},
-}
-
-
-def resolve(preset: str = "svensk", **switches: object) -> dict[str, Any]:
-    """Return all switches; those not given come from the preset. ValueError for unknown ones."""
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}")
-    allowed = {name: values for name, _, _, values in SWITCHES}
-    for name, value in switches.items():
-        if name not in allowed:
-            raise ValueError(f"unknown switch {name!r}")
-        if allowed[name] is int:
-            least, step = {"max_redeals": (0, 1), "stake": (2, 2)}.get(name, (1, 1))
-            good = type(value) is int and value >= least and value % step == 0
-        else:
-            good = (type(value), value) in [(type(known), known) for known in allowed[name]]
-        if not good:
-            raise ValueError(f"{name} cannot be {value!r}")
-    return {"preset": preset, **PRESETS[preset], **switches}
 
 
 Deck = Callable[[], Sequence[str]]
@@ -98,7 +44,7 @@ class Match:
 
     Args:
         num_players: 2 to 20 (D-E18).
-        rules: All switches, from `resolve`.
+        rules: All switches.
         first_dealer: The seat that deals first.
         next_deck: Called once for each hand dealt, re-dealt ones too; gives card codes in the order
             in which they leave the pack (forehand first, dealer last, then the talon).
@@ -112,8 +58,6 @@ class Match:
     def __init__(
         self, num_players: int, rules: dict[str, Any], first_dealer: int, next_deck: Deck
     ) -> None:
-        if not 2 <= num_players <= 20 or not 0 <= first_dealer < num_players:
-            raise ValueError("2 to 20 players, and the dealer is one of them")
         self.num_players, self.rules, self.next_deck = num_players, rules, next_deck
         self.single_deal: bool = rules["episode"] == "deal"
         self.over = self.truncated = False
@@ -130,7 +74,7 @@ class Match:
 
     # ------------------------------------------------------------------ decisions
     def legal(self) -> list[str]:
-        """Return what the seat that is asked may do, in the order of ACTIONS."""
+        """Return what the seat that is asked may do."""
         if self.phase == "turn":
             return self._turn_actions()
         if self.phase == "answer_dealer" and len(self.order) == 3:

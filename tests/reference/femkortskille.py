@@ -10,43 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-# The verbs, in the order in which legal actions are listed.
-ACTIONS = ("knock", "check", "fold", "play")
-
 # The Kille deck from the lowest card to the highest, each card twice; "Kille highest".
 LILJOR = tuple(f"L{number}" for number in range(1, 13))
 CODES = ("BL", "BP", "KR", *LILJOR, "VH", "KA", "SV", "HU", "GO", "KI")
 RANK = {code: rank for rank, code in enumerate(CODES)}
-
-# Every switch with its only preset. Allowed values: a tuple of them, or `int` for a whole number of
-# at least 1, or `None` for that or null.
-SWITCHES: tuple[tuple[str, object, Any], ...] = (
-    ("ante", 1, int),
-    ("follow", "any", ("any", "lowest")),
-    ("deals", None, None),
-    ("max_deals", 200, int),
-    ("episode", "match", ("match", "deal")),
-)
-PRESETS: dict[str, dict[str, object]] = {
-    "standard": {name: value for name, value, _ in SWITCHES},
-}
-
-
-def resolve(preset: str = "standard", **switches: object) -> dict[str, Any]:
-    """Return all switches; those not given come from the preset. ValueError for unknown ones."""
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}")
-    allowed = {name: values for name, _, values in SWITCHES}
-    for name, value in switches.items():
-        if name not in allowed:
-            raise ValueError(f"unknown switch {name!r}")
-        if isinstance(allowed[name], tuple):
-            good = value in allowed[name]
-        else:
-            good = (type(value) is int and value >= 1) or (value is None and allowed[name] is None)
-        if not good:
-            raise ValueError(f"{name} cannot be {value!r}")
-    return {"preset": preset, **PRESETS[preset], **switches}
 
 
 def ranked(cards: Iterable[str]) -> list[str]:
@@ -63,13 +30,10 @@ class Match:
 
     Args:
         num_players: 2 to 8 ("5n <= 42").
-        rules: All switches, from `resolve`.
+        rules: All switches.
         first_dealer: The seat that deals first.
         next_deck: Called once for each deal; gives the card codes of a whole pack in the order in
             which they leave it (one card at a time from forehand, dealer last, then the talon).
-        start: Only None or empty: this game begins at its beginning.
-        remainder_to: Not used in this game.
-        redraw: Not used in this game.
 
     Attributes:
         seat, phase: Who is to decide (None when over), and what kind of decision it is ("speak",
@@ -82,20 +46,8 @@ class Match:
     """
 
     def __init__(
-        self,
-        num_players: int,
-        rules: dict[str, Any],
-        first_dealer: int,
-        next_deck: Deck,
-        *,
-        start: dict[str, Any] | None = None,
-        remainder_to: int | None = None,
-        redraw: Callable[[list[str]], str] | None = None,
+        self, num_players: int, rules: dict[str, Any], first_dealer: int, next_deck: Deck
     ) -> None:
-        if not 2 <= num_players <= 8 or not 0 <= first_dealer < num_players:
-            raise ValueError("2 to 8 players, and the dealer is one of them")
-        if start:
-            raise ValueError("a match of this game cannot be set up")
         self.num_players, self.rules, self.next_deck = num_players, rules, next_deck
         # A single deal is a match of one deal.
         self.last_deal: int | None = 1 if rules["episode"] == "deal" else rules["deals"]
@@ -110,7 +62,7 @@ class Match:
 
     # ------------------------------------------------------------------ decisions
     def legal(self) -> list[str]:
-        """Return what the seat that is asked may do, in the order of ACTIONS."""
+        """Return what the seat that is asked may do."""
         if self.seat is None:
             return []
         if self.phase == "speak":

@@ -9,45 +9,11 @@ entries of the project's decision register.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# The verbs, in the order of `legal()`; a card follows "play", with a star if it is led face down.
-ACTIONS = ("knock", "fold", "play")
-
 # "36 kort. Valörerna från två till fem tas bort ... Rangordningen är ... ess högst och sexa lägst".
 RANKS = "6789TJQKA"
 SUITS = "CDHS"
 PACK = [rank + suit for suit in SUITS for rank in RANKS]
 TRICKS = 3
-
-# Every switch: name, its value unless another is given, allowed values (an `int`: whole number of
-# at least that, None: also none).
-SWITCHES: tuple[tuple[str, object, tuple[Any, ...] | int], ...] = (
-    ("unit", 1, 1),  # "betalningen för varje stick"
-    ("deals", None, (None, int)),  # None: one deal for each player (D-N04)
-    ("must_trump", False, (True, False)),  # D-N02
-    ("remainder", "draw", ("draw", "left")),  # D-N05
-    ("episode", "match", ("match", "deal")),
-)
-
-PRESETS: dict[str, dict[str, object]] = {"standard": {name: value for name, value, _ in SWITCHES}}
-
-
-def resolve(preset: str = "standard", **switches: object) -> dict[str, Any]:
-    """Return all switches; those not given have the game's value. ValueError for unknown ones."""
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}")
-    allowed = {name: values for name, _, values in SWITCHES}
-    for name, value in switches.items():
-        if name not in allowed:
-            raise ValueError(f"unknown switch {name!r}")
-        values = allowed[name]
-        if isinstance(values, int) or int in values:  # numbers
-            optional = not isinstance(values, int)
-            good = (type(value) is int and value >= 1) or (optional and value is None)
-        else:
-            good = (type(value), value) in [(type(known), known) for known in values]
-        if not good:
-            raise ValueError(f"{name} cannot be {value!r}")
-    return {"preset": preset, **PRESETS[preset], **switches}
 
 
 def in_order(cards: Sequence[str]) -> list[str]:
@@ -69,21 +35,19 @@ class Match:
 
     Args:
         num_players: 2 to 11 (D-N11).
-        rules: All switches, from `resolve`.
+        rules: All switches.
         first_dealer: The seat that deals first.
         next_deck: Called once for each deal; gives the card codes of a whole pack in the order in
             which they leave it (forehand first, two cards each, then one, then the turn-up).
-        start: {"bets": [...]} for a party that is under way.
-        remainder_to: The seat that draws what is indivisible at the end.
-        redraw: Not used; nothing is reshuffled in this game.
+        start: {"bets": [...], "remainder_to": 1} for a party that is under way, and for the seat
+            that will draw what is indivisible at the end, 0 unless it is said.
 
     Attributes:
         seat, phase: Who is to decide (None when over), and what kind of decision it is.
         results: One dict for each finished deal, in the record notation.
         returns: Net units by seat so far.
         bets: The piles on the table, the running bet first.
-        left_on_table, remainder_missing: The rest of the final sharing that nobody got, and
-            whether somebody should have drawn it.
+        left_on_table: The rest of the final sharing that nobody got.
     """
 
     def __init__(
@@ -94,28 +58,18 @@ class Match:
         next_deck: Deck,
         *,
         start: dict[str, Any] | None = None,
-        remainder_to: int | None = None,
-        redraw: Callable[[list[str]], str] | None = None,
     ) -> None:
-        if not 2 <= num_players <= 11 or not 0 <= first_dealer < num_players:
-            raise ValueError("2 to 11 players, and the dealer is one of them")
-        if remainder_to is not None and not 0 <= remainder_to < num_players:
-            raise ValueError("the remainder goes to one of the players")
-        bets = list((start or {}).get("bets", []))
-        # Every bet is a number of full stakes, so a third of it is whole.
-        fine = all(type(bet) is int and bet > 0 and bet % (3 * rules["unit"]) == 0 for bet in bets)
-        if not (set(start or {}) <= {"bets"} and fine):
-            raise ValueError("a start has bets, each a multiple of three units")
         self.num_players, self.rules, self.next_deck = num_players, rules, next_deck
-        self.remainder_to = remainder_to
+        told = start or {}
+        self.remainder_to: int = told.get("remainder_to", 0)
         # "När ett parti är slut": after a full round of dealing, unless agreed otherwise (D-N04)
         self.last_deal: int = rules["deals"] or num_players
         if rules["episode"] == "deal":
             self.last_deal = 1
-        self.over = self.truncated = self.remainder_missing = False
+        self.over = self.truncated = False
         self.results: list[dict[str, Any]] = []
         self.returns: list[int] = [0] * num_players
-        self.bets: list[int] = sorted(bets)
+        self.bets: list[int] = sorted(told.get("bets", []))
         self.left_on_table = self.deals = 0
         self.dealer = first_dealer
         self.seat: int | None = None
@@ -313,11 +267,10 @@ class Match:
         self.bets = []
         self.returns = [amount + share for amount in self.returns]
         # "Om det finns en odelbar rest, kan spelarna till exempel dra kort om den" (D-N05)
-        if rest and self.rules["remainder"] == "draw" and self.remainder_to is not None:
+        if rest and self.rules["remainder"] == "draw":
             self.returns[self.remainder_to] += rest
         else:
             self.left_on_table = rest
-            self.remainder_missing = rest > 0 and self.rules["remainder"] == "draw"
         self.over, self.phase, self.seat = True, "over", None
 
     # ------------------------------------------------------------------ who knows what

@@ -11,9 +11,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-# The verbs, in the order of `legal()`; cards follow "discard" and "play".
-ACTIONS = ("declare", "pass", "discard", "play")
-
 # "The cards and their denominations, in increasing rank: Blaren 0, Blompottan 0, Kransen 0, 1 ...
 # 12, Värdshus 13, Kavall 14, Husu 15, Husar 16, Kuku 17, Harlekin (aka Kille) 50". "The deck has 2
 # cards of each type, i.e. 42 cards." The kille's denomination is a switch.
@@ -25,49 +22,6 @@ PACK = sorted(2 * CODES, key=CODES.index)
 
 HAND = 5  # "Dealer gives each player 5 cards face down."
 TRICKS = 4  # "After round 4 each player has one card left and the guessing round begins."
-
-# Every switch: name, value in `reconstructed`, value in `blog2010`, allowed values (an `int`: whole
-# number of at least that). The table of outcomes is lost, so each of its numbers is one (D-R01).
-SWITCHES: tuple[tuple[str, object, object, Any], ...] = (
-    ("max_discards", 3, 5, (0, 1, 2, 3, 4, 5)),
-    ("talon_shortage", "reshuffle", "reshuffle", ("reshuffle", "cap")),
-    ("right_declarer", 0, 0, 0),
-    ("right_others", "denomination", "denomination", ("denomination", "zero")),
-    ("wrong_declarer_base", "denomination", "zero", ("denomination", "zero")),
-    ("wrong_declarer_extra", 10, 10, 0),
-    ("wrong_lowest", 0, 0, 0),
-    ("wrong_others", "denomination", "denomination", ("denomination", "zero")),
-    ("allpass_lowest", 10, 0, 0),
-    ("allpass_others", 0, 0, 0),
-    ("tie_beats_declarer", True, True, (True, False)),
-    ("kille_denomination", 50, 18, 0),
-    ("limit", 50, 50, 1),
-    ("max_deals", 500, 500, 1),
-    ("episode", "match", "match", ("match", "deal")),
-)
-
-PRESETS: dict[str, dict[str, object]] = {
-    "reconstructed": {name: value for name, value, _, _ in SWITCHES},
-    "blog2010": {name: value for name, _, value, _ in SWITCHES},
-}
-
-
-def resolve(preset: str = "reconstructed", **switches: object) -> dict[str, Any]:
-    """Return all switches; those not given come from the preset. ValueError for unknown ones."""
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}")
-    allowed = {name: values for name, _, _, values in SWITCHES}
-    for name, value in switches.items():
-        if name not in allowed:
-            raise ValueError(f"unknown switch {name!r}")
-        values = allowed[name]
-        if isinstance(values, int):
-            good = type(value) is int and value >= values
-        else:
-            good = (type(value), value) in [(type(known), known) for known in values]
-        if not good:
-            raise ValueError(f"{name} cannot be {value!r}")
-    return {"preset": preset, **PRESETS[preset], **switches}
 
 
 def in_order(cards: Sequence[str]) -> list[str]:
@@ -85,12 +39,11 @@ class Match:
 
     Args:
         num_players: 2 to 6.
-        rules: All switches, from `resolve`.
+        rules: All switches.
         first_dealer: The seat that deals first; if it is out already, the nearest in to its left.
         next_deck: Called once for each deal; gives the card codes of a whole pack in the order in
             which they leave it (forehand first, one card at a time, then the talon).
         start: {"scores": [...]} for a match that is under way.
-        remainder_to: Not used; no money is shared in this game.
         redraw: Called for each card that is drawn after a reshuffle, with the codes that may come,
             the lowest rank first and a code twice where both its copies may come; gives the card.
 
@@ -109,27 +62,18 @@ class Match:
         next_deck: Deck,
         *,
         start: dict[str, Any] | None = None,
-        remainder_to: int | None = None,
         redraw: Redraw | None = None,
     ) -> None:
-        if not 2 <= num_players <= 6 or not 0 <= first_dealer < num_players:
-            raise ValueError("2 to 6 players, and the dealer is one of them")
-        scores = list((start or {}).get("scores", [0] * num_players))
-        known = set(start or {}) <= {"scores"} and len(scores) == num_players
-        if not known or any(type(score) is not int or score < 0 for score in scores):
-            raise ValueError("a start has one score of at least 0 for each seat")
         self.num_players, self.rules = num_players, rules
         self.next_deck, self.redraw = next_deck, redraw
         self.single_deal: bool = rules["episode"] == "deal"
         self.over = self.truncated = False
         self.results: list[dict[str, Any]] = []
         self.returns: list[Fraction | int] = [0] * num_players
-        self.scores: list[int] = scores
+        self.scores: list[int] = list((start or {}).get("scores", [0] * num_players))
         self.deals = 0
         self.seat: int | None = None
         self.phase = "deal"  # never seen from outside: the first cards are dealt at once
-        if len(self._still_in()) < 2:
-            raise ValueError("a match needs two players who are in")
         self.dealer = self._clockwise(first_dealer, self._still_in())[0]
         self._deal()
 

@@ -11,44 +11,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-# The verbs, in the order in which legal actions are listed.
-ACTIONS = ("bud", "knock", "stay", "fold", "show", "discard", "play")
-
 # "från lägst till högst: blaren, blompottan, kransen, 1 ... 12, värdshus, kavall, svin, husar, gök
 # och kille"; "för varje kort i leken finns det en dubblett".
 LILJOR = tuple(f"L{number}" for number in range(1, 13))
 CODES = ("BL", "BP", "KR", *LILJOR, "VH", "KA", "SV", "HU", "GO", "KI")
 RANK = {code: rank for rank, code in enumerate(CODES)}
-
-# Every switch with its only preset. Allowed values: a tuple of them, or `int` for a whole number of
-# at least 1, or `None` for that or null.
-SWITCHES: tuple[tuple[str, object, Any], ...] = (
-    ("forehand_may_fold", True, (True, False)),
-    ("forced_beat", "any", ("any", "lowest")),
-    ("deals", None, None),
-    ("max_deals", 200, int),
-    ("episode", "match", ("match", "deal")),
-)
-PRESETS: dict[str, dict[str, object]] = {
-    "standard": {name: value for name, value, _ in SWITCHES},
-}
-
-
-def resolve(preset: str = "standard", **switches: object) -> dict[str, Any]:
-    """Return all switches; those not given come from the preset. ValueError for unknown ones."""
-    if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}")
-    allowed = {name: values for name, _, values in SWITCHES}
-    for name, value in switches.items():
-        if name not in allowed:
-            raise ValueError(f"unknown switch {name!r}")
-        if isinstance(allowed[name], tuple):
-            good = (type(value), value) in [(type(known), known) for known in allowed[name]]
-        else:
-            good = (type(value) is int and value >= 1) or (value is None and allowed[name] is None)
-        if not good:
-            raise ValueError(f"{name} cannot be {value!r}")
-    return {"preset": preset, **PRESETS[preset], **switches}
 
 
 def ranked(cards: Iterable[str]) -> list[str]:
@@ -65,14 +32,12 @@ class Match:
 
     Args:
         num_players: 2 to 6 ("Högst sex spelare kan delta"; D-K10).
-        rules: All switches, from `resolve`.
+        rules: All switches.
         first_dealer: The seat that deals first.
         next_deck: Called once for each deal; gives the card codes of a whole pack in the order in
             which they leave it (one card at a time from forehand, dealer last, then the talon).
         start: `{"pot": 6, "owed": [2, 2, 2]}` for a match that is under way. What is missing has
             the value of a new match.
-        remainder_to: Not used in this game.
-        redraw: Not used in this game.
 
     Attributes:
         seat, phase: Who is to decide (None when over), and what kind of decision it is ("bud1",
@@ -91,18 +56,9 @@ class Match:
         next_deck: Deck,
         *,
         start: dict[str, Any] | None = None,
-        remainder_to: int | None = None,
-        redraw: Callable[[list[str]], str] | None = None,
     ) -> None:
-        if not 2 <= num_players <= 6 or not 0 <= first_dealer < num_players:
-            raise ValueError("2 to 6 players, and the dealer is one of them")
         # "Före första given, sätter varje spelare en insats på två kronor i potten."
         opening = {"pot": 0, "owed": [2] * num_players, **(start or {})}
-        amounts = [opening["pot"], *opening["owed"]]
-        if set(opening) != {"pot", "owed"} or len(amounts) != num_players + 1:
-            raise ValueError("a start has a pot and what each seat owes, nothing else")
-        if any(type(amount) is not int or amount < 0 for amount in amounts):
-            raise ValueError("a start's amounts are whole numbers, none below zero")
         self.num_players, self.rules, self.next_deck = num_players, rules, next_deck
         # A single deal is a match of one deal (D-K04).
         self.last_deal: int | None = 1 if rules["episode"] == "deal" else rules["deals"]
@@ -119,7 +75,7 @@ class Match:
 
     # ------------------------------------------------------------------ decisions
     def legal(self) -> list[str]:
-        """Return what the seat that is asked may do, in the order of ACTIONS."""
+        """Return what the seat that is asked may do."""
         if self.seat is None:
             return []
         if self.phase in ("bud1", "bud2"):  # "antingen säga 'bud' eller knacka"

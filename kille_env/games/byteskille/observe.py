@@ -12,9 +12,7 @@ from kille_env.cards.seats import has, relative
 from kille_env.cards.sets import in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
-from kille_env.games.byteskille.settle import (
-    price,
-)
+from kille_env.games.byteskille.settle import price
 from kille_env.games.byteskille.table import (
     MAX_EVENTS,
     UNDONE,

@@ -5,18 +5,10 @@ import numpy as np
 from kille_env.cards.pack import Kind, draw, take_pack
 from kille_env.cards.seats import bit, everybody, has, next_seat
 from kille_env.cards.sets import card_bit
-from kille_env.core.jit import (
-    index,
-    kernel,
-)
+from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL
 from kille_env.core.table import new_deal, new_match
-from kille_env.games.byteskille.settle import (
-    buy_or_decline,
-    deal_again,
-    pay,
-    showdown,
-)
+from kille_env.games.byteskille.settle import buy_or_decline, deal_again, pay, showdown
 from kille_env.games.byteskille.table import (
     UNDONE,
     Action,
@@ -290,35 +282,42 @@ def _swap(table, rules):
         other = np.int64(table["order"][index(position)])
         card = table["hand"][index(other)]
         kind = card_type(card)
-        if Kind.VH <= kind <= Kind.GO:
-            _show_card(table, card)
-        if kind == Kind.VH or kind == Kind.KA:
-            _log(table, Event.PASSED, seat, other, -1, card, -1)
-            position += 1
-            continue
-        if kind == Kind.GO:
-            _log(table, Event.GOK_STOOD, seat, other, -1, card, -1)
-            showdown(table, rules)
-        elif kind == Kind.HU:
-            _log(table, Event.HUSAR, seat, other, -1, card, -1)
-            table["chopped"] |= bit(seat)
-            _after_chop(table, rules, position + 1)
-        elif kind == Kind.SV:
-            _svin(table, rules, Event.SVIN, seat, other, card)
-            _after_chop(table, rules, position + 1)
-        else:
+        if kind < Kind.VH or kind == Kind.KI:
             _exchange(table, rules, seat, other)
             _give_turn(table, rules, position)
-        return
+            return
+        _show_card(table, card)
+        position += 1
+        if kind > Kind.KA:
+            _challenge(table, rules, seat, other, card, position)
+            return
+        _log(table, Event.PASSED, seat, other, -1, card, -1)
     _go_to_talon(table, rules, seat)
 
 
 @kernel
-def _after_chop(table, rules, position):
-    if table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI:
-        showdown(table, rules)  # "has immediately lost"
+def _challenge(table, rules, seat, other, card, turn):
+    """A svin, husar or gok that is demanded from another, or drawn: `other` is -1.
+
+    A gok ends the round; otherwise the player at `turn` is next, except for two players by the
+    English article, where whoever is chopped "has immediately lost".
+    """
+    kind = card_type(card)
+    drawn = other < 0
+    if kind == Kind.SV:
+        _svin(table, rules, Event.TALON_SVIN if drawn else Event.SVIN, seat, other, card)
+    elif kind == Kind.HU:
+        event = Event.TALON_HUSAR if drawn else Event.HUSAR
+        _log(table, event, seat, other, -1, card, -1)
+        table["chopped"] |= bit(seat)
     else:
-        _give_turn(table, rules, position)
+        event = Event.TALON_GOK if drawn else Event.GOK_STOOD
+        _log(table, event, seat, other, -1, card, -1)
+    lost = table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI
+    if kind == Kind.GO or lost:
+        showdown(table, rules)
+    else:
+        _give_turn(table, rules, turn)
 
 
 @kernel
@@ -331,19 +330,12 @@ def _exchange(table, rules, a, b):
     table["hand"][b] = card_a
     table["deeds"][a] |= Deed.SWAPPED
     table["deeds"][b] |= Deed.GAVE
-    table["known_by"][card_a] |= bit(a) | bit(b)
-    table["known_by"][card_b] |= bit(a) | bit(b)
-    kille_a, kille_b = card_type(card_a) == Kind.KI, card_type(card_b) == Kind.KI
-    if kille_a:
-        _show_card(table, card_a)
-    if kille_b:
-        _show_card(table, card_b)
-    if kille_a and kille_b:  # killemote
-        table["high"] = 3 if rules["meeting"] == KilleRank.HIGH else 0
-    elif kille_a:
-        _set_high(table, card_a, False)
-    elif kille_b:
-        _set_high(table, card_b, False)
+    meet = card_type(card_a) == Kind.KI and card_type(card_b) == Kind.KI  # killemote
+    for card in (card_a, card_b):
+        table["known_by"][card] |= bit(a) | bit(b)
+        if card_type(card) == Kind.KI:
+            _show_card(table, card)
+            _set_high(table, card, meet and rules["meeting"] == KilleRank.HIGH)
 
 
 @kernel
@@ -364,6 +356,9 @@ def _lay_aside(table, card):
 def _go_to_talon(table, rules, seat):
     """A player who has nobody to swap with draws; a matador drawn does what it does in a hand."""
     table["deeds"][seat] |= Deed.DREW
+    size = np.int64(table["num_players_dealt"])
+    dealer_acts = rules["dealer_after_inn"] and table["order"][size - 1] != seat
+    turn = size - 1 if dealer_acts else size
     while True:
         card = draw(table)
         kind = card_type(card)
@@ -373,29 +368,13 @@ def _go_to_talon(table, rules, seat):
             break
         _show_card(table, card)
         _lay_aside(table, card)
-        if kind == Kind.VH or kind == Kind.KA:
-            _log(table, Event.TALON_PASSED, seat, -1, -1, card, -1)
-            if rules["stock_redraw"] == 0:
-                break
-        elif kind == Kind.GO:
-            _log(table, Event.TALON_GOK, seat, -1, -1, card, -1)
-            showdown(table, rules)
+        if kind > Kind.KA:
+            _challenge(table, rules, seat, -1, card, turn)
             return
-        elif kind == Kind.HU:
-            _log(table, Event.TALON_HUSAR, seat, -1, -1, card, -1)
-            table["chopped"] |= bit(seat)
+        _log(table, Event.TALON_PASSED, seat, -1, -1, card, -1)
+        if rules["stock_redraw"] == 0:
             break
-        else:
-            _svin(table, rules, Event.TALON_SVIN, seat, -1, card)
-            break
-    last = np.int64(table["num_players_dealt"]) - 1
-    if rules["dealer_after_inn"] and table["order"][last] != seat:
-        if kind == Kind.HU or kind == Kind.SV:
-            _after_chop(table, rules, last)
-        else:
-            _give_turn(table, rules, last)
-    else:
-        showdown(table, rules)
+    _give_turn(table, rules, turn)
 
 
 @kernel
@@ -458,9 +437,7 @@ def _undo(table, rules, event):
                 table["laid_aside"][number] = card_b
         table["goks"] += card_type(card_a) == Kind.GO
     if rules["undo_restores"]:
-        before = np.int64(event[5])
-        if card_type(card_a) == Kind.KI:
-            _set_high(table, card_a, (before >> (card_a & 1)) & 1 != 0)
-        if card_type(card_b) == Kind.KI:
-            _set_high(table, card_b, (before >> (card_b & 1)) & 1 != 0)
+        for card in (card_a, card_b):
+            if card_type(card) == Kind.KI:
+                _set_high(table, card, (np.int64(event[5]) >> (card & 1)) & 1 != 0)
     event[5] = event[5] | UNDONE

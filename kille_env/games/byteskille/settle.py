@@ -7,10 +7,7 @@ import numpy as np
 from kille_env.cards.pack import Kind
 from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit, members
-from kille_env.core.jit import (
-    index,
-    kernel,
-)
+from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Rules
 from kille_env.games.byteskille.table import (
     Action,
@@ -30,18 +27,8 @@ ABOVE_ALL = 99  # past every rank
 
 @kernel
 def showdown(table, rules):
-    """Everyone's card is turned up; who is out?"""
+    """Turns everyone's card up; whoever is out by that goes out."""
     go_out(table, rules, eliminated(table, rules))
-
-
-@kernel
-def go_out(table, rules, out):
-    """Ends a hand at its showdown: these seats are out."""
-    table["showdown"] = 1
-    table["out"] = out
-    table["in_pot"] = table["in_pot"] & ~table["out"]
-    table["left"] = table["in_pot"]
-    settle(table, rules)
 
 
 @kernel
@@ -81,16 +68,20 @@ def eliminated(table, rules):
 
 
 @kernel
-def settle(table, rules):
-    """Pays what the hand decided and opens the buying in, or goes on to the next hand."""
+def go_out(table, rules, out):
+    """Ends a hand at its showdown: these seats are out; pays, or opens the buying in."""
+    table["showdown"] = 1
+    table["out"] = out
+    table["in_pot"] = table["in_pot"] & ~table["out"]
+    table["left"] = table["in_pot"]
     if rules["episode"] == SINGLE_DEAL:
         _pay_single_deal(table, rules)
         table["shown_pot"] = 0
         table["next_dealer"] = seat_left_of(table, table["dealer"], table["in_pot"])
         _end_match(table, False)
-        return
-    _open_buying_in(table, rules)
-    _ask_next_buyer(table, rules)
+    else:
+        _open_buying_in(table, rules)
+        _ask_next_buyer(table, rules)
 
 
 @kernel

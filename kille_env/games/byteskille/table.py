@@ -77,68 +77,18 @@ class Occasion(IntEnum):
 UNDONE = 4
 
 
-# The values of switches.
+# The values of switches (`spec` says what they mean).
 
-
-class Ante(IntEnum):
-    """When the stake is paid."""
-
-    POT, DEAL = range(2)
-
-
-class KilleRank(IntEnum):
-    """How a kille ranks."""
-
-    LOW, HIGH = range(2)
-
-
-class HighKille(IntEnum):
-    """How high a high kille is."""
-
-    EQUAL_GOK, ABOVE_GOK = range(2)
-
-
-class PigScope(IntEnum):
-    """Which exchanges a svin undoes."""
-
-    CARD, ALL = range(2)
-
-
-class GokCall(IntEnum):
-    """When the holder of a gok may end the round."""
-
-    ANY_TIME, OWN_TURN, OFF = range(3)
-
-
-class Fraga(IntEnum):
-    """Whether forehand may ask for better cards."""
-
-    FORCED, OFF = range(2)
-
-
-class NextDealer(IntEnum):
-    """Whether the next dealer is chosen after or before buying in."""
-
-    AFTER, BEFORE = range(2)
-
-
-class TwoPlayer(IntEnum):
-    """The rules for the last two."""
-
-    ORDINARY, WIKI = range(2)
-
-
-class Reentry(IntEnum):
-    """Who may buy in again."""
-
-    SVENSK, WIKI3, WIKI2, NONE = range(4)
-
-
-class Wiki2Second(IntEnum):
-    """Price of the second re-entry under `wiki2`, in parts of the pot."""
-
-    HALF, FULL = range(2)
-
+Ante = IntEnum("Ante", "POT DEAL", start=0)
+KilleRank = IntEnum("KilleRank", "LOW HIGH", start=0)
+HighKille = IntEnum("HighKille", "EQUAL_GOK ABOVE_GOK", start=0)
+PigScope = IntEnum("PigScope", "CARD ALL", start=0)
+GokCall = IntEnum("GokCall", "ANY_TIME OWN_TURN OFF", start=0)
+Fraga = IntEnum("Fraga", "FORCED OFF", start=0)
+NextDealer = IntEnum("NextDealer", "AFTER BEFORE", start=0)
+TwoPlayer = IntEnum("TwoPlayer", "ORDINARY WIKI", start=0)
+Reentry = IntEnum("Reentry", "SVENSK WIKI3 WIKI2 NONE", start=0)
+Wiki2Second = IntEnum("Wiki2Second", "HALF FULL", start=0)
 
 TABLE = table_dtype(
     MAX_PLAYERS,

@@ -5,16 +5,15 @@ seat follows the same rule as its observation: a card is named if it lies open o
 held it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, counted, listed, units
-from kille_env.games.byteskille.settle import (
-    price,
-)
+from kille_env.games.byteskille.settle import price
 from kille_env.games.byteskille.table import UNDONE, Action, Deed, Event, Phase, Redeal
 
 MEANINGS = {
@@ -51,21 +50,38 @@ RESULT_KEYS = (
 )
 """The keys of `result`, in the order in which a record writes them."""
 
-_CHALLENGED = (Event.PASSED, Event.GOK_STOOD, Event.HUSAR, Event.SVIN)
-_TALON_SHOWN = (Event.TALON_PASSED, Event.TALON_GOK, Event.TALON_HUSAR, Event.TALON_SVIN)
-_DEEDS = (
-    (Deed.STOOD, "stood"),
-    (Deed.SWAPPED, "swapped"),
-    (Deed.GAVE, "had to give"),
-    (Deed.DREW, "went to the talon"),
-)
-_CALLS = {
-    Event.GOK_STOOD: "“Kuku står, ingen byta får!”",
-    Event.HUSAR: "“Husar hugger!”",
-    Event.SVIN: "“Svinhugg går igen!”",
-    Event.TALON_GOK: "“Kuku står, ingen byta får!”",
-    Event.TALON_HUSAR: "“Husar hugger!”",
-    Event.TALON_SVIN: "“Svinhugg går igen!”",
+_DEEDS = {
+    Deed.STOOD: "stood",
+    Deed.SWAPPED: "swapped",
+    Deed.GAVE: "had to give",
+    Deed.DREW: "went to the talon",
+}
+_ASKS = "{a} wants to swap with {b}, who shows {card}: "
+_DRAWS = "{a} draws {card} from the talon: "
+_GOK = "“Kuku står, ingen byta får!” The round is over."
+_HUSAR = "“Husar hugger!” {a} is chopped."
+_SVIN = "“Svinhugg går igen!”"
+_EVENTS: dict[int, str] = {
+    Event.STAND: "{a} stands.",
+    Event.EXCHANGE: "{a} swaps with {b}",
+    Event.PASSED: _ASKS + "“{passing} förbi!”",
+    Event.GOK_STOOD: _ASKS + _GOK,
+    Event.HUSAR: _ASKS + _HUSAR,
+    Event.SVIN: _ASKS + _SVIN,
+    Event.TALON_PASSED: _DRAWS + "“{passing} förbi!”",
+    Event.TALON_GOK: _DRAWS + _GOK,
+    Event.TALON_HUSAR: _DRAWS + _HUSAR,
+    Event.TALON_SVIN: _DRAWS + _SVIN,
+    Event.TALON_TAKEN: "{a} exchanges with the talon",
+    Event.CALL: "{a} lays the gök on the table: “På rygg!”",
+    Event.ASK: "{a} asks: “Bättre kort?”",
+}
+"""What happens in words; `_describe_event` says what follows."""
+
+_ANSWERS: dict[int, str] = {
+    Action.YES: "Accepteras!",
+    Action.NO: "Omöjligt!",
+    Action.DEFER: "Det beror på!",
 }
 
 
@@ -74,9 +90,8 @@ _CALLS = {
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the hand that has just ended."""
-    events = _events(table)
-    redealt = int(table["redeal"]) != Redeal.NONE
-    winner = int(table["winner"])
+    events, hands = _events(table), table["hand"][: int(table["num_players"])]
+    redealt = table["redeal"] != Redeal.NONE
     turns = [
         a
         for kind, a, b, *_ in events
@@ -87,23 +102,24 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "reveals": [reveal for event in events if (reveal := _reveal(event))],
         "undone": _count_undone(events),
         "chopped": members(table["chopped"]),
-        "low_kille": [] if redealt else [s for s in _order(table, sort=True) if _is_low(table, s)],
+        "low_kille": [] if redealt else [s for s in sorted(_order(table)) if _is_low(table, s)],
         "out": members(table["out"]),
         "left": members(table["left"]),
-        "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in _hands(table)],
+        "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in hands],
         "redeal": Redeal(table["redeal"]).name.lower() if redealt else None,
         "pot": int(table["shown_pot"]),
         "next_dealer": int(table["next_dealer"]),
-        "winner": None if winner < 0 else winner,
+        "winner": seat_or_none(table["winner"]),
     }
 
 
 def _reveal(event: Sequence[int]) -> list[Any] | None:
     """A matador that was challenged, a gok that was called, an open card from the talon."""
     kind, a, b, card_a, card_b, _ = event
-    if kind in _CHALLENGED:
+    if Event.PASSED <= kind <= Event.SVIN:
         return [b, KILLE_PACK.code(card_b)]
-    if kind in _TALON_SHOWN or (kind == Event.TALON_TAKEN and card_b >> 1 == Kind.KI):
+    taken_open = kind == Event.TALON_TAKEN and card_b >> 1 == Kind.KI
+    if Event.TALON_PASSED <= kind <= Event.TALON_SVIN or taken_open:
         return ["talon", KILLE_PACK.code(card_b)]
     return [a, KILLE_PACK.code(card_a)] if kind == Event.CALL else None
 
@@ -112,18 +128,13 @@ def _events(table: Any) -> list[list[int]]:
     return table["events"][: int(table["num_events"])].tolist()
 
 
-def _hands(table: Any) -> list[int]:
-    return table["hand"][: int(table["num_players"])].tolist()
-
-
-def _order(table: Any, sort: bool = False) -> list[int]:
-    """Seats of the hand, forehand first, or in ascending order."""
-    order = table["order"][: int(table["num_players_dealt"])].tolist()
-    return sorted(order) if sort else order
+def _order(table: Any) -> list[int]:
+    """The seats of the hand, forehand first."""
+    return table["order"][: int(table["num_players_dealt"])].tolist()
 
 
 def _is_high(table: Any, kille: int) -> bool:
-    return bool(int(table["high"]) >> (kille & 1) & 1)
+    return kille & 1 in members(table["high"])
 
 
 def _is_low(table: Any, seat: int) -> bool:
@@ -136,22 +147,17 @@ def _count_undone(events: Sequence[Sequence[int]]) -> int:
     return sum(kind in exchanges and extra & UNDONE != 0 for kind, *_, extra in events)
 
 
-def _is_shown(table: Any, card: int) -> bool:
-    return bool(int(table["shown"]) >> card & 1)
-
-
 def _known(table: Any, seat: int | None, card: int) -> bool:
     """Whether a seat (None: somebody who sees everything) knows what a card is."""
-    if card < 0:
-        return False
-    return seat is None or _is_shown(table, card) or bool(int(table["known_by"][card]) >> seat & 1)
+    if seat is None or card < 0:
+        return card >= 0
+    return card in members(table["shown"]) or seat in members(table["known_by"][card])
 
 
 def _pot(table: Any) -> int:
     """The pot after the hand's payments in, before it is paid out."""
-    return int(
-        table["shown_pot"] if table["phase"] == Phase.OVER or table["winner"] >= 0 else table["pot"]
-    )
+    decided = table["phase"] == Phase.OVER or table["winner"] >= 0
+    return int(table["shown_pot" if decided else "pot"])
 
 
 # The table as a seat sees it
@@ -183,9 +189,9 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
         return (who[seat], "", "is not in" if table["deals"] else "")
     card = int(table["hand"][seat])
     line = _card(table, card) if _known(table, viewer, card) else "?"
-    if _is_shown(table, card) and not table["showdown"]:
+    if card in members(table["shown"]) and not table["showdown"]:
         line += ", open"
-    notes = [text for deed, text in _DEEDS if int(table["deeds"][seat]) & deed]
+    notes = [text for deed, text in _DEEDS.items() if int(table["deeds"][seat]) & deed]
     if table["phase"] in (Phase.TURN, Phase.GOK) and seat == order[int(table["turn"])]:
         notes.append("is on turn")
     if seat in members(table["out"]):
@@ -259,7 +265,7 @@ def _describe_deal(
     lines = [f"Hand {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
     paid = _pot(after) - int(before["pot"])
     if paid and rules["episode"] == "match":
-        stake = int(rules["stake"])  # type: ignore[arg-type]
+        stake = rules.number("stake")
         lines.append(
             f"{paid // stake} players put {units(stake)} each into the pot: {_pot(after)}."
         )
@@ -272,194 +278,87 @@ def _describe_deal(
 
 
 def _describe_buying(before: Any, after: Any, who: list[str]) -> str:
-    seat = int(before["seat"])
     paid = _pot(after) - int(before["pot"])
-    if paid > 0:
-        return f"{who[seat]} buys in for {units(paid)}."
-    return f"{who[seat]} does not buy in."
+    deed = f"buys in for {units(paid)}" if paid > 0 else "does not buy in"
+    return f"{who[int(before['seat'])]} {deed}."
 
 
 def _describe_event(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
+    table: Any, rules: Rules, who: list[str], event: list[int], viewer: int | None
 ) -> str:
-    return _DESCRIBE[event[0]](table, rules, who, event, seat)
+    kind, a, b, card_a, card_b, loser = event
+    if kind == Event.ANSWER:
+        return f"{who[a]} answers: “{_ANSWERS[b]}”"
+    card = KILLE_PACK.name(card_b)
+    line = _EVENTS[kind].format(a=who[a], b=who[b], card=card, passing=card.capitalize())
+    if kind in (Event.EXCHANGE, Event.TALON_TAKEN):
+        line += _describe_cards(table, rules, event, viewer)
+    elif kind == Event.TALON_PASSED:
+        line += " Another card is drawn." if rules["stock_redraw"] else " There is no exchange."
+    elif kind in (Event.SVIN, Event.TALON_SVIN):
+        if loser != a:
+            chopped = KILLE_PACK.name(card_a) if _known(table, viewer, card_a) else "the card"
+            line += f" It chops {chopped}, which was dealt to {who[loser]}:"
+        line += f" {who[loser]} is chopped."
+    return line
 
 
-def _describe_stand(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    return f"{who[event[1]]} stands."
-
-
-def _describe_exchange(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    _, a, b, card_a, card_b, extra = event
-    line = f"{who[a]} swaps with {who[b]}"
+def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | None) -> str:
+    """The cards of an exchange, as far as the viewer knows them, and how their killes rank."""
+    kind, _, _, given, got, extra = event
+    verbs = ("gives", "gets") if kind == Event.EXCHANGE else ("lays aside", "takes")
     known = [
         f"{verb} {KILLE_PACK.name(card)}"
-        for verb, card in (("gives", card_a), ("gets", card_b))
-        if _known(table, seat, card)
+        for verb, card in zip(verbs, (given, got), strict=True)
+        if _known(table, viewer, card)
     ]
-    line += f" ({', '.join(known)})." if known else ", face down."
-    killes = (card_a >> 1 == Kind.KI) + (card_b >> 1 == Kind.KI)
-    if killes == 2:
+    line = f" ({', '.join(known)})." if known else ", face down."
+    killes = [card for card in (given, got) if card >> 1 == Kind.KI]
+    if kind == Event.TALON_TAKEN and got in killes:
+        line += " A kille from the talon ranks high."
+    elif kind == Event.EXCHANGE and len(killes) == 2:
         line += f" Killemöte: both killes rank {rules['meeting']}."
-    elif killes == 1:
+    elif kind == Event.EXCHANGE and killes:
         line += " The kille ranks low."
     return line + (" [undone]" if extra & UNDONE else "")
 
 
-def _describe_passed(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    _, a, b, _, card_b, _ = event
-    card = KILLE_PACK.name(card_b)
-    return f"{who[a]} wants to swap with {who[b]}, who shows {card}: {_past(card_b)}"
-
-
-def _past(card: int) -> str:
-    return "“Kavall förbi!”" if card >> 1 == Kind.KA else "“Värdshus förbi!”"
-
-
-def _describe_challenge(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    """A gok, husar or svin in a hand or from the talon."""
-    kind, a, b, card_a, card_b, loser = event
-    if kind in _TALON_SHOWN:
-        line = f"{who[a]} draws {KILLE_PACK.name(card_b)} from the talon"
-    else:
-        line = f"{who[a]} wants to swap with {who[b]}, who shows {KILLE_PACK.name(card_b)}"
-    line += f": {_CALLS[Event(kind)]}"
-    if card_b >> 1 == Kind.GO:
-        return f"{line} The round is over."
-    if kind in (Event.HUSAR, Event.TALON_HUSAR) or loser == a:
-        return f"{line} {who[a]} is chopped."
-    card = KILLE_PACK.name(card_a) if _known(table, seat, card_a) else "the card"
-    return f"{line} It chops {card}, which was dealt to {who[loser]}: {who[loser]} is chopped."
-
-
-def _describe_talon_passed(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    line = f"{who[event[1]]} draws {KILLE_PACK.name(event[4])} from the talon: {_past(event[4])} "
-    return line + ("Another card is drawn." if rules["stock_redraw"] else "There is no exchange.")
-
-
-def _describe_talon_taken(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    _, a, _, card_a, card_b, extra = event
-    line = f"{who[a]} exchanges with the talon"
-    known = [
-        f"{verb} {KILLE_PACK.name(card)}"
-        for verb, card in (("lays aside", card_a), ("takes", card_b))
-        if _known(table, seat, card)
-    ]
-    line += f" ({', '.join(known)})." if known else ", face down."
-    if card_b >> 1 == Kind.KI:
-        line += " A kille from the talon ranks high."
-    return line + (" [undone]" if extra & UNDONE else "")
-
-
-def _describe_call(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    return f"{who[event[1]]} lays the gök on the table: “På rygg!”"
-
-
-def _describe_ask(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    return f"{who[event[1]]} asks: “Bättre kort?”"
-
-
-def _describe_answer(
-    table: Any, rules: Rules, who: list[str], event: Sequence[int], seat: int | None
-) -> str:
-    if event[2] == Action.YES:
-        return f"{who[event[1]]} answers: “Accepteras!”"
-    if event[2] == Action.DEFER:
-        return f"{who[event[1]]} answers: “Det beror på!”"
-    return f"{who[event[1]]} answers: “Omöjligt!”"
-
-
-_DESCRIBE: dict[int, Callable[..., str]] = {
-    Event.STAND: _describe_stand,
-    Event.EXCHANGE: _describe_exchange,
-    Event.PASSED: _describe_passed,
-    Event.GOK_STOOD: _describe_challenge,
-    Event.HUSAR: _describe_challenge,
-    Event.SVIN: _describe_challenge,
-    Event.TALON_PASSED: _describe_talon_passed,
-    Event.TALON_GOK: _describe_challenge,
-    Event.TALON_HUSAR: _describe_challenge,
-    Event.TALON_SVIN: _describe_challenge,
-    Event.TALON_TAKEN: _describe_talon_taken,
-    Event.CALL: _describe_call,
-    Event.ASK: _describe_ask,
-    Event.ANSWER: _describe_answer,
-}
-
-
 def _describe_showdown(table: Any, who: list[str]) -> list[str]:
-    events = _events(table)
+    events, out = _events(table), members(table["out"])
     ended_by_gok = not events or events[-1][0] in (Event.GOK_STOOD, Event.TALON_GOK, Event.CALL)
     dealer = who[int(table["dealer"])]
     lines = ["All cards are turned up." if ended_by_gok else f"{dealer}: “Upp till bevis!”"]
-    out = members(table["out"])
-    rows = [
-        (
-            who[s],
-            _card(table, int(table["hand"][s])),
-            f"out: {_reason(table, s)}" if s in out else "",
-        )
-        for s in _order(table)
-    ]
-    lines += columns(rows)
-    if not out:
-        lines.append("Everybody would be out, so nobody is.")
-    return lines
+    reasons = {seat: f"out: {_reason(table, seat)}" for seat in out}
+    lines += columns(
+        [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in _order(table)]
+    )
+    return lines if out else [*lines, "Everybody would be out, so nobody is."]
 
 
 def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
+    shown_pot, winner = units(int(table["shown_pot"])), int(table["winner"])
+    won = [f"{who[winner]} wins the pot of {shown_pot}."] if winner >= 0 else []
+    still_in = listed([who[seat] for seat in members(table["in_pot"])])
+    if table["truncated"]:
+        lines = [*won, f"The match is cut off after {int(table['deals'])} hands."]
+        if table["shown_pot"] and not won:
+            rest = int(table["left_on_table"])
+            over = f"; {rest} stay on the table." if rest else "."
+            lines.append(f"{still_in} share the pot of {shown_pot}{over}")
+        return lines
     if table["redeal"] != Redeal.NONE:
-        why = (
-            ""
-            if table["redeal"] == Redeal.QUESTION
-            else "A kille was dealt to one of the last two. "
-        )
-        lines = [f"{why}The cards are thrown in; {who[int(table['dealer'])]} deals again."]
-    elif rules["episode"] == "deal":
-        lines = _describe_single_deal(table, rules, who)
-    elif table["winner"] >= 0:
-        lines = [f"{who[int(table['winner'])]} wins the pot of {units(int(table['shown_pot']))}."]
-    else:
-        left = listed([who[seat] for seat in members(table["in_pot"])])
-        lines = [f"In for the next hand: {left}. {who[int(table['next_dealer'])]} deals."]
-    return (
-        lines
-        if not table["truncated"]
-        else lines[: int(table["winner"] >= 0)] + _describe_cut(table, who)
-    )
+        kille = table["redeal"] == Redeal.KILLE
+        why = "A kille was dealt to one of the last two. " if kille else ""
+        return [f"{why}The cards are thrown in; {who[int(table['dealer'])]} deals again."]
+    if rules["episode"] == "deal":
+        return [_describe_payment(table, rules, who)]
+    return won or [f"In for the next hand: {still_in}. {who[int(table['next_dealer'])]} deals."]
 
 
-def _describe_cut(table: Any, who: list[str]) -> list[str]:
-    lines = [f"The match is cut off after {int(table['deals'])} hands."]
-    pot, rest = int(table["shown_pot"]), int(table["left_on_table"])
-    if pot and table["winner"] < 0:
-        sharers = listed([who[seat] for seat in members(table["in_pot"])])
-        over = f"; {rest} stay on the table." if rest else "."
-        lines.append(f"{sharers} share the pot of {units(pot)}{over}")
-    return lines
-
-
-def _describe_single_deal(table: Any, rules: Rules, who: list[str]) -> list[str]:
-    out = members(table["out"])
+def _describe_payment(table: Any, rules: Rules, who: list[str]) -> str:
+    """What those who are out pay in a single deal."""
+    out, stake = members(table["out"]), units(rules.number("stake"))
     if not out:
-        return ["Nobody pays."]
-    stake = units(int(rules["stake"]))  # type: ignore[arg-type]
-    if len(out) == 1:
-        return [f"{who[out[0]]} pays {stake}, shared by the others."]
-    return [f"{listed([who[seat] for seat in out])} pay {stake} each, shared by the others."]
+        return "Nobody pays."
+    pay = f"pays {stake}" if len(out) == 1 else f"pay {stake} each"
+    return f"{listed([who[seat] for seat in out])} {pay}, shared by the others."

@@ -22,12 +22,12 @@ NOTHING = np.uint64(0)
 def resample(table, rules, seat, cards):
     """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
     unseen = ALL_CARDS & ~seen_by(table, seat)
-    while not _try_world(table, rules, seat, unseen, cards):
+    while not _try_determinization(table, rules, seat, unseen, cards):
         pass
 
 
 @kernel
-def _try_world(table, rules, viewer, unseen, cards):
+def _try_determinization(table, rules, viewer, unseen, cards):
     """Lays the unseen cards on their places; says whether the seat deems this possible.
 
     Set by set of cards that may lie at a place, it fills the places of that set, each with any such

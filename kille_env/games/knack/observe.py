@@ -8,7 +8,7 @@ import numpy as np
 
 from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
 from kille_env.cards.seats import has, relative
-from kille_env.cards.sets import card_bit, in_cards
+from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
 from kille_env.games.knack.rules import playable, strength_of
@@ -21,9 +21,9 @@ from kille_env.games.knack.table import (
     SUIT_OF,
     TRICKS,
     Phase,
-    Rank,
     Strength,
     deals_left,
+    of_suit,
     running_bet,
 )
 
@@ -118,7 +118,6 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
 OBS = offsets(observation_parts)
 INFO = offsets(information_state_parts)
 FULL = offsets(full_state_parts)
-ONE = np.uint64(1)
 
 
 @kernel
@@ -131,18 +130,10 @@ def seen_by(table, seat):
 
 
 @kernel
-def _bits_of_byte(cards):
-    """How many bits of a byte are set."""
-    pairs = cards - ((cards >> ONE) & np.uint64(0x55))
-    fours = (pairs & np.uint64(0x33)) + ((pairs >> np.uint64(2)) & np.uint64(0x33))
-    return (fours + (fours >> np.uint64(4))) & np.uint64(15)
-
-
-@kernel
 def write_cards(cards, number, out, at):
     """Marks the cards of a set, one feature per card."""
     for card in range(number):
-        out[index(at + card)] = (cards >> np.uint64(card)) & ONE
+        out[index(at + card)] = in_cards(cards, card)
 
 
 @kernel
@@ -197,9 +188,6 @@ def _observe_cards(table, rules, seat, p, out):
     cards = playable(table, rules, seat) if plays else np.uint64(0)
     unseen = ALL_CARDS & ~seen
     first_trump = np.uint64(RANKS * trump)
-    first = np.int64(table["cards"][index(seat), 0])
-    second = np.int64(table["cards"][index(seat), 1])
-    third = np.int64(table["cards"][index(seat), 2])
     put(1, out, OBS.trump, p, trump)
     put(1, out, OBS.turn_up, p, RANK_OF[index(table["turn_up"])])
     put(table["face_down"] >= 0, out, OBS.led_down, p, 0)
@@ -212,21 +200,14 @@ def _observe_cards(table, rules, seat, p, out):
     write_cards(hand >> first_trump, RANKS, out, start(OBS.trumps, p))
     write_cards(unseen >> first_trump, RANKS, out, start(OBS.trumps_unseen, p))
     write_cards(seen & ~hand, CARDS, out, start(OBS.gone, p))
-    _observe_card(hand, cards, unseen, first, led, strength, trump, p, out)
-    _observe_card(hand, cards, unseen, second, led, strength, trump, p, out)
-    _observe_card(hand, cards, unseen, third, led, strength, trump, p, out)
-
-
-@kernel
-def _observe_card(hand, cards, unseen, card, led, strength, trump, p, out):
-    held = in_cards(hand, card)
-    led = SUIT_OF[index(card)] if led < 0 else led
-    wins = in_cards(cards, card) & (strength_of(card, led, trump) > strength)
-    higher = np.uint64((1 << Rank.ACE) - 1) >> np.uint64(RANK_OF[index(card)])
-    above = _bits_of_byte((unseen >> np.uint64(card + 1)) & higher)
-    put(held, out, OBS.hand, p, card)
-    put(wins, out, OBS.takes, p, card)
-    put((above + ONE) if held else np.uint64(0), out, OBS.above, p, card)
+    for number in range(TRICKS):
+        card = np.int64(table["cards"][index(seat), number])
+        held, suit = in_cards(hand, card), SUIT_OF[index(card)]
+        its_strength = strength_of(card, suit if led < 0 else led, trump)
+        higher = of_suit(unseen, suit) >> np.uint64(card + 1)
+        put(held, out, OBS.hand, p, card)
+        put(in_cards(cards, card) & (its_strength > strength), out, OBS.takes, p, card)
+        put((how_many(higher) + 1) * held, out, OBS.above, p, card)
 
 
 @kernel
@@ -246,9 +227,6 @@ def _observe_seats(table, viewer, p, out):
         tricks, void = np.int64(table["tricks"][index(seat)]), np.int64(table["void"][index(seat)])
         has_joined = has(joined, seat)
         waits = playing & has_joined & (table["played"][trick, index(seat)] < 0)
-        first = number_of(table, viewer, seat, 0)
-        second = number_of(table, viewer, seat, 1)
-        third = number_of(table, viewer, seat, 2)
         at = relative(seat, viewer, p)
         put(seat == dealer, out, OBS.dealer, p, at)
         put(has_joined, out, OBS.joined, p, at)
@@ -257,13 +235,10 @@ def _observe_seats(table, viewer, p, out):
         put(seat == leader, out, OBS.leads, p, at)
         put(seat == holder, out, OBS.holds, p, at)
         put(tricks, out, OBS.tricks, p, at)
-        put(void & 1, out, OBS.void, p, at)
-        put((void >> 1) & 1, out, OBS.void, p, p + at)
-        put((void >> 2) & 1, out, OBS.void, p, 2 * p + at)
-        put((void >> 3) & 1, out, OBS.void, p, 3 * p + at)
-        put(first, out, OBS.played, p, at)
-        put(second, out, OBS.played, p, p + at)
-        put(third, out, OBS.played, p, 2 * p + at)
+        for suit in range(4):
+            put((void >> suit) & 1, out, OBS.void, p, suit * p + at)
+        for number in range(TRICKS):
+            put(number_of(table, viewer, seat, number), out, OBS.played, p, number * p + at)
 
 
 # information_state

@@ -4,7 +4,7 @@ import numpy as np
 
 from kille_env.cards.pack import draw, take_pack
 from kille_env.cards.seats import bit, next_seat, seat_left_of
-from kille_env.cards.sets import card_bit
+from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.knack.settle import settle
@@ -37,12 +37,12 @@ def begin(table, rules, dealer):
     table["shared"] = 0
     table["left_on_table"] = 0
     _clear_deal(table)
-    table["hand"][:] = 0
     table["cards"][:] = -1
 
 
 @kernel
 def _clear_deal(table):
+    table["hand"][:] = 0
     table["shown"] = 0
     table["joined"] = 0
     table["folded"] = 0
@@ -72,17 +72,13 @@ def deal(table, rules):
     take_pack(table)
     num_players = int(table["num_players"])
     seat = np.int64(table["dealer"])
-    for _ in range(num_players):
-        seat = next_seat(table, seat)
-        first, second = draw(table), draw(table)
-        table["cards"][index(seat), 0] = first
-        table["cards"][index(seat), 1] = second
-        table["hand"][index(seat)] = card_bit(first) | card_bit(second)
-    for _ in range(num_players):
-        seat = next_seat(table, seat)
-        third = draw(table)
-        table["cards"][index(seat), 2] = third
-        table["hand"][index(seat)] |= card_bit(third)
+    for first, last in ((0, 2), (2, 3)):
+        for _ in range(num_players):
+            seat = next_seat(table, seat)
+            for number in range(first, last):
+                card = draw(table)
+                table["cards"][index(seat), number] = card
+                table["hand"][index(seat)] |= card_bit(card)
     card = draw(table)
     table["turn_up"] = card
     table["trump"] = SUIT_OF[index(card)]
@@ -159,19 +155,13 @@ def legal_actions(table, rules, seat, out):
     down = leads_face_down(table, seat)
     face_up = np.uint64(0) if down else cards
     face_down = cards if down else np.uint64(0)
-    first = np.uint64(max(np.int64(table["cards"][index(seat), 0]), 0))
-    second = np.uint64(max(np.int64(table["cards"][index(seat), 1]), 0))
-    third = np.uint64(max(np.int64(table["cards"][index(seat), 2]), 0))
-    one = np.uint64(1)
     out[:] = 0
     out[Action.KNOCK] = joins
     out[Action.FOLD] = joins
-    out[index(Action.PLAY + first)] = (face_up >> first) & one
-    out[index(Action.PLAY + second)] = (face_up >> second) & one
-    out[index(Action.PLAY + third)] = (face_up >> third) & one
-    out[index(Action.PLAY_DOWN + first)] = (face_down >> first) & one
-    out[index(Action.PLAY_DOWN + second)] = (face_down >> second) & one
-    out[index(Action.PLAY_DOWN + third)] = (face_down >> third) & one
+    for number in range(TRICKS):
+        card = max(np.int64(table["cards"][index(seat), number]), 0)
+        out[index(Action.PLAY + card)] = in_cards(face_up, card)
+        out[index(Action.PLAY_DOWN + card)] = in_cards(face_down, card)
 
 
 # apply

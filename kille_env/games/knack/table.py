@@ -70,12 +70,7 @@ class Strength(IntEnum):
     LED, FACE_DOWN, TRUMP = 10, 19, 20
 
 
-class Remainder(IntEnum):
-    """What becomes of what cannot be divided at the end of a party, a switch."""
-
-    DRAW, LEFT = range(2)
-
-
+Remainder = IntEnum("Remainder", "DRAW LEFT", start=0)  # the values of a switch
 START_SIZES = 14  # different bets that a match can start with
 MAX_SIZES = START_SIZES + 2
 
