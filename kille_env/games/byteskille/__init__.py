@@ -19,20 +19,3 @@ from kille_env.games.byteskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.byteskille.settle import retired
 from kille_env.games.byteskille.spec import SPEC
 from kille_env.games.byteskille.text import describe, narrate, result
-
-__all__ = [
-    "SPEC",
-    "apply",
-    "begin",
-    "deal",
-    "describe",
-    "full_state",
-    "information_state",
-    "legal_actions",
-    "narrate",
-    "observe",
-    "relabel",
-    "resample",
-    "result",
-    "retired",
-]

@@ -15,7 +15,13 @@ arrangement is equally likely: how many cards the later places find does not dep
 
 import numpy as np
 
-from kille_env.cards.arrange import deal_places, relabel_cards, relabel_places, relabel_set
+from kille_env.cards.arrange import (
+    deal_places,
+    relabel_cards,
+    relabel_places,
+    relabel_set,
+    whole_pack,
+)
 from kille_env.cards.pack import Kind
 from kille_env.cards.seats import has
 from kille_env.cards.sets import card_bit, in_cards
@@ -63,14 +69,11 @@ def resample(table, rules, seat, cards):
     if table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI:
         for position in range(2):
             dealt |= card_bit(table["dealt"][index(table["order"][position])])
-    places = hidden & given
-    free = deal_places(table, places, hidden, NO_MATADORS, cards)
-    places = hidden & dealt & ~given
-    free = deal_places(table, places, free, NO_GOKS, cards)
-    places = hidden & offered & ~given & ~dealt
-    free = deal_places(table, places, free, NO_KILLES, cards)
-    places = hidden & ~offered & ~given & ~dealt
-    deal_places(table, places, free, free, cards)
+    free, everywhere = hidden, whole_pack(cards)
+    bounds = (given, NO_MATADORS), (dealt, NO_GOKS), (offered, NO_KILLES), (everywhere, everywhere)
+    for places, may_come in bounds:
+        free = deal_places(table, hidden & places, free, may_come, cards)
+        hidden &= ~places
 
 
 @kernel
@@ -82,9 +85,8 @@ def relabel(table, rules, cards):
     relabel_cards(table["deck"], cards)
     relabel_places(table["known_by"], cards)
     for position in range(table["drawn"], cards.shape[0]):
-        table["known_by"][index(table["deck"][index(position)])] = (
-            0  # who held it in an earlier hand
-        )
+        card = index(table["deck"][index(position)])
+        table["known_by"][card] = 0  # who held it in an earlier hand
     shown = table["shown"]
     table["high"] = _relabel_ranks(table["high"], shown, rules, cards)
     for number in range(table["num_events"]):

@@ -60,7 +60,6 @@ def _open_pot(table, rules):
 def _clear_hand(table):
     table["players"] = 0
     table["chopped"] = 0
-    table["low_killes"] = 0
     table["out"] = 0
     table["left"] = 0
     table["to_buy"] = 0
@@ -330,12 +329,20 @@ def _exchange(table, rules, a, b):
     table["hand"][b] = card_a
     table["deeds"][a] |= Deed.SWAPPED
     table["deeds"][b] |= Deed.GAVE
+    table["known_by"][card_a] |= bit(a) | bit(b)
+    table["known_by"][card_b] |= bit(a) | bit(b)
     meet = card_type(card_a) == Kind.KI and card_type(card_b) == Kind.KI  # killemote
-    for card in (card_a, card_b):
-        table["known_by"][card] |= bit(a) | bit(b)
-        if card_type(card) == Kind.KI:
-            _show_card(table, card)
-            _set_high(table, card, meet and rules["meeting"] == KilleRank.HIGH)
+    high = meet and rules["meeting"] == KilleRank.HIGH
+    _turn_up_kille(table, card_a, high)
+    _turn_up_kille(table, card_b, high)
+
+
+@kernel
+def _turn_up_kille(table, card, high):
+    """A kille that moves lies face up from then on; any other card stays as it is."""
+    if card_type(card) == Kind.KI:
+        _show_card(table, card)
+        _set_high(table, card, high)
 
 
 @kernel
@@ -384,9 +391,7 @@ def _take_from_talon(table, seat, card):
     _lay_aside(table, old)
     table["hand"][seat] = card
     table["goks"] -= card_type(old) == Kind.GO
-    if card_type(card) == Kind.KI:
-        _show_card(table, card)
-        _set_high(table, card, True)
+    _turn_up_kille(table, card, True)
     if card_type(old) == Kind.KI:
         _show_card(table, old)
 

@@ -103,7 +103,6 @@ TABLE = table_dtype(
         ("in_pot", np.uint32),  # who plays for the pot; after a showdown: who is left
         ("players", np.uint32),  # who was dealt a card
         ("chopped", np.uint32),
-        ("low_killes", np.uint32),  # whose kille ranks low at the showdown
         ("out", np.uint32),  # eliminated by this hand
         ("left", np.uint32),  # still in after it, before buying in
         ("to_buy", np.uint32),  # who will still be asked to buy in

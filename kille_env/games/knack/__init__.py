@@ -14,21 +14,3 @@ from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
 from kille_env.games.knack.text import chance, describe, narrate, result, set_up
-
-__all__ = [
-    "SPEC",
-    "apply",
-    "begin",
-    "chance",
-    "deal",
-    "describe",
-    "full_state",
-    "information_state",
-    "legal_actions",
-    "narrate",
-    "observe",
-    "relabel",
-    "resample",
-    "result",
-    "set_up",
-]

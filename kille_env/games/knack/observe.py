@@ -8,7 +8,7 @@ import numpy as np
 
 from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
 from kille_env.cards.seats import has, relative
-from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
 from kille_env.games.knack.rules import playable, strength_of
@@ -130,6 +130,14 @@ def seen_by(table, seat):
 
 
 @kernel
+def _bits_of_byte(cards):
+    """How many bits of a byte are set; `how_many`, for all cards, would take longer."""
+    pairs = cards - ((cards >> np.uint64(1)) & np.uint64(0x55))
+    fours = (pairs & np.uint64(0x33)) + ((pairs >> np.uint64(2)) & np.uint64(0x33))
+    return np.int64((fours + (fours >> np.uint64(4))) & np.uint64(15))
+
+
+@kernel
 def write_cards(cards, number, out, at):
     """Marks the cards of a set, one feature per card."""
     for card in range(number):
@@ -207,7 +215,7 @@ def _observe_cards(table, rules, seat, p, out):
         higher = of_suit(unseen, suit) >> np.uint64(card + 1)
         put(held, out, OBS.hand, p, card)
         put(in_cards(cards, card) & (its_strength > strength), out, OBS.takes, p, card)
-        put((how_many(higher) + 1) * held, out, OBS.above, p, card)
+        put((_bits_of_byte(higher) + 1) * held, out, OBS.above, p, card)
 
 
 @kernel

@@ -5,6 +5,7 @@ seat follows the same rule as its observation: a card is named if it was played 
 or if it is the seat's own.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -106,11 +107,10 @@ def _check_bets(bets: Any, rules: Rules) -> dict[int, int]:
     expected = f"expected a list of multiples of {stake}, as a bet is"
     if not isinstance(bets, (list, tuple)):
         raise RulesError(f"'bets' is {bets!r}; {expected}")
-    piles: dict[int, int] = {}
     for bet in bets:
         if type(bet) is not int or bet <= 0 or bet % stake:
             raise RulesError(f"'bets' holds {bet!r}; {expected}")
-        piles[bet // stake] = piles.get(bet // stake, 0) + 1
+    piles = Counter(bet // stake for bet in bets)
     if len(piles) > START_SIZES:
         raise RulesError(
             f"'bets' holds {len(piles)} different amounts; expected at most {START_SIZES}"
@@ -151,17 +151,9 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
 
 
 def _headline(table: Any, rules: Rules, who: list[str]) -> str:
-    parts = [f"Knack, deal {int(table['deals'])} of {_num_deals(table, rules)}"]
-    parts.append(f"dealer {who[int(table['dealer'])]}")
-    if table["turn_up"] >= 0:
-        parts.append(_trumps(table))
-    return ", ".join(parts)
-
-
-def _num_deals(table: Any, rules: Rules) -> int:
-    if rules["episode"] == "deal":
-        return 1
-    return int(rules["deals"] or table["num_players"])  # type: ignore[arg-type]
+    deals = 1 if rules["episode"] == "deal" else rules["deals"] or len(who)
+    parts = [f"Knack, deal {int(table['deals'])} of {deals}", f"dealer {who[int(table['dealer'])]}"]
+    return ", ".join([*parts, _trumps(table)] if table["turn_up"] >= 0 else parts)
 
 
 def _trumps(table: Any) -> str:
@@ -180,19 +172,17 @@ def _bets_in_words(table: Any, rules: Rules) -> str:
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it did."""
-    cards = members(table["hand"][seat])
-    if viewer is None or viewer == seat:
-        text = ", ".join(map(KNACK_PACK.name, cards))
-    else:
-        text = "?" * len(cards) if seat not in members(table["folded"]) else ""
-    notes = []
-    if seat in members(table["joined"]):
-        notes.append("has joined")
-    elif seat in members(table["folded"]):
-        notes.append("has folded")
+    joined, folded = (seat in members(table[field]) for field in ("joined", "folded"))
+    hidden = "" if folded else "?" * len(members(table["hand"][seat]))
+    text = _names(table["hand"][seat]) if viewer in (None, seat) else hidden
+    notes = ["has joined"] * joined + ["has folded"] * folded
     if won := int(table["tricks"][seat]):
         notes.append(counted(won, "trick", "tricks"))
     return (who[seat], text, ", ".join(notes))
+
+
+def _names(cards: Any) -> str:
+    return ", ".join(map(KNACK_PACK.name, members(cards)))
 
 
 def _describe_tricks(table: Any, who: list[str], viewer: int | None) -> list[str]:
@@ -234,8 +224,11 @@ def _to_decide(table: Any, who: list[str]) -> str:
         return "Cards are to be dealt."
     if phase == Phase.JOIN:
         return f"{who[seat]} knocks or folds."
-    verb = "leads" if table["trick_size"] == 0 else "plays"
-    return f"{who[seat]} {verb} to the {_ORDINALS[int(table['trick'])]} trick."
+    return f"{who[seat]} {_verb(table)} to the {_ORDINALS[int(table['trick'])]} trick."
+
+
+def _verb(table: Any) -> str:
+    return "leads" if table["trick_size"] == 0 else "plays"
 
 
 # What has happened
@@ -250,8 +243,8 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         knocked = actor in members(after["joined"])
         lines = [f"{who[actor]} {'knocks' if knocked else 'folds'}."]
     else:
-        lines = [_describe_card(before, after, who, actor, seat)]
-        trick = int(before["trick"])
+        verb, trick = _verb(before), int(before["trick"])
+        lines = [f"{who[actor]} {verb} {_card_played(after, trick, actor, seat)}."]
         if after["winners"][trick] >= 0:
             winner = who[int(after["winners"][trick])]
             lines.append(f"{winner} takes the {_ORDINALS[trick]} trick.")
@@ -265,18 +258,10 @@ def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -
     lines = [f"Deal {int(table['deals'])}: {dealer} deals; {_trumps(table)}."]
     if bets := _bets(table, rules):
         lines.append(f"The running bet is {units(bets[0])}.")
-    hands = [
-        (who[s], ", ".join(map(KNACK_PACK.name, members(table["hand"][s]))))
-        for s in _order(table, (int(table["dealer"]) + 1) % len(who))
-    ]
-    if seat is None:
-        return lines + columns(hands)
-    return [*lines, next(f"{name} gets {cards}." for name, cards in hands if name == who[seat])]
-
-
-def _describe_card(before: Any, after: Any, who: list[str], actor: int, seat: int | None) -> str:
-    verb = "leads" if before["trick_size"] == 0 else "plays"
-    return f"{who[actor]} {verb} {_card_played(after, int(before['trick']), actor, seat)}."
+    if seat is not None:
+        return [*lines, f"{who[seat]} gets {_names(table['hand'][seat])}."]
+    order = _order(table, (int(table["dealer"]) + 1) % len(who))
+    return lines + columns([(who[other], _names(table["hand"][other])) for other in order])
 
 
 def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
