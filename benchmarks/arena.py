@@ -61,24 +61,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def rotations(
     game: str, lineup: Sequence[int], players: Sequence[Any], rules: Rules, deals: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Plays deals in all rotations: earned [D, turns, P] by place, types dealt [D, P] by position.
-
-    Types are those of a one-card deal; what they are in other games means nothing.
-    """
+) -> np.ndarray:
+    """Plays deals in all rotations and returns what was earned, [D, turns, P] by place."""
     seats = len(lineup)
     batch = make_batch(game, seats * deals, seats, rules=rules, seed=0, restart=False)
     batch.reset(seed=np.repeat(np.arange(deals) + (seed << 32), seats))
     turn = np.tile(np.arange(seats), deals)[:, None]
     order = (batch.tables["dealer"].astype(int)[:, None] + 1 + np.arange(seats)) % seats
-    types = np.zeros(order.shape, dtype=np.int64)
-    if game == "byteskille":
-        types = np.take_along_axis(batch.tables["dealt"][:, :seats] >> 1, order, axis=1)
     seating = np.empty(order.shape, dtype=np.int64)
     np.put_along_axis(seating, order, np.asarray(lineup)[(np.arange(seats) - turn) % seats], 1)
     earned = np.take_along_axis(play_out(Players(batch, players, seating)), order, axis=1)
     earned = np.take_along_axis(earned, (np.arange(seats) + turn) % seats, axis=1)
-    return earned.reshape(deals, seats, seats), types[::seats]
+    return earned.reshape(deals, seats, seats)
 
 
 def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
@@ -94,7 +88,7 @@ def coverage(runs: int) -> None:
     """Prints how often 95% intervals of a mean hold it, of simulated tournaments."""
     rules = spec("byteskille").resolve({"episode": "deal"})
     players = [shifted(0, rules), shifted(-2, rules)]
-    earned, _ = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
+    earned = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
     rotated = earned.mean(axis=1)[:, 0]
     draws: dict[str, Draw] = {
         "normal": lambda rng, size: rng.normal(size=size),
@@ -139,7 +133,7 @@ def tests(runs: int) -> None:
     """Prints errors and deals of sequential tests over true gaps, on real scores."""
     rules = spec("byteskille").resolve({"episode": "deal"})
     players = [shifted(0, rules), shifted(-2, rules)]
-    earned, _ = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
+    earned = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
     bank = earned.mean(axis=1)[:, 0]
     gap = 0.01
     known = sequential.Hypotheses(0.0, gap, -2.0, 4.0)
@@ -256,9 +250,7 @@ def _population(rules: Rules, gap: float, runs: int) -> None:
     known = sequential.Hypotheses(0.0, gap, -2.0, 4.0)
     found = []
     for one, other in pairs:
-        earned, _ = rotations(
-            "byteskille", (0, 1, 1), (players[one], players[other]), rules, 1500, 2
-        )
+        earned = rotations("byteskille", (0, 1, 1), (players[one], players[other]), rules, 1500, 2)
         bank = earned.mean(axis=1)[:, 0]
         if not bank.any():  # they never differ
             continue

@@ -1,5 +1,7 @@
 """Observations and orders that are written down, as statistics take them."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from kille_training.statistics.observations import Observations
@@ -19,6 +21,17 @@ def observed(members, scores, deal=None, finishes=None):
         scores - scores.mean(axis=1, keepdims=True),
         scores,
         np.asarray(finishes, np.float32),
+    )
+
+
+def same(one, other):
+    """Whether observations by table size are the same to the byte."""
+    return one.keys() == other.keys() and all(
+        (a := getattr(one[seats], each.name)).dtype == (b := getattr(other[seats], each.name)).dtype
+        and a.shape == b.shape
+        and a.tobytes() == b.tobytes()
+        for seats in one
+        for each in fields(Observations)
     )
 
 

@@ -22,6 +22,7 @@ from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
 from kille_training.arena.store import KeptEntrant, Store, StoreError
 from kille_training.arena.work import Block, Entrant, Failure, Outcome, Result, WorkUnit
+from reference.orders import same
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
@@ -60,15 +61,6 @@ def outcome(*results, failure=None):
     entrants = tuple(Entrant(n, name, "uniform") for n, name in enumerate(NAMES))
     unit = WorkUnit("byteskille", seats, RULES, 5, 1, blocks, entrants)
     return Outcome(unit, results, failure)
-
-
-def same(one, other):
-    assert one.keys() == other.keys()
-    for seats in one:
-        for name in ("members", "deal", "lineup", "scores", "earned", "finishes"):
-            a, b = getattr(one[seats], name), getattr(other[seats], name)
-            assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    return True
 
 
 # Entrants

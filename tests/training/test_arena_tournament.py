@@ -22,6 +22,7 @@ from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
 from kille_training.cli.tournament import cells_table
 from kille_training.settings import build
+from reference.orders import same
 
 TRIO = {"rule": "rule_of_thumb", "luck": "uniform", "bold": {"player": "uniform", "play": "greedy"}}
 
@@ -67,14 +68,6 @@ def play(path, watcher=None, **changes):
 def kept(path):
     with Store(path, readonly=True) as store:
         return store.observations()
-
-
-def same(one, other):
-    return one.keys() == other.keys() and all(
-        np.array_equal(getattr(one[seats], name), getattr(other[seats], name))
-        for seats in one
-        for name in ("members", "deal", "lineup", "scores", "earned", "finishes")
-    )
 
 
 def test_everything_is_played_once(tmp_path):

@@ -14,8 +14,7 @@ from kille_agents.about import NOT_MEASURED
 from kille_agents.describe import describe_player
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
-from kille_env.policy import PlayerLike
-from kille_training.arena.play import load_player
+from kille_env.policy import PlayerLike, resolve
 from kille_training.arena.work import Entrant
 
 
@@ -33,10 +32,11 @@ def check_in(
         ConfigError: One cannot play at one of the tables; the message names it.
     """
     for entrant in entrants:
+        player = objects.get(entrant.player, entrant.player)
         for seats in sizes:
             try:
                 with redirect_stdout(sys.stderr):  # what it prints is not our output
-                    load_player(entrant, seats, rules, trust=trust, objects=objects)
+                    resolve(player, rules.game, seats, rules, trust=trust)
             except (Exception, SystemExit) as error:  # whatever a player's own code may raise
                 why = str(error) if isinstance(error, KilleError) else repr(error)
                 raise ConfigError(

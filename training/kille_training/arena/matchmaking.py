@@ -30,7 +30,7 @@ def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
         ConfigError: There are too few entrants, or too many choices of them.
     """
     if seats == 2 or fill == "distinct":
-        check_choices(len(entrants), seats, "matchmaking.fill: copies")
+        _check_choices(len(entrants), seats)
         return _in_order(combinations(sorted(entrants), seats))
     return _in_order(
         (one, *[other] * (seats - 1)) for one in entrants for other in entrants if one != other
@@ -49,9 +49,7 @@ def gauntlet(entrants: Sequence[int], hero: int, seats: int, fill: str) -> list[
     others = [entrant for entrant in entrants if entrant != hero]
     if seats == 2 or fill == "copies":
         return _in_order((hero, *[other] * (seats - 1)) for other in others)
-    check_choices(len(entrants), seats, "matchmaking.fill: copies")
-    if comb(len(others), seats - 1) > MOST_LINEUPS:
-        raise _too_many(comb(len(others), seats - 1), len(entrants), seats)
+    _check_choices(len(entrants), seats)
     return _in_order((hero, *rest) for rest in combinations(sorted(others), seats - 1))
 
 
@@ -124,28 +122,20 @@ def swiss_round(
     return lineups
 
 
-def check_choices(entrants: int, seats: int, instead: str) -> None:
-    """Refuses a table that cannot be filled, or in too many ways.
-
-    Raises:
-        ConfigError: The message says what to do instead.
-    """
+def _check_choices(entrants: int, seats: int) -> None:
+    """Refuses a table that cannot be filled with different entrants, or in too many ways."""
     if entrants < seats:
-        raise _too_few(entrants, seats, instead)
-    if comb(entrants, seats) > MOST_LINEUPS:
-        raise _too_many(comb(entrants, seats), entrants, seats)
+        raise _too_few(entrants, seats, "matchmaking.fill: copies")
+    if (ways := comb(entrants, seats)) > MOST_LINEUPS:
+        raise ConfigError(
+            f"{entrants} entrants fill a table of {seats} seats in {ways:,} ways, more than "
+            f"{MOST_LINEUPS:,}; take matchmaking.format: random, swiss, or fill: copies"
+        )
 
 
 def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
     return ConfigError(
         f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
-    )
-
-
-def _too_many(ways: int, entrants: int, seats: int) -> ConfigError:
-    return ConfigError(
-        f"{entrants} entrants fill a table of {seats} seats in {ways:,} ways, more than "
-        f"{MOST_LINEUPS:,}; take matchmaking.format: random, swiss, or fill: copies"
     )
 
 

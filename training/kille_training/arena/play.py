@@ -48,35 +48,10 @@ class PlayerCache:
         """Returns an entrant's player for the table of a unit."""
         key = (entrant, unit.num_players)
         if key not in self._players:
-            player = load_player(
-                entrant, unit.num_players, rules, trust=unit.trust, objects=self._objects
-            )
-            self._players[key] = in_play(player, entrant.play)
+            player = self._objects.get(entrant.player, entrant.player)
+            loaded = resolve(player, unit.game, unit.num_players, rules, trust=unit.trust)
+            self._players[key] = in_play(loaded, entrant.play)
         return self._players[key]
-
-
-def load_player(
-    entrant: Entrant,
-    num_players: int,
-    rules: Rules,
-    *,
-    trust: bool = False,
-    objects: Mapping[str, PlayerLike] | None = None,
-) -> Player:
-    """Returns an entrant's player, as it chooses when sampled.
-
-    Args:
-        entrant: The entrant.
-        num_players: P, seats of the table.
-        rules: Its rules.
-        trust: Whether model files that can run code may be loaded.
-        objects: Players that are Python objects, by `Entrant.player`.
-
-    Raises:
-        PolicyError: There is no such player, or it was made for another table.
-    """
-    player = (objects or {}).get(entrant.player, entrant.player)
-    return resolve(player, rules.game, num_players, rules, trust=trust)
 
 
 def unit_rules(unit: WorkUnit) -> Rules:

@@ -166,19 +166,12 @@ class Tournament:
         for seats in self.settings.table.num_players:
             if self.settings.matchmaking.format == "swiss":
                 rounds = self._rounds(seats)
-                pairs = [
-                    (lineup, number * deals)
-                    for number, lineups in enumerate(rounds)
-                    for lineup in lineups
-                ]
             else:
-                lineups = self._lineups(seats, known, founders)
-                pairs = [(lineup, 0) for lineup in lineups]
-            pairs = list(
-                dict.fromkeys(
-                    (first_like.setdefault(same_tables(lineup, orders), lineup), first)
-                    for lineup, first in pairs
-                )
+                rounds = [self._lineups(seats, known, founders)]
+            pairs = dict.fromkeys(
+                (first_like.setdefault(same_tables(lineup, orders), lineup), number * deals)
+                for number, lineups in enumerate(rounds)
+                for lineup in lineups
             )
             numbers = self.store.add_lineups(seats, [lineup for lineup, _ in pairs])
             wanted[seats] = [

@@ -4,7 +4,7 @@ import io
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import compress, cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -117,25 +117,18 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None, width: float = WI
         rule: What the rule-of-thumb player does; a dot marks where it swaps.
         width: In inches.
     """
-    players = len(found.dealt)
-    names = position_names(players)
-    blocks = [
-        (f"{name}, dealt", row)
-        for name, row in zip(names, _rows(found, rule, "dealt"), strict=True)
-    ]
-    blocks += [
-        (f"{name}, taken", row)
-        for name, row in zip(names, _rows(found, rule, "taken"), strict=True)
-        if not np.isnan(row[0]).all()
-    ]
-    if not np.isnan(found.asks).all():
-        blocks.append(
-            (f"{names[0]} asks", (found.asks, found.asks * 0 if rule is None else rule.asks))
-        )
-    values = np.array([row[0] for _, row in blocks])
-    dots = np.array([row[1] for _, row in blocks])
+    names = position_names(len(found.dealt))
+    labels = [f"{name}, {how}" for how in ("dealt", "taken") for name in names]
+    labels.append(f"{names[0]} asks")
+    values = np.vstack([found.dealt, found.taken, found.asks])
+    # Cards are dealt to every position; they are not taken in all, and not always asked for.
+    shown = np.isfinite(values).any(axis=1) | (np.arange(len(values)) < len(names))
+    dots = np.zeros_like(values)
+    if rule is not None:
+        dots = np.vstack([rule.dealt, rule.taken, rule.asks])
+    labels, dots, values = list(compress(labels, shown)), dots[shown], values[shown]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, 0.8 + 0.34 * len(blocks)), layout="constrained")
+        figure = Figure(figsize=(width, 0.8 + 0.34 * len(labels)), layout="constrained")
         axes = figure.subplots()
         colours = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
         image = axes.imshow(
@@ -146,9 +139,9 @@ def swap_heat_map(found: SwapMap, rule: SwapMap | None = None, width: float = WI
         small = 8 if width >= WIDE else 7
         turned = 0 if width >= WIDE else 90
         axes.set_xticks(range(len(KILLE_CODES)), KILLE_CODES, fontsize=small, rotation=turned)
-        axes.set_yticks(range(len(blocks)), [label for label, _ in blocks], fontsize=small)
+        axes.set_yticks(range(len(labels)), labels, fontsize=small)
         axes.set_xticks(np.arange(-0.5, len(KILLE_CODES)), minor=True)
-        axes.set_yticks(np.arange(-0.5, len(blocks)), minor=True)
+        axes.set_yticks(np.arange(-0.5, len(labels)), minor=True)
         axes.grid(which="minor", color=PAPER, linewidth=1)
         axes.tick_params(which="both", length=0)
         axes.spines[:].set_visible(False)
@@ -229,8 +222,3 @@ def _count_decisions(axes: Any) -> None:
     """Labels the axis that counts decisions, from 0."""
     axes.set_xlabel("decisions, millions")
     axes.set_xlim(left=0.0)
-
-
-def _rows(found: SwapMap, rule: SwapMap | None, which: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    theirs = getattr(rule, which) if rule is not None else np.zeros_like(getattr(found, which))
-    return list(zip(getattr(found, which), theirs, strict=True))
