@@ -1,7 +1,10 @@
-"""What the tests of training share: a run that takes a second."""
+"""What the tests of training share: the command, and a run that takes a second."""
+
+import json
 
 import pytest
 
+from kille_training.cli.main import main
 from kille_training.learning.settings import (
     LearnerSettings,
     MeasureSettings,
@@ -34,3 +37,38 @@ def tiny():
         )
 
     return make
+
+
+@pytest.fixture
+def kille(capsys, tmp_path, monkeypatch):
+    """Runs `kille` with some words in an empty folder, and returns what it prints, `out` and `err`.
+
+    It has to end with the status `ends`.
+    """
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, ends=0):
+        status = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        assert status == ends, printed.err
+        return printed
+
+    return run
+
+
+@pytest.fixture
+def answer(kille):
+    """Runs `kille` with some words and `--json`, and returns the one object that it prints."""
+    return lambda *words: json.loads(kille(*words, "--json").out)
+
+
+@pytest.fixture
+def refused(kille):
+    """Runs `kille` with words that it has to refuse, and returns why, on one line."""
+
+    def run(*words):
+        printed = kille(*words, ends=1)
+        assert printed.out == ""
+        return " ".join(printed.err.split())
+
+    return run

@@ -1,6 +1,5 @@
 """A learnt best response is a lower bound, and says so honestly."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import spec
-from kille_training.cli.main import main
 from kille_training.evaluation.duplicate import estimates
 from kille_training.learning import best_response as module
 from kille_training.learning.best_response import LEARNER, Search, gains, search_response
@@ -205,11 +203,8 @@ WORDS = ["--decisions", "1", "--seeds", "1", "--deals", "30", "--seed", "3"]
 
 
 @pytest.mark.parametrize("game", ["byteskille", "krypkille"])
-def test_command(game, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["best-response", "rule_of_thumb", "--game", game, "--players", "3", *WORDS]
-    assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_command(game, answer, tmp_path):
+    found = answer("best-response", "rule_of_thumb", "--game", game, "--players", "3", *WORDS)
     assert found["lower_bound"] is True
     assert found["game"] == game
     assert len(found["gains"]) == len(found["values"]) == 3
@@ -218,9 +213,9 @@ def test_command(game, capsys, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_command_for_people(capsys):
-    assert main(["best-response", "uniform", "--players", "2", "--play", "greedy", *WORDS]) == 0
-    said = capsys.readouterr().out
+def test_command_for_people(kille):
+    words = ["--players", "2", "--play", "greedy", *WORDS]
+    said = kille("best-response", "uniform", *words).out
     assert "lower bound" in said
     assert "forehand" in said
     assert "at least this much" in said
@@ -238,6 +233,5 @@ def test_command_for_people(capsys):
         (["uniform", "--rules", "fraga=perhaps"], "fraga"),
     ],
 )
-def test_command_refuses(words, message, capsys):
-    assert main(["best-response", *words]) == 1
-    assert message in capsys.readouterr().err
+def test_command_refuses(words, message, refused):
+    assert message in refused("best-response", *words)

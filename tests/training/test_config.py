@@ -1,5 +1,6 @@
 """Settings: documented, checked, and written as they were read."""
 
+import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -30,12 +31,8 @@ def test_committed_settings_load_and_survive_being_written(path):
 
 @pytest.mark.parametrize("cls", [TrainSettings, TableSettings, LearnerSettings, MeasureSettings])
 def test_every_field_is_documented(cls):
-    for field in fields(cls):
-        assert f"\n        {field.name}: " in (cls.__doc__ or "").replace(
-            "\n    ", "\n        "
-        ) or (f"{field.name}: " in (cls.__doc__ or "")), (
-            f"{cls.__name__}.{field.name} has no line in the docstring"
-        )
+    documented = re.findall(r"^ *(\w+): ", cls.__doc__, re.MULTILINE)
+    assert documented == [field.name for field in fields(cls)]
 
 
 def test_the_committed_recipe_shows_every_key():

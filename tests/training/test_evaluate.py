@@ -50,7 +50,7 @@ def test_nor_does_he_in_other_games(game, num_players, episode):
 
 def test_where_rewards_do_not_sum_to_zero_he_is_paid_what_he_gains_over_the_baseline():
     rules = spec("krypkille").resolve(episode="deal")
-    players = [First(), load_policy("rule_of_thumb", "krypkille", 3, rules)]
+    players = First(), load_policy("rule_of_thumb", "krypkille", 3, rules)
     deals, seed = 6, 11
     row = payoff(*players, 3, rules, play="greedy", deals=deals, seed=seed)
 
@@ -86,7 +86,7 @@ def test_the_interval_is_students_over_groups():
 
 def test_it_equals_a_plain_loop_over_single_tables():
     deals, seed = 7, 11
-    players = [First(), ByteskilleRuleOfThumb(3, DEAL)]
+    players = First(), ByteskilleRuleOfThumb(3, DEAL)
     row = payoff(*players, 3, DEAL, play="greedy", deals=deals, seed=seed)
     seeds = deal_seeds(seed, 3, np.arange(deals))
     means, places = [], np.zeros((deals, 3))

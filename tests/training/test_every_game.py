@@ -1,14 +1,12 @@
 """Every verb of the command line for every game. What a verb does besides is tested on one."""
 
 import io
-import json
 from pathlib import Path
 
 import pytest
 
 import kille_env
 from kille_env.records import read_records, replay
-from kille_training.cli import main as cli
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "train"
 TINY = {
@@ -24,39 +22,25 @@ TINY = {
 }
 
 
-@pytest.fixture
-def kille(capsys, tmp_path, monkeypatch):
-    """Runs `kille` with some words in an empty folder; it has to end well. Returns its output."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: object) -> str:
-        status = cli.main([str(word) for word in words])
-        captured = capsys.readouterr()
-        assert status == 0, captured.err
-        return captured.out
-
-    return run
-
-
-def test_games(kille, game):
+def test_games(kille, answer, game):
     spec = kille_env.spec(game)
-    told = kille("games", game)
+    told = kille("games", game).out
     assert spec.title in told
     assert all(switch.name in told for switch in spec.switches)
-    (found,) = json.loads(kille("games", game, "--json"))["games"].values()
+    (found,) = answer("games", game)["games"].values()
     assert found["players"]["default"] == spec.default_players
     assert found["switches"].keys() == {switch.name for switch in spec.switches}
 
 
 @pytest.mark.parametrize("episode", ["deal", "match"])
-def test_record_and_replay(kille, game, episode):
+def test_record_and_replay(kille, answer, game, episode):
     kille("record", game, "--matches", 2, "--rules", f"episode={episode}", "--out", "x.jsonl")
-    assert kille("replay", "x.jsonl", "--check") == "2 matches replayed, nothing differs\n"
-    told = kille("replay", "x.jsonl")
+    assert kille("replay", "x.jsonl", "--check").out == "2 matches replayed, nothing differs\n"
+    told = kille("replay", "x.jsonl").out
     assert told.count("End of the match:") == 2
     assert f"Match 1: {game}, {kille_env.spec(game).default_players} players" in told
     returns = [record["returns"] for record in read_records("x.jsonl")]
-    programs = json.loads(kille("replay", "x.jsonl", "--json"))["matches"]
+    programs = answer("replay", "x.jsonl")["matches"]
     assert [match["returns"] for match in programs] == returns
 
 
@@ -65,7 +49,7 @@ def test_play(kille, game, choice, monkeypatch):
     # The same number again and again, or the first choice where there is no second one.
     monkeypatch.setattr("sys.stdin", io.StringIO(f"?\n{choice}\n1\n" * 30))
     monkeypatch.setenv("COLUMNS", "80")
-    told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl")
+    told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl").out
     assert "leave the table" in told  # the help
     assert "End of the match: You " in told
     assert "You played " in told
@@ -76,30 +60,30 @@ def test_play(kille, game, choice, monkeypatch):
         assert record["names"][0] == "human"
 
 
-def test_evaluate(kille, game):
+def test_evaluate(kille, answer, game):
     spec = kille_env.spec(game)
     words = ["rule_of_thumb", "--game", game, "--against", "uniform", "--episode", "deal"]
-    found = json.loads(kille("evaluate", *words, "--deals", 60, "--play", "greedy", "--json"))
+    found = answer("evaluate", *words, "--deals", 60, "--play", "greedy")
     assert (found["game"], found["num_players"]) == (game, spec.default_players)
     (row,) = found["rows"]
     assert row["estimate"]["low"] > 0
     assert len(row["by_position"]) == spec.default_players
-    told = kille("evaluate", *words, "--deals", 5)
+    told = kille("evaluate", *words, "--deals", 5).out
     # Krypkille's points do not sum to zero: the gain over the other player is shown.
     measure = "Gain" if game == "krypkille" else "Units"
     assert told.startswith(f"{measure} per deal, 95% interval")
 
 
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
-def test_train_and_report(kille, game, monkeypatch):
+def test_train_and_report(kille, answer, game, monkeypatch):
     pytest.importorskip("sb3_contrib")
     monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 2048)
     words = [word for key, value in TINY.items() for word in ("--set", f"{key}={value}")]
-    found = json.loads(kille("train", CONFIGS / f"{game}.yaml", *words, "--json"))
+    found = answer("train", CONFIGS / f"{game}.yaml", *words)
     assert found["run"] == f"runs/{game}"
     assert found["rules"]["episode"] == "deal"
     assert {row["against"] for row in found["rows"]} > {"uniform"}
-    assert json.loads(kille("evaluate", found["run"], "--deals", 3, "--json"))["game"] == game
+    assert answer("evaluate", found["run"], "--deals", 3)["game"] == game
     kille("report", found["run"])
     page = Path(found["run"], "report.html").read_text(encoding="utf-8")
     spec = kille_env.spec(game)

@@ -4,17 +4,15 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kille_agents import load_policy
-from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
-from kille_env.core.spec import width
+from kille_agents.network import save_network
 from kille_env.errors import ConfigError
-from kille_env.registry import list_games, spec
+from kille_env.registry import list_games
 from kille_training import recipes
 from kille_training.arena.settings import load_tournament
-from kille_training.cli.main import main
+from kille_training.cli.speed import random_network
 from kille_training.learning.settings import load_settings
 
 TOURNAMENTS = [name for name in recipes.names() if name.startswith("tournament/")]
@@ -41,18 +39,7 @@ def commands(text):
 def untrained(folder, game):
     """Saves what `kille train GAME` would leave, before it has learnt anything."""
     table = load_settings(recipes.recipe(f"train/{game}")).table
-    game, rules = spec(table.game), table.resolve()
-    sizes = (width(game.observation(table.num_players)), game.num_actions)
-    metadata = NetworkMetadata(
-        game=game.name, game_version=game.version, num_players=table.num_players,
-        rules=rules.as_dict(), observation_width=sizes[0], num_actions=sizes[1], layers=(),
-        activation="tanh", made={},
-    )  # fmt: skip
-    weights = {
-        "weight.0": np.zeros((sizes[1], sizes[0]), np.float32),
-        "bias.0": np.zeros(sizes[1], np.float32),
-    }
-    save_network(NetworkPolicy(metadata, weights, "mine"), folder)
+    save_network(random_network(table.num_players, table.resolve()), folder)
 
 
 @pytest.fixture
@@ -134,20 +121,16 @@ def test_every_game_has_its_recipes():
     assert set(recipes.names()) == {recipes.DEMO, *kinds}
 
 
-def test_recipes_are_listed_shown_and_copied(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["recipes"]) == 0
-    listed = capsys.readouterr().out
+def test_recipes_are_listed_shown_and_copied(kille, refused):
+    listed = kille("recipes").out
     assert all(name in listed for name in recipes.names())
-    assert main(["recipes", "train/knack"]) == 0
     text = recipes.recipe("train/knack").read_text()
-    assert capsys.readouterr().out.strip() == text.strip()
-    assert main(["recipes", "train/knack", "--out", "knack.yaml"]) == 0
+    assert kille("recipes", "train/knack").out.strip() == text.strip()
+    copy = ["recipes", "train/knack", "--out", "knack.yaml"]
+    kille(*copy)
     assert Path("knack.yaml").read_text() == text
-    assert main(["recipes", "train/knack", "--out", "knack.yaml"]) == 1
-    assert "knack.yaml exists" in capsys.readouterr().err
-    assert main(["recipes", "train/knak"]) == 1
-    assert "Did you mean 'train/knack'" in capsys.readouterr().err
+    assert "knack.yaml exists" in refused(*copy)
+    assert "Did you mean 'train/knack'" in refused("recipes", "train/knak")
 
 
 def test_names_and_paths_are_found(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import signal
@@ -139,7 +138,6 @@ def test_a_killed_run_resumes_from_its_last_checkpoint(tmp_path, tiny):
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
@@ -217,7 +215,6 @@ def test_playing_a_trained_policy_needs_no_torch(short):
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         capture_output=True,
         text=True,
         check=True,

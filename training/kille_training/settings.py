@@ -20,6 +20,7 @@ import yaml
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic import ValidationError as Invalid
 from pydantic.dataclasses import dataclass as checked
+from pydantic_core import to_jsonable_python
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 
@@ -141,17 +142,12 @@ def _build(cls: type[S], content: Mapping[str, Any], prefix: str) -> S:
 
 def plain(content: Any) -> Any:
     """Returns settings as values that YAML and JSON can hold."""
-    if dataclasses.is_dataclass(content):
-        names = [field.name for field in dataclasses.fields(content)]
-        return {name: plain(getattr(content, name)) for name in names}
-    if isinstance(content, Mapping):
-        return {str(key): plain(value) for key, value in content.items()}
-    return [plain(value) for value in content] if isinstance(content, (tuple, list)) else content
+    return to_jsonable_python(content)
 
 
 def as_yaml(content: Any) -> str:
     """Returns settings or plain values as YAML that `read_yaml` reads."""
-    return yaml.dump(plain(content), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(plain(content), sort_keys=False, allow_unicode=True)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -253,14 +249,6 @@ class _Loader(yaml.SafeLoader):
     @staticmethod
     def _refusal(at: Any, what: str) -> yaml.YAMLError:
         return yaml.constructor.ConstructorError(None, None, f"{what} is refused", at.start_mark)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Returns that everything is written out."""
-        return True
 
 
 def _resolvers() -> dict[str, list[Any]]:

@@ -165,14 +165,15 @@ def finish_run(
     """
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.labels import measure_of
-    from kille_training.learning.api import measure_run, train_run
+    from kille_training.learning.api import measure_run
+    from kille_training.learning.training import train
     from kille_training.reports.report import report as write_report
 
     table = (settings or run.settings()).table
     measure = measure_of(table.game, table.episode)
     with resumable(resume, run.config.is_file), ProgressDisplay(measure=measure) as progress:
-        train_run(
-            run, settings, resume=resume is None, observer=progress, progress=progress,
+        train(
+            run, settings, progress, resume=resume is None, progress=progress,
             warn=lambda text: click.echo(f"kille: {text}", err=True),
         )  # fmt: skip
         measure_run(run, progress)

@@ -23,7 +23,6 @@ def demo(
 
     Run it again to resume; once finished, it prints the results.
     """
-    from kille_training.learning.api import check_same
     from kille_training.learning.runs import Run
     from kille_training.learning.settings import load_settings
 
@@ -36,7 +35,7 @@ def demo(
     )
     run = Run(out / settings.name)
     if run.evaluation.is_file() and run.report.is_file():
-        check_same(run, settings)
+        run.check_same(settings)
     else:
         console.finish_run(run, settings, resume=None, page=True)
     console.report_run(run, f"The report is in {run.report}", as_json, report=str(run.report))

@@ -5,7 +5,7 @@ computed again only after ten times as long as it took last time.
 """
 
 import time
-from types import TracebackType
+from datetime import timedelta
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -67,12 +67,7 @@ class LiveStandings:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.console.is_terminal:
             self._live.stop()
 
@@ -102,7 +97,7 @@ class LiveStandings:
             text = f"{self._done:,} of {self._total:,} deals"
             if done := self._done - self._before:
                 left = (now - self._began) * (self._total - self._done) / done
-                text += f", {_clock(left)} left"
+                text += f", {timedelta(seconds=round(left))} left"
             self._say(text)
             self._next = now + LINE_SECONDS
 
@@ -125,9 +120,3 @@ class LiveStandings:
 
     def _say(self, text: str) -> None:
         self.console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"

@@ -22,7 +22,7 @@ class ProgressDisplay:
         """Writes to standard error; `measure` names what estimates are."""
         self.measure = measure
         self.console = Console(stderr=True)
-        self._job = ""
+        self._job = self._note = ""
         self._done = self._total = 0
         self._said = 0.0
         self._bar: Progress | None = None
@@ -37,12 +37,17 @@ class ProgressDisplay:
         """Shows that more parts of a job are done; a new job begins with its first call."""
         if job != self._job:
             self._begin(job, total)
-        self._advance(parts)
+        self._done += parts
+        if self._bar is not None:
+            done = min(self._done, self._total)
+            self._bar.update(self._task, completed=done, note=self._note)
+        elif parts and time.monotonic() - self._said > LINE_SECONDS:
+            self._said = time.monotonic()
+            self._print(f"{job}: {self._done:,} of {total:,}  {self._note}".rstrip())
 
     def updated(self, row: dict[str, Any], total: int) -> None:
-        """Shows an update of a run."""
-        note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
-        self._advance(int(row["decisions"]) - self._done, note)
+        """Shows from now on how fast a run learns."""
+        self._note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
 
     def measured(self, decisions: int, rows: list[Row]) -> None:
         """Shows what a policy earns while it learns."""
@@ -52,7 +57,7 @@ class ProgressDisplay:
 
     def _begin(self, job: str, total: int) -> None:
         self._stop()
-        self._job, self._done, self._total = job, 0, total
+        self._job, self._note, self._done, self._total = job, "", 0, total
         self._said = time.monotonic()
         if not self.console.is_terminal:
             self._print(f"{job} ...")
@@ -68,14 +73,6 @@ class ProgressDisplay:
         )
         self._bar.start()
         self._task = self._bar.add_task(job, total=total, note="")
-
-    def _advance(self, parts: int, note: str = "") -> None:
-        self._done += parts
-        if self._bar is not None:
-            self._bar.update(self._task, completed=min(self._done, self._total), note=note)
-        elif parts and time.monotonic() - self._said > LINE_SECONDS:
-            self._said = time.monotonic()
-            self._print(f"{self._job}: {self._done:,} of {self._total:,}  {note}".rstrip())
 
     def _print(self, line: str) -> None:
         self.console.print(line, highlight=False, soft_wrap=True)

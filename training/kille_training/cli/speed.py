@@ -16,28 +16,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pettingzoo
 
 import kille_env
 from kille_agents.network import NetworkPolicy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
+from kille_training.learning.runs import versions
 
 TABLES = (64, 1024, 4096, 16384, 65536)
-PACKAGES = (
-    "numpy",
-    "numba",
-    "gymnasium",
-    "pettingzoo",
-    "stable-baselines3",
-    "sb3-contrib",
-    "torch",
-)
 
 
 @dataclass(frozen=True)
@@ -70,14 +62,10 @@ def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
-        about = Path("/proc/cpuinfo").read_text()
-        if named := re.search(r"^model name\s*: (.*)$", about, re.MULTILINE):
-            model = named[1]
-    found = {"cpu": model, "cores": str(os.cpu_count()), "python": platform.python_version()}
-    for package in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return {**found, "kille-env": kille_env.__version__}
+        named = re.search(r"(?m)^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text())
+        model = named[1] if named else model
+    about = {"cpu": model, "cores": str(os.cpu_count()), "pettingzoo": pettingzoo.__version__}
+    return about | versions()
 
 
 def _seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:

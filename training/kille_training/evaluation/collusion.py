@@ -15,6 +15,7 @@ intent: two players that happen to suit each other have a gain, too.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy import stats
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.policy import Policy
-from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, Stage, build_deal
+from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import best_response
@@ -63,11 +64,6 @@ class Collusion:
         """The part of the gain that needs shared knowledge; at most this."""
         return self.shared - self.agreed
 
-    @property
-    def beyond_selfish(self) -> float:
-        """The gain over two players that each respond for themselves."""
-        return self.shared - self.selfish
-
 
 def exact_collusion(
     players: Policy | Sequence[Policy],
@@ -76,7 +72,6 @@ def exact_collusion(
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
     cards: Sequence[str] | None = None,
-    memory_limit: int = MEMORY_LIMIT,
     deal: DealStages | None = None,
 ) -> Collusion:
     """Returns what two seats gain by playing together against the others.
@@ -87,7 +82,6 @@ def exact_collusion(
         num_players: P, at least 3.
         rules: Rules of Byteskille; always single deals.
         cards: Codes of a smaller pack, for checks.
-        memory_limit: Most bytes that a tree may take.
         deal: The tree without sharing, if there is one at hand.
 
     Raises:
@@ -100,11 +94,11 @@ def exact_collusion(
             f"{num_players - 1} at a table with a third seat"
         )
     if deal is None:
-        deal = build_deal(num_players, rules, cards=cards, memory_limit=memory_limit)
+        deal = build_deal(num_players, rules, cards=cards)
     strategies = strategies_of(players, deal)
     measured = nash_conv_of(strategies, deal)
     own = float(measured.values[list(pair)].sum())
-    together = build_deal(num_players, rules, cards=cards, memory_limit=memory_limit, shared=pair)
+    together = build_deal(num_players, rules, cards=cards, shared=pair)
     return Collusion(
         seats=(pair[0], pair[1]),
         own=own,
@@ -177,7 +171,7 @@ def pair_gains(observations: Observations, entrants: int) -> Intervals:
 
 def pairs(entrants: int) -> list[tuple[int, int]]:
     """Returns all pairs of entrants, the lower number first."""
-    return [(one, other) for one in range(entrants) for other in range(one + 1, entrants)]
+    return list(combinations(range(entrants), 2))
 
 
 def _agree(

@@ -1,11 +1,9 @@
 """Training a policy, and learning to beat one."""
 
 import json
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kille_agents.greedy import in_play
 from kille_env.core import arguments
@@ -15,14 +13,13 @@ from kille_env.policy import PlayerLike, resolve
 from kille_training import recipes
 from kille_training.evaluation.api import Evaluation, RulesLike, evaluate
 from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, differences, load_settings
+from kille_training.learning.settings import TrainSettings, load_settings
 from kille_training.progress import Progress, part_of
-from kille_training.settings import Overrides, plain
+from kille_training.settings import Overrides
 from kille_training.tables import table_for
 
 if TYPE_CHECKING:
     from kille_training.learning.best_response import Response
-    from kille_training.learning.training import RunProgress
 
 
 def train(
@@ -51,8 +48,10 @@ def train(
         ConfigError: The settings cannot be used, or the folder holds another run.
         KeyboardInterrupt: Call it again with the folder of the run to resume.
     """
+    from kille_training.learning import training
+
     run, settings = open_run(config, name=name, out=out, seed=seed, set=set)
-    train_run(run, settings, progress=progress)
+    training.train(run, settings, progress=progress)
     measure_run(run, progress)
     return run
 
@@ -138,73 +137,6 @@ def open_run(
             return Run(path), None
         config = load_settings(path, set, name=name, seed=seed)
     return Run(Path(out) / config.name), config
-
-
-def train_run(
-    run: Run,
-    settings: TrainSettings | None,
-    *,
-    resume: bool = False,
-    observer: "RunProgress | None" = None,
-    progress: Progress | None = None,
-    warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
-) -> None:
-    """Trains to the end of a run.
-
-    Args:
-        run: Its folder.
-        settings: Settings of a new run; None resumes the run in the folder.
-        resume: Whether to resume a run with the same settings, rather than refuse.
-        observer: Called after updates and measurements.
-        progress: Called with how many decisions have been made.
-        warn: Called with a sentence when the result may differ from an uninterrupted run.
-
-    Raises:
-        ConfigError: The folder holds a run (without `resume`), or one with other settings.
-        PolicyError: A player to measure against does not exist or does not fit the table.
-    """
-    from kille_training.learning.training import progress_of, train
-
-    if resume and settings is not None and run.config.exists():
-        check_same(run, settings)
-        settings = None
-    resolved = settings or run.settings()
-    table = resolved.table
-    for name in resolved.measure.against:  # before any work is done
-        resolve(name, table.game, table.num_players, table.resolve())
-    if progress is not None:
-        total = resolved.learner.total
-        progress("training", progress_of(run), total)
-        observer = observer or _Decisions(progress, progress_of(run))
-    train(run, settings, observer, warn)
-
-
-class _Decisions:
-    """Passes the number of decisions on to a callback."""
-
-    def __init__(self, progress: Progress, done: int) -> None:
-        self._progress, self._done = progress, done
-
-    def updated(self, row: dict[str, Any], total: int) -> None:
-        self._progress("training", int(row["decisions"]) - self._done, total)
-        self._done = int(row["decisions"])
-
-    def measured(self, decisions: int, rows: Any) -> None:
-        pass
-
-
-def check_same(run: Run, settings: TrainSettings) -> None:
-    """Refuses to resume a run with other settings.
-
-    Raises:
-        ConfigError: The message names every key that differs.
-    """
-    theirs, mine = (plain(replace(each, made_with={})) for each in (run.settings(), settings))
-    if wrong := differences(theirs, mine):
-        raise ConfigError(
-            f"{run.folder} holds a run with other settings ({'; '.join(wrong)}); "
-            "remove it, or choose another place with --out"
-        )
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:

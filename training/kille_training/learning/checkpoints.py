@@ -55,7 +55,8 @@ def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) 
     for number, state in optimiser["state"].items():
         for name, value in state.items():
             arrays[f"optimiser/{number}/{name}"] = np.asarray(value)
-    for name, array in _env(model).state().items():
+    env: Any = model.get_env()
+    for name, array in env.state().items():
         arrays[f"env/{name}"] = array
     buffer: Any = model.rollout_buffer
     if hasattr(buffer, "state"):
@@ -107,15 +108,10 @@ def restore(
     Raises:
         PolicyError: The checkpoint is of another network.
     """
-    policy = model.policy.state_dict()
-    if set(policy) != _below(arrays, "policy").keys():
-        raise PolicyError("the checkpoint holds another network than the settings ask for")
+    weights = _below(arrays, "policy")
     try:
         model.policy.load_state_dict(
-            {
-                name: torch.from_numpy(array.copy())
-                for name, array in _below(arrays, "policy").items()
-            }
+            {name: torch.from_numpy(array.copy()) for name, array in weights.items()}
         )
     except RuntimeError as error:
         raise PolicyError(
@@ -134,7 +130,8 @@ def restore(
         setattr(model, name, header["counters"][name])
     model._last_obs = arrays["last_observation"].copy()
     model._last_episode_starts = arrays["last_episode_start"].copy()
-    _env(model).load_state(_below(arrays, "env"))
+    env: Any = model.get_env()
+    env.load_state(_below(arrays, "env"))
     buffer: Any = model.rollout_buffer
     if hasattr(buffer, "load_state"):
         buffer.load_state(_below(arrays, "buffer"))
@@ -147,11 +144,6 @@ def restore(
             "gauss": 0.0,
         }
     )
-
-
-def _env(model: MaskablePPO) -> Any:
-    """Returns the environment; MaskablePPO wraps none around a `VecEnv`."""
-    return model.get_env()
 
 
 def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ runs/NAME/
 """
 
 import platform
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_training.evaluation.api import Evaluation
-from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.learning.settings import TrainSettings, differences, load_settings
 from kille_training.settings import as_yaml, plain
 
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
@@ -60,6 +61,19 @@ class Run:
         if not self.config.is_file():
             raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
         return load_settings(self.config)
+
+    def check_same(self, settings: TrainSettings) -> None:
+        """Refuses to resume the run with other settings.
+
+        Raises:
+            ConfigError: The message names every key that differs.
+        """
+        both = (plain(replace(each, made_with={})) for each in (self.settings(), settings))
+        if wrong := differences(*both):
+            raise ConfigError(
+                f"{self.folder} holds a run with other settings ({'; '.join(wrong)}); "
+                "remove it, or choose another place with --out"
+            )
 
     def write_settings(self, settings: TrainSettings) -> None:
         """Writes the resolved settings with the installed versions."""

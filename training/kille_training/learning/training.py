@@ -33,6 +33,7 @@ from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run, versions
 from kille_training.learning.sb3 import diverged, export, make_model, update
 from kille_training.learning.settings import TrainSettings, differences
+from kille_training.progress import Progress, part_of
 from kille_training.settings import build, plain
 from kille_training.solving.byteskille.deals import build_deal
 
@@ -82,7 +83,9 @@ class Training:
         """Whether the run has made all its decisions."""
         return self.decisions >= self.settings.learner.total
 
-    def learn(self, board: TensorBoard, observer: RunProgress | None) -> None:
+    def learn(
+        self, board: TensorBoard, observer: RunProgress | None, advance: Callable[[int], None]
+    ) -> None:
         """Updates until the run is done; writes its tables and checkpoints.
 
         Raises:
@@ -96,14 +99,17 @@ class Training:
             self.exact.begin(kept)
         if self.settings.measure.every and self.decisions == 0:
             self.measure(board, observer)
+        advance(self.decisions)
         saved = time.monotonic()
         with interruptible() as interrupted:
             while not self.done:
+                before = self.decisions
                 row = self.update()
                 self.progress.add(row)
                 board.add("train", row, PROGRESS[3:])
                 if observer is not None:
                     observer.updated(row, self.settings.learner.total)
+                advance(self.decisions - before)
                 if self._measurement_is_due():
                     self.measure(board, observer)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
@@ -246,6 +252,9 @@ def train(
     run: Run,
     settings: TrainSettings | None = None,
     observer: RunProgress | None = None,
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
     warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> None:
     """Trains to the end of a run, from its beginning or from its checkpoint.
@@ -254,13 +263,19 @@ def train(
         run: The folder.
         settings: Settings of a new run; None resumes the run in the folder.
         observer: Called after updates and measurements.
+        resume: Whether to resume a run with the same settings, rather than refuse.
+        progress: Called with how many decisions have been made.
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
         ConfigError: A new run would overwrite one, the checkpoint does not fit, or training
             diverged.
+        PolicyError: A player to measure against does not exist or does not fit the table.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
+    if resume and settings is not None and run.config.exists():
+        run.check_same(settings)
+        settings = None
     if settings is not None and run.config.exists():
         raise ConfigError(
             f"{run.folder} already holds a run. Resume it: kille train {run.folder}  "
@@ -272,7 +287,8 @@ def train(
     if run.checkpoint.is_file():
         training.load(warn)
     with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-        training.learn(board, observer)
+        advance = part_of(progress, "training", training.settings.learner.total)
+        training.learn(board, observer, advance)
 
 
 def progress_of(run: Run) -> int:
