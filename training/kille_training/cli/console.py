@@ -98,6 +98,14 @@ def game_argument(command: F) -> F:
     return click.argument("game", metavar="GAME", callback=_check_game)(command)
 
 
+def game_options(command: F) -> F:
+    """Adds GAME and options for its table, which the command receives as players, rules, trust."""
+    seats = click.option(
+        "--players", type=int, help="Seats in all; the game's default if not given."
+    )
+    return game_argument(seats(rules_option(trust_option(command))))
+
+
 def _check_game(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and value not in list_games():
         raise click.BadParameter(f"there is no game {value!r}. {did_you_mean(value, list_games())}")

@@ -26,13 +26,11 @@ def demo(
     from kille_training.learning.runs import Run
     from kille_training.learning.settings import load_settings
 
-    # The episode of --match comes last, so that it also wins over a file of other settings.
-    episode = ("table.episode=match",) if match else ()
-    settings = load_settings(
-        config or recipes.recipe(recipes.DEMO),
-        (*overrides, *episode),
-        name="demo-match" if match else None,
-    )
+    path = config or recipes.recipe(recipes.DEMO)
+    if match:  # last, so that it also wins over a file of other settings
+        settings = load_settings(path, (*overrides, "table.episode=match"), name="demo-match")
+    else:
+        settings = load_settings(path, overrides)
     run = Run(out / settings.name)
     if run.evaluation.is_file() and run.report.is_file():
         run.check_same(settings)

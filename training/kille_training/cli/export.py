@@ -72,12 +72,7 @@ def export(
 
 
 def _confirm(store: "Store", path: Path) -> None:
-    """Asks before a large file is written.
-
-    Raises:
-        click.ClickException: There is no terminal to ask at.
-        click.Abort: The answer is no.
-    """
+    """Asks before a large file is written, and ends the command if the answer is no."""
     from kille_training.arena.export import jsonl_size
 
     size = jsonl_size(store)

@@ -28,8 +28,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 @click.command(
     epilog="Example: kille play byteskille --players 5 --opponents uniform --rules gok_call=off"
 )
-@console.game_argument
-@click.option("--players", type=int, help="Seats, yours included; the game's default if not given.")
+@console.game_options
 @click.option(
     "--opponents",
     default="rule_of_thumb",
@@ -38,9 +37,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 )
 @click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
-@console.rules_option
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
-@console.trust_option
 @console.json_option
 def play(
     game: str,
@@ -100,15 +97,7 @@ class _Session:
         human: Human,
         seed: int,
     ) -> None:
-        """Sits down.
-
-        Args:
-            game: The game.
-            rules: Its rules.
-            by_seat: [P] the players; None is the person.
-            human: The person.
-            seed: Seed of the first match; the next match has the next seed.
-        """
+        """Sits down: None in `by_seat` is the person, and the next match has the next seed."""
         num_players = len(by_seat)
         self.seat, self.rules, self.human, self.seed = by_seat.index(None), rules, human, seed
         self.batch = make_batch(game, 1, num_players, rules=rules, seed=0, restart=False)
@@ -120,11 +109,7 @@ class _Session:
         self.moments: list[tuple[Any, Any, int]] = []
 
     def run(self) -> None:
-        """Plays until the person has had enough.
-
-        Raises:
-            HasQuit: The person has left the table.
-        """
+        """Plays until the person has had enough, or raises `HasQuit` where they leave the table."""
         spec, rules = self.batch.spec, self.rules
         self.human.say(
             f"{spec.title}: {self.batch.num_players} players, preset {rules['preset']}, "

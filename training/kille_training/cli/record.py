@@ -24,8 +24,7 @@ TABLES_AT_ONCE = 500
     epilog="Example: kille record byteskille --players 2 --matches 100 "
     "--agents rule_of_thumb,uniform --rules gok_call=off --out matches.jsonl"
 )
-@console.game_argument
-@click.option("--players", type=int, help="Seats; the game's default if not given.")
+@console.game_options
 @click.option("--matches", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
     "--seed",
@@ -40,9 +39,7 @@ TABLES_AT_ONCE = 500
     show_default=True,
     help="Names, run folders or policy files: one for all seats, or one per seat with commas.",
 )
-@console.rules_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
-@console.trust_option
 @console.json_option
 def record(
     game: str,

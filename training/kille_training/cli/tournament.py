@@ -94,11 +94,7 @@ def _replay(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Replays a cell of the crosstable.
-
-    Raises:
-        click.ClickException: It earned something else than before.
-    """
+    """Replays a cell of the crosstable; complains if it earned something else than before."""
     from kille_training.arena.replay import replay_cells
     from kille_training.arena.store import Store
     from kille_training.arena.tournament import executor_of

@@ -198,11 +198,8 @@ def _respond(
 ) -> tuple[list[np.ndarray], float]:
     """Returns the strategies after a best response, and what it is worth.
 
-    Args:
-        strategies: One [S] per stage.
-        deal: The deal; where several seats decide, it joins their knowledge.
-        deciding: Seats that respond, as one.
-        purse: Seats whose joint earnings they maximise.
+    The deciding seats respond as one, for the joint earnings of the purse's seats. Where several
+    decide, the deal joins their knowledge.
     """
     found, value = [], None
     for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):
