@@ -9,7 +9,6 @@ it is loaded.
 """
 
 import ast
-import re
 import sys
 import textwrap
 import tomllib
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from blocks import filled, write
 
 ROOT = Path(__file__).parents[1]
 PAGE, PICTURE = ROOT / "docs" / "architecture.md", ROOT / "docs" / "architecture.svg"
@@ -194,26 +195,8 @@ def contracts() -> str:
 
 def built() -> dict[Path, str]:
     """Returns what each file should hold."""
-    page = re.sub(
-        r"(?s)(<!-- begin contracts -->\n\n).*?(\n\n<!-- end contracts -->)",
-        lambda match: f"{match[1]}{contracts()}{match[2]}",
-        PAGE.read_text(encoding="utf-8"),
-    )
-    return {PICTURE: draw(), PAGE: page}
-
-
-def main(check: bool) -> int:
-    """Writes the files, or (check) says which ones are stale."""
-    stale = False
-    for path, new in built().items():
-        if path.is_file() and path.read_text(encoding="utf-8") == new:
-            continue
-        stale = True
-        if not check:
-            path.write_text(new, encoding="utf-8")
-        print(f"{path}: stale; run `make docs`" if check else f"{path}: written")
-    return int(check and stale)
+    return {PICTURE: draw(), PAGE: filled(PAGE, {"contracts": contracts})}
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    sys.exit(write(built(), "--check" in sys.argv[1:]))

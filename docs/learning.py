@@ -9,14 +9,15 @@ have written; to publish others, copy their files from `runs/` to `docs/data/`.
 
 import io
 import json
-import re
 import statistics
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from blocks import filled, table, write
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -75,7 +76,7 @@ def credit_table(lines: Lines) -> str:
                 seconds = statistics.median(run["points"][-1]["seconds"] for run in runs)
                 rows.append((str(seats), words, *ends, str(len(runs)), f"{seconds:.0f}"))
         rows.append((str(seats), "uniform play", *[f"{here[0]['uniform']:.3f}"] * 2, "", ""))
-    return _table(("seats", "way", *PLAYS, "seeds", "processor seconds per run"), rows)
+    return table(("seats", "way", *PLAYS, "seeds", "processor seconds per run"), rows)
 
 
 def credit_figure(lines: Lines) -> str:
@@ -138,7 +139,7 @@ def reach_table(lines: Lines) -> str:
         "greedy at the end",
         "sampled at the end",
     )
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _reached(runs: Lines, plays: tuple[str, ...]) -> str:
@@ -170,7 +171,7 @@ def calibration_table(lines: Lines) -> str:
                 f"{found / exact:.0%}" if exact else "",
             )
         )
-    return _table(("seats", "player", "exact NashConv", "found", "share"), rows)
+    return table(("seats", "player", "exact NashConv", "found", "share"), rows)
 
 
 def calibration_summary(lines: Lines) -> str:
@@ -240,27 +241,20 @@ BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
 FIGURES = {"credit": credit_figure, "calibration": calibration_figure}
 
 
-def build(text: str) -> str:
-    """Returns the page with its blocks made from the results."""
-    for mark, (name, make) in BLOCKS.items():
-        text = re.sub(
-            rf"(<!-- begin {mark} -->\n).*?(<!-- end {mark} -->)",
-            lambda found, name=name, make=make: f"{found[1]}\n{make(results(name))}\n\n{found[2]}",
-            text,
-            flags=re.DOTALL,
-        )
-    return text
+def built() -> dict[Path, str]:
+    """Returns what the page should hold."""
+    blocks = {mark: partial(_made, name, make) for mark, (name, make) in BLOCKS.items()}
+    return {PAGE: filled(PAGE, blocks)}
+
+
+def _made(name: str, make: Callable[[Lines], str]) -> str:
+    return make(results(name))
 
 
 def _middle(numbers: list[float], form: str = ".4f") -> str:
     """Median with the smallest and the largest."""
     low, middle, high = min(numbers), statistics.median(numbers), max(numbers)
     return f"{middle:{form}} ({low:{form}} to {high:{form}})"
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _svg(figure: Figure) -> str:
@@ -270,18 +264,13 @@ def _svg(figure: Figure) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def main() -> int:
+def main(check: bool) -> int:
     """Writes or checks; returns the exit status."""
-    text = PAGE.read_text(encoding="utf-8")
-    if "--check" in sys.argv[1:]:
-        fresh = build(text) == text
-        print("docs/learning.md is fresh" if fresh else "docs/learning.md is stale: run me")
-        return 0 if fresh else 1
-    PAGE.write_text(build(text), encoding="utf-8")
-    for name, make in FIGURES.items():
-        (DOCS / f"{name}.svg").write_text(make(results(name)), encoding="utf-8")
-    return 0
+    if not check:
+        for name, make in FIGURES.items():
+            (DOCS / f"{name}.svg").write_text(make(results(name)), encoding="utf-8")
+    return write(built(), check)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -10,10 +10,12 @@ The measurements are part of the package, so that the players' descriptions can 
 """
 
 import json
-import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from blocks import filled, table, write
 
 import kille_agents.population
 from kille_agents.describe import MEASURED, describe_player, measured_lines
@@ -70,7 +72,7 @@ def bots(game: str) -> str:
         split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
         what = describe_player(name, game).what
         rows.append((f"`{name}`", split, what, *measured_lines(name, game).values()))
-    return _table(("player", "split", "what it does", *(f"against `{a}`" for a in AGAINST)), rows)
+    return table(("player", "split", "what it does", *(f"against `{a}`" for a in AGAINST)), rows)
 
 
 def numbers() -> str:
@@ -80,18 +82,13 @@ def numbers() -> str:
         for game in list_games()
     ]
     total = ("all", *(str(sum(int(row[i]) for row in rows)) for i in (1, 2)))
-    return _table(("game", "train", "held out"), [*rows, total])
+    return table(("game", "train", "held out"), [*rows, total])
 
 
-def build(text: str) -> str:
-    """Returns the page with its generated blocks written again."""
-
-    def block(match: re.Match[str]) -> str:
-        name = match[1]
-        content = numbers() if name == "numbers" else bots(name)
-        return f"<!-- begin {name} -->\n\n{content}\n\n<!-- end {name} -->"
-
-    return re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
+def built() -> dict[Path, str]:
+    """Returns what the page should hold."""
+    blocks = {game: partial(bots, game) for game in list_games()}
+    return {PAGE: filled(PAGE, {"numbers": numbers, **blocks})}
 
 
 def main(words: list[str]) -> int:
@@ -100,20 +97,7 @@ def main(words: list[str]) -> int:
         take_solved()
     if "--measure" in words:
         write_whole(MEASURED, (json.dumps(measure(), indent=1) + "\n").encode())
-    old = PAGE.read_text(encoding="utf-8")
-    new = build(old)
-    if new != old:
-        if "--check" in words:
-            print(f"{PAGE}: stale; run `make players`")
-            return 1
-        PAGE.write_text(new, encoding="utf-8")
-        print(f"{PAGE}: written")
-    return 0
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return write(built(), "--check" in words)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ The solutions are kept in runs/solutions and reused. The output is the same to t
 machine, except for the tables of seconds.
 """
 
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from blocks import filled, table, write
 
 from kille_training.cli.speed import machine
 from kille_training.reports.plots import convergence, swap_heat_map
@@ -235,24 +235,26 @@ BLOCKS: dict[str, Callable[[], str]] = {
 }
 
 
-def parts() -> dict[str, str]:
-    """Returns the files of docs/solutions by name."""
+def parts() -> dict[Path, str]:
+    """Returns the files of docs/solutions."""
     found = {}
     for preset, seats in CASES:
         stages = deal(preset, seats)
         strategies = strategies_of(solved(preset, seats).policy, stages)
         measured = nash_conv_of(strategies, stages)
-        found[f"{preset}-{seats}.md"] = strategy_text(strategies, stages, measured)
+        found[PARTS / f"{preset}-{seats}.md"] = strategy_text(strategies, stages, measured)
     for rules, seats in MATCHES:
-        found[f"match-{rules}-{seats}.md"] = match_text(*match_of(rules, seats))
+        found[PARTS / f"match-{rules}-{seats}.md"] = match_text(*match_of(rules, seats))
     strategy, match, _ = match_of("svensk", 3)
     swaps = swaps_of(strategy.hands[0], match.first_stage)
-    found["match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
+    found[PARTS / "match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
     for seats in SEATS:
         stage = deal("svensk", seats).stages[0]
         swaps = swaps_of(first_strategy("svensk", seats), stage)
-        found[f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
-    found["convergence.svg"] = convergence({f"{seats} seats": curve(seats) for seats in SEATS})
+        found[PARTS / f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
+    found[PARTS / "convergence.svg"] = convergence(
+        {f"{seats} seats": curve(seats) for seats in SEATS}
+    )
     return found
 
 
@@ -261,28 +263,13 @@ def curve(seats: int) -> tuple[list[int], list[float]]:
     return next(iter(curves_of(solved("svensk", seats).progress, hands=2).values()))
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Returns a Markdown table."""
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def main(again: bool) -> None:
+def main(again: bool) -> int:
     """Writes the page and its parts."""
     if again and RUNS.exists():
         shutil.rmtree(RUNS)
-
-    def block(match: re.Match[str]) -> str:
-        return f"<!-- begin {match[1]} -->\n\n{BLOCKS[match[1]]()}\n\n<!-- end {match[1]} -->"
-
-    text = PAGE.read_text(encoding="utf-8")
-    text = re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", block, text, flags=re.DOTALL)
     PARTS.mkdir(exist_ok=True)
-    for name, content in parts().items():
-        (PARTS / name).write_text(content, encoding="utf-8")
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"{PAGE} and {PARTS}: written")
+    return write({PAGE: filled(PAGE, BLOCKS), **parts()}, check=False)
 
 
 if __name__ == "__main__":
-    main("--solve" in sys.argv[1:])
+    sys.exit(main("--solve" in sys.argv[1:]))

@@ -3,16 +3,17 @@
     python docs/tables.py            write them again (`make docs`)
     python docs/tables.py --check    exit with 1 and name the pages that are stale
 
-A page marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`; what stands between is
-replaced. NAME is one of `BLOCKS` on a game's page, and "hooks" on the page about new games.
+A game's page has each of `BLOCKS`, and the page about new games has "hooks".
 """
 
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+from blocks import filled, table, write
 
 import kille_env
 from kille_env.core.game import HOOKS, Game
@@ -36,7 +37,7 @@ def facts(spec: GameSpec) -> str:
         ("state of a table", f"{spec.table.itemsize} bytes"),
         ("version", str(spec.version)),
     ]
-    sizes = _table(
+    sizes = table(
         ("seats", *map(str, seats)),
         [
             (name, *(str(width(layout(p))) for p in seats))
@@ -47,7 +48,7 @@ def facts(spec: GameSpec) -> str:
             )
         ],
     )
-    return f"{_table(('fact', 'value'), rows)}\n\nNumbers of features:\n\n{sizes}"
+    return f"{table(('fact', 'value'), rows)}\n\nNumbers of features:\n\n{sizes}"
 
 
 def switches(spec: GameSpec) -> str:
@@ -59,7 +60,7 @@ def switches(spec: GameSpec) -> str:
         name, meaning, decision = f"`{switch.name}`", switch.meaning, switch.decision
         presets = (f"`{_value(switch.value_for(preset))}`" for preset in spec.presets)
         rows.append((name, meaning, _values(switch), *presets, decision))
-    return _table(header, rows)
+    return table(header, rows)
 
 
 def layout_table(layout: Callable[[int], tuple[Part, ...]], seats: tuple[int, int]) -> str:
@@ -70,7 +71,7 @@ def layout_table(layout: Callable[[int], tuple[Part, ...]], seats: tuple[int, in
         offset = _formula(a.offset, b.offset, seats)
         size = _formula(a.size, b.size, seats)
         rows.append((offset, size, f"`{a.name}`", f"0–{a.high}", a.meaning))
-    return _table(("offset", "size", "part", "values", "meaning"), rows)
+    return table(("offset", "size", "part", "values", "meaning"), rows)
 
 
 BLOCKS: dict[str, Callable[[GameSpec], str]] = {
@@ -85,45 +86,16 @@ BLOCKS: dict[str, Callable[[GameSpec], str]] = {
 def hooks() -> str:
     """Returns what a game may define, from the docstrings of `Game`."""
     rows = [(f"`{hook}`", _first_paragraph(getattr(Game, hook).__doc__)) for hook in HOOKS]
-    return _table(("function", "what it does"), rows)
+    return table(("function", "what it does"), rows)
 
 
-def build(text: str, blocks: Mapping[str, Callable[[], str]]) -> str:
-    """Returns a page with its generated blocks written again.
-
-    Raises:
-        KeyError: The page asks for a block that does not exist.
-    """
-
-    def block(match: re.Match[str]) -> str:
-        name = match[1]
-        return f"<!-- begin {name} -->\n\n{blocks[name]()}\n\n<!-- end {name} -->"
-
-    return re.sub(r"(?ms)^<!-- begin ([\w-]+) -->$.*?^<!-- end \1 -->$", block, text)
-
-
-def pages() -> dict[Path, Mapping[str, Callable[[], str]]]:
-    """Returns the pages with what makes each of their blocks."""
-    found: dict[Path, Mapping[str, Callable[[], str]]] = {DOCS / "add_a_game.md": {"hooks": hooks}}
+def built() -> dict[Path, str]:
+    """Returns what each page should hold."""
+    pages = {DOCS / "add_a_game.md": filled(DOCS / "add_a_game.md", {"hooks": hooks})}
     for name in kille_env.list_games():
-        spec = kille_env.spec(name)
-        found[DOCS / f"games/{name}.md"] = {key: partial(BLOCKS[key], spec) for key in BLOCKS}
-    return found
-
-
-def main(check: bool) -> int:
-    """Writes the pages, or (check) says which ones are stale."""
-    stale = []
-    for page, blocks in pages().items():
-        old = page.read_text(encoding="utf-8")
-        new = build(old, blocks)
-        if new != old:
-            stale.append(page)
-            if not check:
-                page.write_text(new, encoding="utf-8")
-    for page in stale:
-        print(f"{page}: stale; run `make docs`" if check else f"{page}: written")
-    return int(check and bool(stale))
+        spec, page = kille_env.spec(name), DOCS / f"games/{name}.md"
+        pages[page] = filled(page, {key: partial(make, spec) for key, make in BLOCKS.items()})
+    return pages
 
 
 def _first_paragraph(doc: str | None) -> str:
@@ -159,10 +131,5 @@ def _values(switch: Switch) -> str:
     return switch.possible()
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    sys.exit(write(built(), "--check" in sys.argv[1:]))

@@ -1,0 +1,47 @@
+"""What the scripts beside the pages share: tables in Markdown, and pages with generated blocks."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def filled(page: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
+    """Returns a page whose blocks are made again.
+
+    Args:
+        page: Marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`.
+        blocks: What makes each of them.
+
+    Raises:
+        KeyError: The page has no place for a block, or one for a block that does not exist.
+    """
+    found = set()
+
+    def block(match: re.Match[str]) -> str:
+        found.add(match[1])
+        return f"<!-- begin {match[1]} -->\n\n{blocks[match[1]]()}\n\n<!-- end {match[1]} -->"
+
+    marks = r"(?ms)^<!-- begin ([\w -]+) -->$.*?^<!-- end \1 -->$"
+    text = re.sub(marks, block, page.read_text(encoding="utf-8"))
+    if missing := blocks.keys() - found:
+        raise KeyError(f"{page} has no place for {', '.join(sorted(missing))}")
+    return text
+
+
+def write(files: Mapping[Path, str], check: bool) -> int:
+    """Writes the files that change, or (check) names them and returns 1."""
+    stale = False
+    for path, new in files.items():
+        if path.is_file() and path.read_text(encoding="utf-8") == new:
+            continue
+        stale = True
+        if not check:
+            path.write_text(new, encoding="utf-8")
+        print(f"{path}: stale; run the script again" if check else f"{path}: written")
+    return int(check and stale)
