@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 from kille_env.core.text import printable
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.store import Store
-from kille_training.arena.work import Failure, Outcome
+from kille_training.arena.work import Outcome
 from kille_training.reports.standings import renderable
 
 LINE_SECONDS = 10.0
@@ -58,7 +58,10 @@ class LiveStandings:
         self._tables: list[RichTable] = []
         self._out: set[str] = set()
         self._live = Live(
-            console=self.console, get_renderable=self._shown, refresh_per_second=4, transient=True
+            console=self.console,
+            get_renderable=lambda: Group(*self._tables, self._progress),
+            refresh_per_second=4,
+            transient=True,
         )
         self._next, self._began, self._done, self._before, self._total = 0.0, 0.0, 0, 0, 1
 
@@ -81,14 +84,15 @@ class LiveStandings:
     def played(self, outcome: Outcome) -> None:
         """See `arena.tournament.Progress`."""
         if outcome.failure is not None:
-            self._say_out(self._store.entrants()[outcome.failure.entrant].name, outcome.failure)
+            name = self._store.entrants()[outcome.failure.entrant].name
+            if name not in self._out:  # several processes may play with it at that moment
+                self._out.add(name)
+                self._say(printable(f"{name} is out: {outcome.failure.reason}"))
         else:
             self._done += outcome.unit.deals
         self._progress.update(self._task, completed=self._done)
         now = time.monotonic()
-        if now < self._next:
-            return
-        if self.console.is_terminal and not self._with_standings:
+        if now < self._next or (self.console.is_terminal and not self._with_standings):
             return
         if self.console.is_terminal:
             self._tables = self._standings()
@@ -101,12 +105,6 @@ class LiveStandings:
             self._say(text)
             self._next = now + LINE_SECONDS
 
-    def _say_out(self, name: str, failure: Failure) -> None:
-        """Says it once: several processes may play with the entrant at that moment."""
-        if name not in self._out:
-            self._out.add(name)
-            self._say(printable(f"{name} is out: {failure.reason}"))
-
     def _standings(self) -> list[RichTable]:
         most = max(5, self.console.size.height // max(1, len(self._tables)) - 8)
         result = TournamentResult.of(self._store, self._episode, None)
@@ -114,9 +112,6 @@ class LiveStandings:
             renderable(rows, f"{seats} seats", result.measure, most)
             for seats, rows in result.standings.items()
         ]
-
-    def _shown(self) -> Group:
-        return Group(*self._tables, self._progress)
 
     def _say(self, text: str) -> None:
         self.console.print(text, highlight=False, markup=False, soft_wrap=True)
