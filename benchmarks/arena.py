@@ -24,12 +24,7 @@ from scipy.stats import norm
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_agents.population.roster import population
-from kille_agents.rules_of_thumb.byteskille import (
-    DEALT,
-    TAKEN,
-    ByteskilleRuleOfThumb,
-    threshold_array,
-)
+from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
@@ -77,7 +72,7 @@ def rotations(
 
 def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
     """Returns the threshold player with thresholds so many types higher."""
-    thresholds = threshold_array(DEALT, TAKEN)
+    thresholds = THRESHOLDS.copy()
     thresholds[thresholds > 0] += steps
     player = ByteskilleRuleOfThumb(SEATS, rules, thresholds)
     player.name = f"threshold {steps:+d}" if steps else "threshold"

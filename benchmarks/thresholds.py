@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 from kille_agents import ByteskilleRuleOfThumb, best_actions
-from kille_agents.rules_of_thumb.byteskille import knows_a_lower
+from kille_agents.rules_of_thumb.byteskille import card, knows_a_lower, position
 from kille_env import make_batch
 from kille_env.cards.pack import Kind
 from kille_env.core.batch import Batch
@@ -29,7 +29,6 @@ def play_both_ways(
     That is its card (-1: it was never asked), whether it had been made to take it, and how many
     were to come after it.
     """
-    layout = {part.name: part.slice for part in batch.spec.observation(batch.num_players)}
     totals = []
     held = np.full((3, batch.num_tables), -1)
     for forced in (STAND, SWAP):
@@ -38,13 +37,13 @@ def play_both_ways(
         used = np.zeros(batch.num_tables, dtype=bool)
         while (batch.seat >= 0).any():
             actions = best_actions(policy.probabilities(batch.observation, batch.mask))
-            parts = {name: batch.observation[:, where] for name, where in layout.items()}
+            seen = policy.see(batch.observation)
             free = (batch.seat == seat) & (batch.mask[:, STAND] == 1) & ~used
-            free &= ~knows_a_lower(parts)
+            free &= ~knows_a_lower(seen)
             used |= free
-            held[0, free] = batch.observation[free, layout["card"]].argmax(axis=1)
-            held[1, free] = 1 - batch.observation[free, layout["card_dealt"]][:, 0].astype(int)
-            held[2, free] = batch.observation[free, layout["to_come"]].sum(axis=1)
+            held[0, free] = card(seen)[free]
+            held[1, free] = 1 - seen["card_dealt"][free, 0].astype(int)
+            held[2, free] = position(seen)[1][free]
             actions[free] = forced
             batch.step(actions)
             total += batch.reward[:, seat]
@@ -60,18 +59,13 @@ def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> Non
         seeds = np.arange(deals) + number * deals
         for seat in range(num_players):
             policy = ByteskilleRuleOfThumb(num_players, batch.rules, table, asks=False)
-            gain, card, taken, to_come = play_both_ways(batch, policy, seat, seeds)
-            asked = card >= 0
-            np.add.at(gains, (taken[asked], to_come[asked], card[asked]), gain[asked])
+            gain, held, taken, to_come = play_both_ways(batch, policy, seat, seeds)
+            asked = held >= 0
+            np.add.at(gains, (taken[asked], to_come[asked], held[asked]), gain[asked])
         from_the_top = np.cumsum(gains[:, :, Kind.GO :: -1], axis=2)[:, :, ::-1]
         table[:, num_players, :num_players] = from_the_top.argmax(axis=2)
-        print(
-            num_players,
-            "kille",
-            np.round(gains[0, :, Kind.KI] / deals, 4).tolist(),
-            file=sys.stderr,
-            flush=True,
-        )
+        kille = np.round(gains[0, :, Kind.KI] / deals, 4)
+        print(num_players, "kille", kille.tolist(), file=sys.stderr, flush=True)
 
 
 def main() -> None:

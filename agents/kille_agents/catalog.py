@@ -9,7 +9,7 @@ from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_agents.search import FlatSearch, TreeSearch
-from kille_agents.tabular import TABULAR, load_tabular_file, tabular_file
+from kille_agents.tabular import TABULAR, load_tabular, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
@@ -112,7 +112,7 @@ def load_policy(
 
         return load_sb3(path, game, num_players, rules, trust=trust)
     if (file := tabular_file(path)) is not None:
-        return load_tabular_file(file, game, num_players, rules)
+        return load_tabular(file, game, num_players, rules)
     if path.exists():
         return load_network(path, game, num_players, rules)
     if is_entry_point(name):

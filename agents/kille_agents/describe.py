@@ -19,9 +19,10 @@ from kille_agents.metadata import Metadata
 from kille_agents.network import policy_folder, read_network
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import rule_of_thumb_class
-from kille_agents.tabular import BROKEN, TABULAR, read_metadata, tabular_file
+from kille_agents.tabular import TABULAR, read_metadata, tabular_file
 from kille_env.core.text import counted, listed
 from kille_env.errors import PolicyError, did_you_mean
+from kille_env.files import BROKEN
 
 MEASURED = Path(str(files("kille_agents.population"))) / "measured.json"
 """What the players that come with the suite have earned."""
@@ -128,7 +129,7 @@ def _library_model(path: Path) -> About:
 
 
 def _tabular(name: str, file: Path, game: str | None) -> About:
-    _, metadata = read_metadata(file)
+    metadata = read_metadata(file)
     _check_game(name, metadata.game, game)
     made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(metadata.made.items()))
     solution = _beside(file, SOLUTION) if file.name == TABULAR else None

@@ -1,8 +1,8 @@
 """What a saved policy was made for, and how another table differs from that."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
@@ -18,12 +18,35 @@ class Metadata:
         game_version: Version of the game whose observations it reads.
         num_players: Seats.
         rules: Every switch with its value.
+        made: How it was made, for people.
     """
+
+    KINDS: ClassVar[dict[str, type]] = {
+        "game": str,
+        "game_version": int,
+        "num_players": int,
+        "rules": dict,
+        "made": dict,
+    }
 
     game: str
     game_version: int
     num_players: int
     rules: Mapping[str, Any]
+    made: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Self:
+        """Returns what a file says.
+
+        Raises:
+            ValueError: Something is missing, or of another type; the message names it.
+        """
+        for name, kind in cls.KINDS.items():
+            value = content.get(name)
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ValueError(f"{name} is {value!r}, expected {kind.__name__}")
+        return cls(**{name: content[name] for name in cls.KINDS})
 
     def check(self, what: str, game: str, num_players: int, rules: Rules) -> None:
         """Refuses a table that the policy was not made for.

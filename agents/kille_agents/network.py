@@ -8,10 +8,10 @@ that fit the processor's cache.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -28,20 +28,9 @@ WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 1"
 ACTIVATIONS = ("tanh", "relu")
 CHUNK = 4096
-_KINDS: dict[str, type] = {
-    "game": str,
-    "game_version": int,
-    "num_players": int,
-    "rules": dict,
-    "observation_width": int,
-    "num_actions": int,
-    "activation": str,
-    "made": dict,
-}
-"""What `policy.json` must hold, beside the list of layers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NetworkMetadata(Metadata):
     """What a network was made for: the content of `policy.json`.
 
@@ -50,14 +39,20 @@ class NetworkMetadata(Metadata):
         num_actions: A, actions that it knows.
         layers: Units of each hidden layer.
         activation: "tanh" or "relu", after each hidden layer.
-        made: How it was made, for people: recipe, seed, decisions, versions of the libraries.
     """
+
+    KINDS: ClassVar[dict[str, type]] = {
+        **Metadata.KINDS,
+        "observation_width": int,
+        "num_actions": int,
+        "layers": tuple,
+        "activation": str,
+    }
 
     observation_width: int
     num_actions: int
     layers: tuple[int, ...]
     activation: str
-    made: Mapping[str, Any]
 
 
 class NetworkPolicy:
@@ -244,14 +239,8 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
         content["layers"] = tuple(content["layers"])
-        names = {field.name for field in fields(NetworkMetadata)}
-        if set(content) != names:
-            raise KilleError(f"its keys are {sorted(content)}, expected {sorted(names)}")
-        for name, kind in _KINDS.items():
-            if not isinstance(content[name], kind) or isinstance(content[name], bool):
-                raise KilleError(f"{name} is {content[name]!r}")
         if not all(type(units) is int and units > 0 for units in content["layers"]):
             raise KilleError(f"layers is {list(content['layers'])!r}")
-        return NetworkMetadata(**content), digest
+        return NetworkMetadata.read(content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None

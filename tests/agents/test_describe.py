@@ -11,9 +11,10 @@ from kille_agents import NetworkMetadata, NetworkPolicy, save_network
 from kille_agents.about import NOT_MEASURED, About
 from kille_agents.catalog import BASELINES, baselines
 from kille_agents.describe import describe_player, measured, measured_lines
+from kille_agents.metadata import Metadata
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
-from kille_agents.tabular import TabularMetadata, TabularPolicy, save_tabular
+from kille_agents.tabular import TabularPolicy, save_tabular
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 
@@ -67,7 +68,10 @@ def network(folder):
     features = width(spec.observation(3))
     rules = spec.resolve(episode="deal").as_dict()
     made = {"by": "hand", "seed": 12345, "decisions": 12345, "with": {"python": "3"}}
-    metadata = NetworkMetadata("knack", 0, 3, rules, features, spec.num_actions, (4,), "tanh", made)
+    metadata = NetworkMetadata(
+        "knack", 0, 3, rules, made,
+        observation_width=features, num_actions=spec.num_actions, layers=(4,), activation="tanh",
+    )  # fmt: skip
     weights = {
         "weight.0": np.zeros((4, features), np.float32),
         "bias.0": np.zeros(4, np.float32),
@@ -112,7 +116,7 @@ def test_a_broken_evaluation_is_named(tmp_path, text):
 
 def test_a_tabular_policy_says_how_far_it_is_from_an_equilibrium(tmp_path):
     rules = kille_env.spec("byteskille").resolve(episode="deal").as_dict()
-    metadata = TabularMetadata("byteskille", 0, 2, rules, {"method": "dcfr", "iterations": 12345})
+    metadata = Metadata("byteskille", 0, 2, rules, {"method": "dcfr", "iterations": 12345})
     policy = TabularPolicy(metadata, np.zeros((1, 3), np.uint8), np.ones((1, 1)))
     file = save_tabular(policy, tmp_path / "policy")
     found = describe_player(file)
@@ -144,7 +148,7 @@ def test_a_player_of_another_game_is_refused(tmp_path):
         describe_player("byteskille/maniac", "knack")
     with pytest.raises(PolicyError, match="plays knack, not byteskille"):
         describe_player(network(tmp_path / "network"), "byteskille")
-    metadata = TabularMetadata("byteskille", 0, 2, {}, {})
+    metadata = Metadata("byteskille", 0, 2, {}, {})
     policy = TabularPolicy(metadata, np.zeros((1, 3), np.uint8), np.ones((1, 1)))
     with pytest.raises(PolicyError, match="plays byteskille, not knack"):
         describe_player(save_tabular(policy, tmp_path / "tabular"), "knack")

@@ -8,7 +8,8 @@ from env import knack_tables, krypkille_tables
 from env.trick_tables import Table, play
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
-from kille_agents.rules_of_thumb.kille_hands import chance_of_higher, ranks
+from kille_agents.rules_of_thumb.kille_hands import ranks
+from kille_agents.rules_of_thumb.kungsholmskille import chance_of_higher
 from kille_env.errors import PolicyError
 from kille_env.tricktaking.tricks import TYPES
 from kille_training.evaluation.duplicate import payoff
@@ -84,9 +85,10 @@ def test_another_table_is_refused(game):
 
 
 def test_ranks_of_a_hand():
-    hand = play("krypkille", "L9 BL L9 KI L2 | L1 L6 L10 VH KA").part("hand", 0)
-    assert ranks(np.array([hand])).tolist() == [[0, 4, 11, 11, 20]]
-    assert ranks(np.zeros((1, len(hand)))).tolist() == [[-1] * 5]
+    table = play("krypkille", "L9 BL L9 KI L2 | L1 L6 L10 VH KA")
+    rule, seen = RULES_OF_THUMB["krypkille"](2, table.rules), table.batch.observe(0)
+    assert ranks(rule.see(seen)).tolist() == [[0, 4, 11, 11, 20]]
+    assert ranks(rule.see(np.zeros_like(seen))).tolist() == [[-1] * 5]
 
 
 def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():

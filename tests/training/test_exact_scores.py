@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from kille_agents.greedy import Greedy
-from kille_agents.rules_of_thumb.byteskille import (
-    DEALT,
-    TAKEN,
-    ByteskilleRuleOfThumb,
-    threshold_array,
-)
+from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
@@ -36,7 +31,7 @@ def played(policies, lineup, rules):
 @pytest.mark.parametrize("switches", [{"fraga": "off"}, {"max_redeals": 1}])
 def test_exact_scores_are_the_mean_of_play(switches):
     rules = spec("byteskille").resolve({"episode": "deal", **switches})
-    bolder = threshold_array(DEALT, TAKEN)
+    bolder = THRESHOLDS.copy()
     bolder[bolder > 0] -= 2
     policies = (
         ByteskilleRuleOfThumb(SEATS, rules),

@@ -471,7 +471,7 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
         TabularPolicy(table.metadata, twice, np.concatenate([table.chances, table.chances[:1]]))
-    with pytest.raises(PolicyError, match="1 of 1 observations are not in the tabular policy"):
+    with pytest.raises(PolicyError, match="1 of 1 decisions cannot occur in the single deal"):
         table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
 
 

@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.tabular import (
-    TabularMatchPolicy,
-    TabularMetadata,
-    load_tabular_match,
-    save_tabular_match,
-)
+from kille_agents.metadata import Metadata
+from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
@@ -57,7 +53,7 @@ class Whim:
     name = "whim"
 
     def __init__(self, num_players: int, rules: object) -> None:
-        card = TabularMetadata("byteskille", 0, num_players, {})
+        card = Metadata("byteskille", 0, num_players, {})
         capped = isinstance(rules, dict) and rules.get("ante") == "deal"
         self.standing = standing_columns(card, capped)
         self.seen = np.union1d(self.standing, hand_columns(card))
@@ -366,18 +362,18 @@ def test_progress_is_reported() -> None:
 def test_a_saved_table_plays_the_same(three: Solved, tmp_path: Path) -> None:
     match, strategy = three
     table = match_policy_of(strategy, match, seconds=1.5)
-    path = save_tabular_match(table, tmp_path / "match")
-    loaded = load_tabular_match(path, "byteskille", 3, match.rules)
+    path = save_tabular(table, tmp_path / "match")
+    loaded = load_tabular(path, "byteskille", 3, match.rules)
     assert loaded.metadata == table.metadata
     first, second = (match_strategy_of(player, match) for player in (table, loaded))
     for one, other in zip(first.hands + first.buys, second.hands + second.buys, strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(PolicyError, match="seats"):
-        load_tabular_match(path, "byteskille", 2, match.rules)
+        load_tabular(path, "byteskille", 2, match.rules)
     bad = tmp_path / "bad.npz"
     bad.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(PolicyError, match=r"no tabular policy \(kille-match-table 1"):
-        load_tabular_match(bad, "byteskille", 3, match.rules)
+    with pytest.raises(PolicyError, match="is no tabular policy"):
+        load_tabular(bad, "byteskille", 3, match.rules)
 
 
 def test_a_table_says_that_it_does_not_know_a_situation(three: Solved) -> None:

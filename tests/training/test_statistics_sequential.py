@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kille_agents.rules_of_thumb.byteskille import (
-    DEALT,
-    TAKEN,
-    ByteskilleRuleOfThumb,
-    threshold_array,
-)
+from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.errors import KilleError
 from kille_env.playing import Players, play_out
 from kille_env.registry import make_batch, spec
@@ -25,7 +20,7 @@ BOUNDS = (-2.0, 4.0)
 def bank():
     """Real scores: a threshold player among two who stand earlier, by deal, over all seatings."""
     rules = spec("byteskille").resolve({"episode": "deal"})
-    bolder = threshold_array(DEALT, TAKEN)
+    bolder = THRESHOLDS.copy()
     bolder[bolder > 0] -= 2
     policies = (ByteskilleRuleOfThumb(3, rules), ByteskilleRuleOfThumb(3, rules, bolder))
     deals = 8000

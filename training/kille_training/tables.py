@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from kille_agents.catalog import BASELINES
-from kille_agents.network import SPECIFICATION, NetworkMetadata, policy_folder, read_network
+from kille_agents.metadata import Metadata
+from kille_agents.network import SPECIFICATION, policy_folder, read_network
 from kille_agents.population import ROSTER
-from kille_agents.tabular import TabularMetadata, read_metadata, tabular_file
+from kille_agents.tabular import read_metadata, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
@@ -49,14 +50,14 @@ def table_for(
     return seats, table.resolve(switches, episode=episode)
 
 
-def _made_for(player: PlayerLike) -> NetworkMetadata | TabularMetadata | None:
+def _made_for(player: PlayerLike) -> Metadata | None:
     """Returns the metadata of a policy, None if it has none."""
     if not isinstance(player, (str, Path)):
         return getattr(player, "metadata", None)
     if str(player) in BASELINES or str(player) in ROSTER:
         return None
     if (file := tabular_file(player)) is not None:
-        return read_metadata(file)[1]
+        return read_metadata(file)
     folder = policy_folder(player)
     if folder is not None and (folder / SPECIFICATION).is_file():
         return read_network(folder)[0]

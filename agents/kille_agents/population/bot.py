@@ -1,16 +1,19 @@
 """A member of the population: a policy by name, for every table of its game."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from kille_agents.population.habits import Maker, noisy
+import numpy as np
+
 from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import Policy
+from kille_env.policy import Policy, UniformPolicy
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
-BY_HAND = "hand-written from its description; untuned"
 
 
 @dataclass(frozen=True)
@@ -21,15 +24,15 @@ class Bot:
         name: "game/habit".
         split: "train" or "held_out".
         what: What it does.
-        make: Makes it for a table, under a name.
+        make: Makes it for a number of seats and rules.
         made: How it was made.
     """
 
     name: str
     split: str
     what: str
-    make: Maker
-    made: str = BY_HAND
+    make: Callable[[int, Rules], Policy]
+    made: str = "hand-written from its description; untuned"
 
     @property
     def game(self) -> str:
@@ -47,7 +50,38 @@ class Bot:
                 f"{self.name} plays {self.game}, not {rules.game}; "
                 f"`kille players {rules.game}` lists the players that do"
             )
-        return self.make(self.name, num_players, rules)
+        policy = self.make(num_players, rules)
+        policy.name = self.name
+        return policy
+
+
+class Noisy:
+    """A policy that does anything legal in a share of its decisions, else what another does."""
+
+    name = "noisy"
+
+    def __init__(self, policy: Policy, share: float) -> None:
+        self.policy, self.share = policy, share
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the weighted mean of the two; see `Policy`."""
+        anything = UniformPolicy().probabilities(observation, mask)
+        return (1.0 - self.share) * self.policy.probabilities(
+            observation, mask
+        ) + self.share * anything
+
+
+def by_habit(usual: type[RuleOfThumb], habit: str, split: str, what: str, /, **changes: Any) -> Bot:
+    """Returns a bot that plays like a rule of thumb, but for what is changed.
+
+    Args:
+        usual: The rule of thumb.
+        habit: What the bot is called behind "game/".
+        split: "train" or "held_out".
+        what: What it does.
+        changes: Habits by phase, and what else the rule of thumb takes.
+    """
+    return Bot(f"{usual.game}/{habit}", split, what, partial(usual, **changes))
 
 
 def noisy_bots(usual: type[RuleOfThumb], *, tipsy: str, drunk: str) -> tuple[Bot, Bot]:
@@ -58,8 +92,13 @@ def noisy_bots(usual: type[RuleOfThumb], *, tipsy: str, drunk: str) -> tuple[Bot
         tipsy: Split of the one that plays anything in a fifth of its decisions.
         drunk: Split of the one that plays anything in half of them.
     """
-    what = "the rule of thumb, but every {} decision is anything legal"
-    return (
-        Bot(f"{usual.game}/tipsy", tipsy, what.format("fifth"), noisy(usual, 0.2)),
-        Bot(f"{usual.game}/drunk", drunk, what.format("second"), noisy(usual, 0.5)),
-    )
+
+    def noisy(habit: str, split: str, often: str, share: float) -> Bot:
+        return Bot(
+            f"{usual.game}/{habit}",
+            split,
+            f"the rule of thumb, but every {often} decision is anything legal",
+            lambda num_players, rules: Noisy(usual(num_players, rules), share),
+        )
+
+    return noisy("tipsy", tipsy, "fifth", 0.2), noisy("drunk", drunk, "second", 0.5)

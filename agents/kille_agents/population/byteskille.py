@@ -5,29 +5,23 @@ vara klokt att utnyttja denna möjlighet". The other habits are those that peopl
 that they may get rid of once: what they find good enough, what they look at, and what they hope.
 """
 
-from collections.abc import Callable
-from functools import cache
-from importlib.resources import as_file, files
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, noisy_bots
-from kille_agents.population.habits import (
-    Habit,
-    Maker,
-    Renamed,
-    Seen,
-    always,
-    by_habit,
-)
+from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, by_habit, noisy_bots
 from kille_agents.rules_of_thumb.byteskille import (
-    DEALT,
-    MOST_TO_COME,
-    TAKEN,
+    THRESHOLDS,
     ByteskilleRuleOfThumb,
+    card,
     knows_a_lower,
-    threshold_array,
+    low_kille,
+    position,
+    reaches,
+    turn,
 )
+from kille_agents.rules_of_thumb.habits import Condition, Seen, always
 from kille_agents.tabular import SUFFIX, load_tabular
 from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
@@ -36,71 +30,29 @@ from kille_env.registry import spec
 
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15
 SHIFT = 2  # types by which the restless and the contented differ from the rule of thumb
+SOLVED = Path(__file__).parent / "solved"
 
-Content = Callable[[Seen], np.ndarray]
-"""Whether it is content with its card, [n] bool."""
-
-_USUAL = threshold_array(DEALT, TAKEN)
-
-
-def turn(content: Content, asks: str = "bad", calls: bool = False) -> Habit:
-    """Returns the habit of swapping what it is not content with.
-
-    Args:
-        content: What it is content with.
-        asks: Whether it asks for better cards where it may: "never", with a "bad" card, "always".
-        calls: Whether a gok ends the round at once.
-    """
-
-    def habit(seen: Seen) -> np.ndarray:
-        good = content(seen)
-        question = {"never": np.zeros(len(seen)), "bad": ~good, "always": np.ones(len(seen))}[asks]
-        return seen.wishes(stand=0.5, swap=~good, ask=2.0 * question, call=4.0 * calls)
-
-    return habit
+usual = reaches(THRESHOLDS)
+"""Whether the rule of thumb is content with its card."""
 
 
-def usual(seen: Seen) -> np.ndarray:
-    """Returns whether the rule of thumb is content, [n] bool."""
-    return _thumb(seen.num_players, seen.rules).keeps(seen)
-
-
-def nothing(seen: Seen) -> np.ndarray:
-    """Is content with nothing."""
-    return np.zeros(len(seen), dtype=np.bool_)
-
-
-def anything(seen: Seen) -> np.ndarray:
-    """Is content with everything."""
-    return np.ones(len(seen), dtype=np.bool_)
-
-
-def low_kille(seen: Seen) -> np.ndarray:
-    """Returns whether it holds a kille that is out at the showdown, [n] bool."""
-    return (seen["card"][:, Kind.KI] != 0) & (seen["card_high"][:, 0] == 0)
-
-
-def at_least(kind: int) -> Content:
+def at_least(kind: int) -> Condition:
     """Returns contentment with every card from a type up, but not with a low kille."""
-    return lambda seen: (seen["card"].argmax(axis=1) >= kind) & ~low_kille(seen)
+    return lambda seen: (card(seen) >= kind) & ~low_kille(seen)
 
 
 def ladder(seen: Seen) -> np.ndarray:
     """The dealer from lilja 7 up, each seat before it one card lower; or with a known lower one."""
-    to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
-    good = seen["card"].argmax(axis=1) >= np.maximum(LILJA_7 - to_come, KRANSEN + 1)
-    knows = knows_a_lower(seen)
-    return (good | knows) & ~low_kille(seen)
+    good = card(seen) >= np.maximum(LILJA_7 - position(seen)[1], KRANSEN + 1)
+    return (good | knows_a_lower(seen)) & ~low_kille(seen)
 
 
 def dealt_or_not(seen: Seen) -> np.ndarray:
     """By the rule of thumb's thresholds for a card that was dealt, and nothing is remembered."""
-    dealt_in = seen["in_hand"].sum(axis=1, dtype=np.int64)
-    to_come = np.minimum(seen["to_come"].sum(axis=1, dtype=np.int64), MOST_TO_COME)
-    return (seen["card"].argmax(axis=1) >= _USUAL[0, dealt_in, to_come]) & ~low_kille(seen)
+    return (card(seen) >= THRESHOLDS[0, *position(seen)]) & ~low_kille(seen)
 
 
-def as_before(follows: bool) -> Content:
+def as_before(follows: bool) -> Condition:
     """Returns contentment when the seat before stood (`follows`), or when it did not."""
 
     def content(seen: Seen) -> np.ndarray:
@@ -117,138 +69,117 @@ def keeps_killes(seen: Seen) -> np.ndarray:
     return usual(seen) | (seen["card"][:, Kind.KI] != 0)
 
 
-@cache
-def _thumb(num_players: int, rules: Rules) -> ByteskilleRuleOfThumb:
-    """Returns the rule of thumb of a table; making it takes longer than a few decisions."""
-    return ByteskilleRuleOfThumb(num_players, rules)
-
-
-def shifted(by: int) -> Maker:
-    """Returns a maker of the rule of thumb with other thresholds."""
-    thresholds = np.where(_USUAL > 0, (_USUAL + by).clip(0, VARDSHUS), 0)
-
-    def make(name: str, num_players: int, rules: Rules) -> Policy:
-        return Renamed(name, ByteskilleRuleOfThumb(num_players, rules, thresholds))
-
-    return make
-
-
-def solved(name: str, num_players: int, rules: Rules) -> Policy:
-    """Returns the solved policy of a table, or else the rule of thumb under its name."""
-    folder = files("kille_agents.population") / "solved"
-    for preset in spec("byteskille").presets:
-        file = folder / f"{preset}-{num_players}{SUFFIX}"
-        if rules == spec("byteskille").resolve(preset, episode="deal") and file.is_file():
-            with as_file(file) as path:
-                return Renamed(name, load_tabular(path, "byteskille", num_players, rules))
-    return Renamed(name, ByteskilleRuleOfThumb(num_players, rules))
-
-
-def agreeable(seen: Seen) -> np.ndarray:
+def agrees_if_bad(seen: Seen) -> np.ndarray:
     """Agrees to deal again when it is not content itself."""
     bad = ~usual(seen)
     return seen.wishes(yes=2.0 * bad, defer=2.0 * bad, no=1.0)
 
 
-_AGREES = always(yes=2.0, defer=1.0)
-_REFUSES = always(no=1.0)
-_BUYS, _DECLINES = always(buy=1.0), always(decline=1.0)
+def shifted(by: int) -> np.ndarray:
+    """Returns other thresholds than those of the rule of thumb."""
+    return np.where(THRESHOLDS > 0, (THRESHOLDS + by).clip(0, VARDSHUS), 0)
 
 
-def plain(content: Content, asks: str = "bad", calls: bool = False, **habits: Habit) -> Maker:
-    """Returns a maker of a policy that swaps what it is not content with; see `turn`."""
-    return by_habit(ByteskilleRuleOfThumb, turn=turn(content, asks, calls), **habits)
+def solved(num_players: int, rules: Rules) -> Policy:
+    """Returns the solved policy of a table, or else the rule of thumb."""
+    for preset in spec("byteskille").presets:
+        file = SOLVED / f"{preset}-{num_players}{SUFFIX}"
+        if rules == spec("byteskille").resolve(preset, episode="deal") and file.is_file():
+            return load_tabular(file, "byteskille", num_players, rules)
+    return ByteskilleRuleOfThumb(num_players, rules)
 
+
+bot = partial(by_habit, ByteskilleRuleOfThumb)
 
 BOTS = (
-    Bot(
-        "byteskille/maniac",
+    bot(
+        "maniac",
         TRAIN,
         "swaps whatever it holds, a gok too; asks for better cards, agrees when asked, buys in",
-        plain(nothing, "always", answer_dealer=_AGREES, answer_third=_AGREES, buyin=_BUYS),
+        turn=always("ask", "swap"),
+        answer_dealer=always("yes", "defer"),
+        answer_third=always("yes", "defer"),
+        buyin=always("buy"),
     ),
-    Bot(
-        "byteskille/stone",
+    bot(
+        "stone",
         HELD_OUT,
         "never swaps, asks, agrees or buys in",
-        plain(anything, "never", answer_dealer=_REFUSES, answer_third=_REFUSES, buyin=_DECLINES),
+        turn=always("stand"),
+        buyin=always("decline"),
     ),
-    Bot(
-        "byteskille/skitkort",
+    bot(
+        "skitkort",
         TRAIN,
         "swaps a skitkort (blaren, blompottan, kransen) or a low kille; keeps every lilja",
-        plain(at_least(KRANSEN + 1)),
+        turn=turn(at_least(KRANSEN + 1)),
     ),
-    Bot(
-        "byteskille/lilja_seven",
+    bot(
+        "lilja_seven",
         HELD_OUT,
         "keeps lilja 7 and what is higher, wherever it sits and whatever the table",
-        plain(at_least(LILJA_7)),
+        turn=turn(at_least(LILJA_7)),
     ),
-    Bot(
-        "byteskille/matadors",
-        TRAIN,
-        "keeps matadors and high killes only",
-        plain(at_least(VARDSHUS)),
-    ),
-    Bot(
-        "byteskille/contented",
+    bot("matadors", TRAIN, "keeps matadors and high killes only", turn=turn(at_least(VARDSHUS))),
+    bot(
+        "contented",
         TRAIN,
         "the rule of thumb with every threshold two cards lower: swaps little",
-        shifted(-SHIFT),
+        thresholds=shifted(-SHIFT),
     ),
-    Bot(
-        "byteskille/restless",
+    bot(
+        "restless",
         HELD_OUT,
         "the rule of thumb with every threshold two cards higher: swaps much",
-        shifted(SHIFT),
+        thresholds=shifted(SHIFT),
     ),
     Bot(
         "byteskille/ladder",
         HELD_OUT,
         "as the dealer keeps lilja 7 and up, each seat before it one card lower; remembers which "
         "seat got a lower card from it",
-        plain(ladder),
+        partial(ByteskilleRuleOfThumb, turn=turn(ladder)),
         "hand-written, after what the solved strategies of three and four seats have in common",
     ),
-    Bot(
-        "byteskille/forgetful",
+    bot(
+        "forgetful",
         TRAIN,
         "the rule of thumb for a card that was dealt, whatever it has given away or got",
-        plain(dealt_or_not),
+        turn=turn(dealt_or_not),
     ),
-    Bot(
-        "byteskille/caller",
+    bot(
+        "caller",
         TRAIN,
         "the rule of thumb, but a gok is called at once, which the Swedish text advises against",
-        plain(usual, calls=True, gok=always(call=1.0)),
+        turn=turn(usual, calls=True),
+        gok=always("call"),
     ),
-    Bot(
-        "byteskille/harlequin",
+    bot(
+        "harlequin",
         HELD_OUT,
         "the rule of thumb, but never gives a kille away, low or not",
-        plain(keeps_killes),
+        turn=turn(keeps_killes),
     ),
-    Bot(
-        "byteskille/copycat",
+    bot(
+        "copycat",
         TRAIN,
         "stands when the seat before it stood, swaps when that swapped; else the rule of thumb",
-        plain(as_before(True)),
+        turn=turn(as_before(True)),
     ),
-    Bot(
-        "byteskille/contrary",
+    bot(
+        "contrary",
         HELD_OUT,
         "swaps when the seat before it stood, stands when that swapped; else the rule of thumb",
-        plain(as_before(False)),
+        turn=turn(as_before(False)),
     ),
-    Bot(
-        "byteskille/agreeable",
+    bot(
+        "agreeable",
         HELD_OUT,
         "the rule of thumb, but as one of the last two or three it agrees to deal again when its "
         "own card is bad, and it always buys in",
-        by_habit(
-            ByteskilleRuleOfThumb, answer_dealer=agreeable, answer_third=agreeable, buyin=_BUYS
-        ),
+        answer_dealer=agrees_if_bad,
+        answer_third=agrees_if_bad,
+        buyin=always("buy"),
     ),
     *noisy_bots(ByteskilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
     Bot(

@@ -25,11 +25,7 @@ RULES_OF_THUMB: dict[str, type[RuleOfThumb]] = {
 
 
 def rule_of_thumb(num_players: int, rules: Rules) -> RuleOfThumb:
-    """Returns the rule of thumb of a game, for a table.
-
-    Args:
-        num_players: Seats of the table.
-        rules: Its rules, which say the game.
+    """Returns the rule of thumb of the rules' game, for a table.
 
     Raises:
         PolicyError: The game has none.

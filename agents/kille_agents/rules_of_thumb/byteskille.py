@@ -27,9 +27,12 @@ players, 0.005 and 0.007 with three, over 20,000 duplicate deals.)
 Buying in depends on the pot: it buys where an equal share of it would be worth more than the price.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
-from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
+from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen, always, do_if
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
 
@@ -83,15 +86,77 @@ TAKEN: tuple[tuple[int, ...], ...] = (
 """For a seat that holds a card from a swap, and that knows of no lower one."""
 
 
-def threshold_array(
-    dealt: tuple[tuple[int, ...], ...], taken: tuple[tuple[int, ...], ...]
-) -> np.ndarray:
-    """Returns the two tables as one array [2, 21, 20]: own card or not, dealt in, to come."""
-    table = np.zeros((2, 21, 20), dtype=np.int64)
-    for kind, rows in enumerate((dealt, taken)):
-        for row in rows:
-            table[kind, len(row), : len(row)] = row
-    return table
+THRESHOLDS = np.zeros((2, 21, 20), dtype=np.int64)
+"""Both tables, [2, 21, 20]: own card or not, dealt in, to come."""
+for _kind, _rows in enumerate((DEALT, TAKEN)):
+    for _row in _rows:
+        THRESHOLDS[_kind, len(_row), : len(_row)] = _row
+
+
+def turn(content: Condition, asks: str = "bad", calls: bool = False) -> Habit:
+    """Returns the habit of swapping what it is not content with.
+
+    Args:
+        content: Whether it is content with its card.
+        asks: Whether it asks for better cards where it may: "never", with a "bad" card, "always".
+        calls: Whether a gok ends the round at once.
+    """
+
+    def habit(seen: Seen) -> np.ndarray:
+        good = content(seen)
+        question = {"never": 0.0, "bad": ~good, "always": 1.0}[asks]
+        return seen.wishes(stand=0.5, swap=~good, ask=2.0 * question, call=4.0 * calls)
+
+    return habit
+
+
+def reaches(thresholds: np.ndarray) -> Condition:
+    """Returns contentment with a card that reaches a threshold, and where a lower one is known.
+
+    Args:
+        thresholds: [2, 21, 20] as `THRESHOLDS`.
+    """
+
+    def content(seen: Seen) -> np.ndarray:
+        taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
+        good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
+        return np.where(low_kille(seen), position(seen)[0] == 2, good)
+
+    return content
+
+
+def card(seen: Seen) -> np.ndarray:
+    """Returns the type of the card in hand, [n]."""
+    return seen["card"].argmax(axis=1)
+
+
+def low_kille(seen: Seen) -> np.ndarray:
+    """Returns whether it holds a kille that is out at the showdown, [n] bool."""
+    return (seen["card"][:, Kind.KI] != 0) & (seen["card_high"][:, 0] == 0)
+
+
+def position(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how many were dealt in, and how many of them still come after the seat, [n] each."""
+    to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
+    return seen["in_hand"].sum(axis=1, dtype=np.int64), np.minimum(to_come, MOST_TO_COME)
+
+
+def knows_a_lower(seen: Seen) -> np.ndarray:
+    """Returns whether a seat whose turn is over is known to hold a lower card, [n] bool."""
+    known = seen["known"].astype(np.int64) - 1
+    moved = seen["to_come"] | seen["on_turn"] | seen["chopped"] | (1 - seen["in_hand"])
+    lower = (known >= 0) & (known < card(seen)[:, None]) & (moved == 0)
+    return lower[:, 1:].any(axis=1)
+
+
+def buying_is_worth_it(seen: Seen) -> np.ndarray:
+    """Returns whether an equal share of the pot is worth more than buying in costs, [n] bool.
+
+    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
+    """
+    powers = 1 << np.arange(16)
+    pot, price = seen["pot"] @ powers, seen["price"] @ powers
+    return pot + price > price * np.maximum(seen["in_hand"].sum(axis=1, dtype=np.int64), 2)
 
 
 class ByteskilleRuleOfThumb(RuleOfThumb):
@@ -99,65 +164,30 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
 
     game = "byteskille"
     what = "swaps what is lower than a threshold by position, table size and what it has seen"
+    habits: ClassVar = {
+        "gok": always("wait"),
+        "answer_dealer": always("no"),
+        "answer_third": always("no"),
+        "buyin": do_if("buy", buying_is_worth_it),
+    }
 
     def __init__(
         self,
         num_players: int,
         rules: Rules,
-        thresholds: np.ndarray | None = None,
+        thresholds: np.ndarray = THRESHOLDS,
         asks: bool = True,
+        **instead: Habit,
     ) -> None:
-        """Reads where the observation's parts lie.
+        """Sets its thresholds; see `RuleOfThumb`.
 
         Args:
             num_players: Seats of the table.
             rules: Its rules.
-            thresholds: Other thresholds, [2, 21, 20] as `threshold_array` returns them.
+            thresholds: [2, 21, 20] as `THRESHOLDS`.
             asks: Whether it asks for better cards where it may.
-
-        Raises:
-            PolicyError: The rules are not Byteskille's.
+            instead: Habits that replace its usual ones, by phase.
         """
-        super().__init__(num_players, rules)
-        self.thresholds = threshold_array(DEALT, TAKEN) if thresholds is None else thresholds
-        self.asks = asks
-
-    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much it wants each action, [N, A]."""
-        act, keeps = self.action, self.keeps(parts)
-        wishes = np.zeros(legal.shape)
-        wishes[:, act["stand"]], wishes[:, act["swap"]] = keeps, ~keeps
-        wishes[:, act["ask"]] = np.where(keeps, -1.0, 2.0 if self.asks else -1.0)
-        wishes[:, act["call"]] = -1.0
-        wishes[:, act["no"]] = 1.0
-        if legal[:, act["buy"]].any():
-            wishes[:, act["buy"]] = np.where(_is_worth_it(parts), 1.0, -1.0)
-        return wishes
-
-    def keeps(self, parts: Parts) -> np.ndarray:
-        """Returns whether it is content with its card, [N] bool."""
-        card = parts["card"].argmax(axis=1)
-        taken = 1 - parts["card_dealt"][:, 0].astype(np.int64)
-        dealt_in = parts["in_hand"].sum(axis=1, dtype=np.int64)
-        to_come = np.minimum(parts["to_come"].sum(axis=1, dtype=np.int64), MOST_TO_COME)
-        good = (card >= self.thresholds[taken, dealt_in, to_come]) | knows_a_lower(parts)
-        low_kille = (card == Kind.KI) & (parts["card_high"][:, 0] == 0)
-        return np.where(low_kille, dealt_in == 2, good)
-
-
-def knows_a_lower(parts: Parts) -> np.ndarray:
-    """Returns whether a seat whose turn is over is known to hold a lower card, [N] bool."""
-    known = parts["known"].astype(np.int64) - 1
-    moved = parts["to_come"] | parts["on_turn"] | parts["chopped"] | (1 - parts["in_hand"])
-    lower = (known >= 0) & (known < parts["card"].argmax(axis=1)[:, None]) & (moved == 0)
-    return lower[:, 1:].any(axis=1)
-
-
-def _is_worth_it(parts: Parts) -> np.ndarray:
-    """Returns whether an equal share of the pot is worth more than buying in costs, [N] bool.
-
-    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
-    """
-    powers = 1 << np.arange(16)
-    pot, price = parts["pot"] @ powers, parts["price"] @ powers
-    return pot + price > price * np.maximum(parts["in_hand"].sum(axis=1, dtype=np.int64), 2)
+        self.thresholds = thresholds
+        usual = turn(reaches(thresholds), "bad" if asks else "never")
+        super().__init__(num_players, rules, **{"turn": usual, **instead})

@@ -10,15 +10,32 @@ The reasons:
    one's own among them. What cannot head goes from the bottom as well.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
-from kille_agents.rules_of_thumb.kille_hands import ranks
-from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
-from kille_env.tricktaking.tricks import TYPES
+from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
+from kille_agents.rules_of_thumb.kille_hands import lead_cards, ranks
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
 KNOCK = 20.0  # worth to knock with: for example a kavall with a lilja 10 and a lilja 5
 EACH_KNOCKER = 1.0  # and so much more for each seat that has knocked
+
+
+def knock_with(more: float) -> Habit:
+    """Returns the habit of knocking with so much more in hand than the rule of thumb wants."""
+    return do_if("knock", lambda seen: enough(seen, more))
+
+
+def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
+    """Returns whether a hand is worth so much more than the rule of thumb knocks with, [n] bool.
+
+    A hand is worth its highest card, and a little of the next two.
+    """
+    held = np.sort(ranks(seen), axis=1)[:, ::-1].clip(min=0)
+    worth = held[:, 0] + SECOND * held[:, 1] + THIRD * held[:, 2]
+    return worth >= KNOCK + more + EACH_KNOCKER * seen["knockers"][:, 0]
 
 
 class FemkortskilleRuleOfThumb(RuleOfThumb):
@@ -26,20 +43,4 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
 
     game = "femkortskille"
     what = "knocks with a high hand, keeps the highest card for the fifth trick"
-
-    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much it wants each action, [N, A]."""
-        act = self.action
-        wishes = np.zeros(legal.shape)
-        if legal[:, act["knock"]].any():
-            enough = worth_of(parts) >= KNOCK + EACH_KNOCKER * parts["knockers"][:, 0]
-            wishes[:, act["knock"]] = np.where(enough, 2.0, -1.0)
-        wishes[:, act["check"]] = 1.0
-        wishes[:, act["play BL"] :] = -np.arange(TYPES)
-        return wishes
-
-
-def worth_of(parts: Parts) -> np.ndarray:
-    """Returns what a hand is worth, [N]: its highest card, and a little of the next two."""
-    held = np.sort(ranks(parts["hand"]), axis=1)[:, ::-1].clip(min=0)
-    return held[:, 0] + SECOND * held[:, 1] + THIRD * held[:, 2]
+    habits: ClassVar = {"speak": knock_with(0.0), "play": lead_cards(-1)}

@@ -1,64 +1,101 @@
-"""Reading hands of Kille cards from observations of the trick games, many at once."""
+"""Hands of Kille cards in the trick games: how they are read, exchanged and played."""
 
 import numpy as np
 
-from kille_env.tricktaking.tricks import HAND, SLOTS, TYPES
+from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.tricktaking.tricks import HAND, SIZES, SLOTS, TYPES
+
+SKITKORT = KILLE_PACK.codes.index("KR")  # the highest of the three lowest
+LILJA_6 = KILLE_PACK.codes.index("L6")
+FAR_WORSE = TYPES * TYPES * HAND  # than any discard differs from another in worth
 
 
-def ranks(hand: np.ndarray) -> np.ndarray:
-    """Returns the ranks of hands from the lowest up, [N, 5], -1 behind the last card.
-
-    Args:
-        hand: The part "hand" of an observation, [N, 105].
-    """
-    cards = hand.reshape(-1, HAND, TYPES)
+def ranks(seen: Seen) -> np.ndarray:
+    """Returns the ranks of hands from the lowest up, [n, 5], -1 behind the last card."""
+    cards = seen["hand"].reshape(-1, HAND, TYPES)
     return np.where(cards.any(axis=2), cards.argmax(axis=2), -1)
 
 
-def chance_of_higher(
-    rank: np.ndarray, seen: np.ndarray, at_least: np.ndarray, below: np.ndarray
-) -> np.ndarray:
-    """Returns how likely a card of each other player is strictly higher than a rank.
-
-    Every unseen card that fits what is known of a player is taken to be equally likely.
-
-    Args:
-        rank: [N] the rank.
-        seen: [N, 21] how many cards of each type have been seen.
-        at_least: [N, P] no card of theirs is lower than this type.
-        below: [N, P] all of their cards are lower than this type.
-
-    Returns:
-        [N, P]; 1 where nothing fits.
-    """
-    kinds = np.arange(TYPES)
-    unseen = (2 - seen.astype(np.int64))[:, None, :]
-    fits = (kinds >= at_least[:, :, None]) & (kinds < below[:, :, None])
-    possible = (unseen * fits).sum(axis=2)
-    higher = (unseen * (fits & (kinds > rank[:, None, None]))).sum(axis=2)
-    return np.where(possible > 0, higher / np.maximum(possible, 1), 1.0)
+def lowest(seen: Seen) -> np.ndarray:
+    """Returns the rank of the lowest card in hand, [n]."""
+    return ranks(seen)[:, 0]
 
 
-def worth_of_discards(held: np.ndarray, kept_from: int, number: int) -> np.ndarray:
-    """Returns how much each of the first discards is worth, [N, D]: more for each low card in it.
+def has_skitkort(seen: Seen) -> np.ndarray:
+    """Returns whether the lowest card is a skitkort, [n] bool."""
+    return lowest(seen) <= SKITKORT
 
-    The lowest card and whatever ranks `kept_from` or higher stays. Of two lowest ones both do: one
-    can be given up to a trick, and no other seat can have an equal card.
+
+def play_cards(lead: int, follow: int) -> Habit:
+    """Returns the habit of playing high or low cards.
 
     Args:
-        held: [N, 5] ranks from the lowest up, as `ranks` returns them.
-        kept_from: Lowest rank that is kept beside the lowest card.
-        number: D.
+        lead: 1 leads the highest card, -1 the lowest.
+        follow: 1 heads with the highest card that does, -1 with the lowest.
     """
+
+    def habit(seen: Seen) -> np.ndarray:
+        leads = seen["highest"].sum(axis=1) == 0
+        sign = np.where(leads, lead, follow)
+        return seen.wishes_from("play BL", sign[:, None] * np.arange(TYPES))
+
+    return habit
+
+
+def lead_cards(sign: int) -> Habit:
+    """Returns the habit of leading the highest card (1) or the lowest one (-1)."""
+    return lambda seen: seen.wishes_from("play BL", sign * np.arange(TYPES))
+
+
+def exchange_below(kept_from: int) -> Habit:
+    """Returns the habit of keeping the lowest card and what ranks `kept_from` or higher.
+
+    What is neither goes, the lowest of it first. Of two lowest cards both stay: one can be given up
+    to a trick, and no other seat can have an equal card.
+    """
+    return lambda seen: _discards(seen, _worth_below(seen, kept_from))
+
+
+def exchange_from(lowest_thrown: int) -> Habit:
+    """Returns the habit of discarding whatever ranks so high or higher, the highest first."""
+
+    def habit(seen: Seen) -> np.ndarray:
+        worth = ranks(seen) - lowest_thrown + 1
+        return _discards(seen, np.where(worth > 0, worth, -TYPES))
+
+    return habit
+
+
+def exchange_as_many(kept_from: int) -> Habit:
+    """Returns the habit of exchanging as many cards as the seat before it.
+
+    Args:
+        kept_from: What it exchanges when no seat has before it, as for `exchange_below`; and which
+            cards it picks.
+    """
+
+    def habit(seen: Seen) -> np.ndarray:
+        steps = seen.before("in_play")
+        many = np.where(steps > 0, seen.of_seat("exchanged", steps).astype(np.int64) - 1, -1)
+        others = (many[:, None] >= 0) & (many[:, None] != SIZES)
+        return _discards(seen, _worth_below(seen, kept_from), FAR_WORSE * others)
+
+    return habit
+
+
+def _worth_below(seen: Seen, kept_from: int) -> np.ndarray:
+    """Returns how much each card is to go, [n, 5]; see `exchange_below`."""
+    held = ranks(seen)
     goes = (held > held[:, :1]) & (held < kept_from)
-    return worth_of_sets(np.where(goes, kept_from - held, -TYPES), number)
+    return np.where(goes, kept_from - held, -TYPES)
 
 
-def worth_of_sets(worth: np.ndarray, number: int) -> np.ndarray:
-    """Returns how much each of the first discards is worth, [N, D]: the sum of its cards.
+def _discards(seen: Seen, worth: np.ndarray, less: np.ndarray | int = 0) -> np.ndarray:
+    """Returns wishes for the discards: the sum of what their cards are worth [n, 5].
 
-    Args:
-        worth: [N, 5] how much each card is to go, from the lowest card up.
-        number: D.
+    `less` [n, 32] is taken off each discard.
     """
-    return worth @ ((SLOTS[:number, None] >> np.arange(HAND)) & 1).T
+    sets = (SLOTS[:, None] >> np.arange(HAND)) & 1
+    number = seen.action["play BL"] - seen.action["discard"]
+    return seen.wishes_from("discard", (worth @ sets.T - less)[:, :number])

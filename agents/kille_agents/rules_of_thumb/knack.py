@@ -13,9 +13,12 @@ The reasons:
    the highest otherwise. What cannot take goes from the bottom, trumps last.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
-from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
+from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.games.knack.table import RANKS
 
 JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
@@ -23,6 +26,58 @@ EACH_JOINED = 0.1  # and so much more for each seat that has joined
 TRUMP, MISSING_TRUMP = 1.0, 0.12  # tricks that the highest trump counts, and less for each higher
 SIDE, MISSING_SIDE = 0.5, 0.15  # the same in another suit
 ABOVE_SIDE = 20.0  # a trump is worth more than any card of another suit
+CARDS = np.arange(4 * RANKS)
+
+
+def join_with(more: float) -> Habit:
+    """Returns the habit of joining with so many more tricks in hand than the rule of thumb."""
+
+    def habit(seen: Seen) -> np.ndarray:
+        seats = seen["joined"].shape[1]
+        bar = min(JOIN + EACH_SEAT * (seats - 2), MOST)
+        bar = bar + EACH_JOINED * seen["joined"].sum(axis=1)
+        return seen.wishes(knock=tricks_in_hand(seen) - bar - more)
+
+    return habit
+
+
+def play(seen: Seen) -> np.ndarray:
+    """Leads trumps and the highest cards, takes what it can; face down goes the lowest."""
+    worth = worth_of_cards(seen)
+    lead = 10.0 * ABOVE_SIDE * trumps(seen) - missing_above(seen)
+    last = seen["to_play"].sum(axis=1) == 1
+    takes = 10.0 * ABOVE_SIDE + np.where(last[:, None], -worth, worth)
+    follow = np.where(seen["takes"] != 0, takes, -worth)
+    openly = np.where(leads(seen)[:, None], lead, follow)
+    return seen.wishes_from("play 6C", np.hstack([openly, -worth]))
+
+
+def leads(seen: Seen) -> np.ndarray:
+    """Returns whether it leads, [n] bool."""
+    return seen["led"].sum(axis=1) == 0
+
+
+def trumps(seen: Seen) -> np.ndarray:
+    """Returns which cards are trumps, [n, 36] bool."""
+    return seen["trump"].argmax(axis=1)[:, None] == CARDS // RANKS
+
+
+def worth_of_cards(seen: Seen) -> np.ndarray:
+    """Returns how high cards are, [n, 36]; a trump is above all others."""
+    return CARDS % RANKS + ABOVE_SIDE * trumps(seen)
+
+
+def missing_above(seen: Seen) -> np.ndarray:
+    """Returns how many higher cards of its suit are not seen, by card, [n, 36]; -1 not held."""
+    return seen["above"].astype(np.float64) - 1.0
+
+
+def tricks_in_hand(seen: Seen) -> np.ndarray:
+    """Returns how many tricks a hand is worth, [n]."""
+    missing = missing_above(seen)
+    side, trump = SIDE - MISSING_SIDE * missing, TRUMP - MISSING_TRUMP * missing
+    tricks = np.where(trumps(seen), trump, side).clip(min=0.0)
+    return np.where(missing >= 0, tricks, 0.0).sum(axis=1)
 
 
 class KnackRuleOfThumb(RuleOfThumb):
@@ -30,47 +85,4 @@ class KnackRuleOfThumb(RuleOfThumb):
 
     game = "knack"
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
-
-    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much it wants each action, [N, A]."""
-        act = self.action
-        openly, down = act["play 6C"], act["play *6C"]
-        cards = np.arange(down - openly)
-        trumps = cards // RANKS == parts["trump"].argmax(axis=1)[:, None]
-        worth = cards % RANKS + ABOVE_SIDE * trumps
-        missing = missing_above(parts)
-        leads = parts["led"].sum(axis=1) == 0
-        last = parts["to_play"].sum(axis=1) == 1
-        lead = 10.0 * ABOVE_SIDE * trumps - missing
-        takes = 10.0 * ABOVE_SIDE + np.where(last[:, None], -worth, worth)
-        follow = np.where(parts["takes"] != 0, takes, -worth)
-        wishes = np.zeros(legal.shape)
-        if legal[:, act["knock"]].any():
-            bar = bar_to_join(parts, self.num_players)
-            wishes[:, act["knock"]] = tricks_in_hand(parts, missing, trumps) - bar
-        wishes[:, openly:down] = np.where(leads[:, None], lead, follow)
-        wishes[:, down:] = -worth
-        return wishes
-
-
-def missing_above(parts: Parts) -> np.ndarray:
-    """Returns how many higher cards of its suit are not seen, by card, [N, 36]; -1 not held."""
-    return parts["above"].astype(np.float64) - 1.0
-
-
-def tricks_in_hand(parts: Parts, missing: np.ndarray, trumps: np.ndarray) -> np.ndarray:
-    """Returns how many tricks a hand is worth, [N].
-
-    Args:
-        parts: The observations.
-        missing: [N, 36], see `missing_above`.
-        trumps: [N, 36] whether a card is a trump.
-    """
-    tricks = np.where(trumps, TRUMP - MISSING_TRUMP * missing, SIDE - MISSING_SIDE * missing)
-    return np.where(missing >= 0, tricks.clip(min=0.0), 0.0).sum(axis=1)
-
-
-def bar_to_join(parts: Parts, num_players: int) -> np.ndarray:
-    """Returns with how many tricks in hand it joins, [N]."""
-    bar = min(JOIN + EACH_SEAT * (num_players - 2), MOST)
-    return bar + EACH_JOINED * parts["joined"].sum(axis=1)
+    habits: ClassVar = {"join": join_with(0.0), "play": play}

@@ -14,14 +14,44 @@ The reasons:
    sure.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
-from kille_agents.rules_of_thumb.kille_hands import ranks, worth_of_discards
-from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
-from kille_env.tricktaking.tricks import TYPES
+from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
+from kille_agents.rules_of_thumb.kille_hands import exchange_below, lead_cards, lowest
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 
 EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
 DECLARE, DECLARE_FREELY = 0.7, 0.95  # how likely the last card has to be the lowest
+
+
+def declare_when(sure: float, free: float | None = None) -> Habit:
+    """Returns the habit of declaring a card that is the lowest so likely.
+
+    Args:
+        sure: How likely.
+        free: How likely where passing with the lowest card costs nothing; None is `sure`.
+    """
+
+    def condition(seen: Seen) -> np.ndarray:
+        costs = free is None or seen.rules["allpass_lowest"]
+        return chance_of_lowest(seen) >= (sure if costs else free)
+
+    return do_if("declare", condition)
+
+
+def chance_of_lowest(seen: Seen) -> np.ndarray:
+    """Returns how likely no other seat holds a card that beats its lowest, [n].
+
+    Equal cards are counted wherever the range of a player's cards lets them be.
+    """
+    own = lowest(seen)[:, None]
+    number = seen["may_hold"].astype(np.float64)
+    fits = (seen["at_least"] <= own) & (seen["below"] > own)
+    beats = seen["may_be_lower"] + seen["equal"] * (fits & bool(seen.rules["tie_beats_declarer"]))
+    higher = 1.0 - np.minimum(beats / np.maximum(number, 1.0), 1.0)
+    return np.where(seen["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
 
 
 class KrypkilleRuleOfThumb(RuleOfThumb):
@@ -32,29 +62,8 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
         "keeps one low card and high ones beside it; leads the highest card, declares when all the "
         "others most likely hold a higher one"
     )
-
-    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much it wants each action, [N, A]."""
-        act, held = self.action, ranks(parts["hand"])
-        discard, play = act["discard"], act["play BL"]
-        wishes = np.zeros(legal.shape)
-        if legal[:, act["declare"]].any():
-            sure = DECLARE if self.rules["allpass_lowest"] else DECLARE_FREELY
-            ties = bool(self.rules["tie_beats_declarer"])
-            wishes[:, act["declare"]] = chance_of_lowest(parts, held[:, 0], ties) - sure
-        if legal[:, discard].any():
-            wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
-        wishes[:, play:] = np.arange(TYPES)
-        return wishes
-
-
-def chance_of_lowest(parts: Parts, lowest: np.ndarray, ties: bool) -> np.ndarray:
-    """Returns how likely no other seat holds a card that beats its lowest, [N]; `ties`: equal do.
-
-    Equal cards are counted wherever the range of a player's cards lets them be.
-    """
-    number = parts["may_hold"].astype(np.float64)
-    fits = (parts["at_least"] <= lowest[:, None]) & (parts["below"] > lowest[:, None])
-    beats = parts["may_be_lower"] + parts["equal"] * (fits & ties)
-    higher = 1.0 - np.minimum(beats / np.maximum(number, 1.0), 1.0)
-    return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
+    habits: ClassVar = {
+        "discard": exchange_below(EXCHANGED),
+        "lead": lead_cards(1),
+        "guess": declare_when(DECLARE, DECLARE_FREELY),
+    }

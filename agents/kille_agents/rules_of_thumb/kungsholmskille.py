@@ -19,10 +19,13 @@ The reasons:
    because a pass hands the word to one other seat only.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
-from kille_agents.rules_of_thumb.kille_hands import chance_of_higher, ranks, worth_of_discards
-from kille_agents.rules_of_thumb.rule_of_thumb import Parts, RuleOfThumb
+from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_agents.rules_of_thumb.kille_hands import exchange_below, lowest, play_cards, ranks
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.tricktaking.tricks import TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
@@ -30,39 +33,74 @@ EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower t
 SHOW, SHOW_OF_TWO = 0.6, 0.8  # how likely the last card has to be the lowest
 
 
-class KungsholmskilleRuleOfThumb(RuleOfThumb):
-    """Plays Kungsholmskille; see the module's text for the reasons."""
-
-    game = "kungsholmskille"
-    what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
-
-    def choose(self, parts: Parts, legal: np.ndarray) -> np.ndarray:
-        """Returns how much it wants each action, [N, A]."""
-        act, held = self.action, ranks(parts["hand"])
-        discard, play = act["discard"], act["play BL"]
-        strength = strength_of(held)
-        wishes = np.zeros(legal.shape)
-        wishes[:, act["knock"]] = strength - KNOCK
-        wishes[:, act["stay"]] = strength - STAY
-        if legal[:, act["show"]].any():
-            two = parts["in_play"].sum(axis=1) == 2
-            sure = np.where(two, SHOW_OF_TWO, SHOW)
-            wishes[:, act["show"]] = chance_of_lowest(parts, held) - sure
-        if legal[:, discard].any():
-            wishes[:, discard:play] = worth_of_discards(held, EXCHANGED, play - discard)
-        leads = parts["highest"].sum(axis=1) == 0
-        wishes[:, play:] = np.where(leads[:, None], np.arange(TYPES), -np.arange(TYPES))
-        return wishes
+def knock_with(bar: float) -> Habit:
+    """Returns the habit of knocking with a hand that is stronger than this."""
+    return lambda seen: seen.wishes(knock=strength(seen) - bar)
 
 
-def strength_of(held: np.ndarray) -> np.ndarray:
-    """Returns how far the other cards stand above the lowest on average, [N]; `held` [N, 5]."""
+def stay_with(bar: float) -> Habit:
+    """Returns the habit of staying with a hand at least so strong."""
+    return lambda seen: seen.wishes(stay=strength(seen) - bar)
+
+
+def show_when(sure: float, of_two: float | None = None) -> Habit:
+    """Returns the habit of showing a card that is the lowest so likely; `of_two`: with two in."""
+
+    def habit(seen: Seen) -> np.ndarray:
+        two = seen["in_play"].sum(axis=1) == 2
+        return seen.wishes(show=chance_of_lowest(seen) - np.where(two, of_two or sure, sure))
+
+    return habit
+
+
+def strength(seen: Seen) -> np.ndarray:
+    """Returns how far the other cards of a hand stand above the lowest on average, [n]."""
+    held = ranks(seen)
     others = held[:, 1:] >= 0
     total = np.where(others, held[:, 1:], 0).sum(axis=1)
     return total / np.maximum(others.sum(axis=1), 1) - held[:, 0]
 
 
-def chance_of_lowest(parts: Parts, held: np.ndarray) -> np.ndarray:
-    """Returns how likely all the others hold a higher card than its lowest, [N]."""
-    higher = chance_of_higher(held[:, 0], parts["seen"], parts["at_least"], parts["below"])
-    return np.where(parts["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
+def chance_of_lowest(seen: Seen) -> np.ndarray:
+    """Returns how likely all the others hold a higher card than its lowest, [n]."""
+    higher = chance_of_higher(lowest(seen), seen["seen"], seen["at_least"], seen["below"])
+    return np.where(seen["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
+
+
+def chance_of_higher(
+    rank: np.ndarray, seen: np.ndarray, at_least: np.ndarray, below: np.ndarray
+) -> np.ndarray:
+    """Returns how likely a card of each other player is strictly higher than a rank.
+
+    Every unseen card that fits what is known of a player is taken to be equally likely.
+
+    Args:
+        rank: [N] the rank.
+        seen: [N, 21] how many cards of each type have been seen.
+        at_least: [N, P] no card of theirs is lower than this type.
+        below: [N, P] all of their cards are lower than this type.
+
+    Returns:
+        [N, P]; 1 where nothing fits.
+    """
+    kinds = np.arange(TYPES)
+    unseen = (2 - seen.astype(np.int64))[:, None, :]
+    fits = (kinds >= at_least[:, :, None]) & (kinds < below[:, :, None])
+    possible = (unseen * fits).sum(axis=2)
+    higher = (unseen * (fits & (kinds > rank[:, None, None]))).sum(axis=2)
+    return np.where(possible > 0, higher / np.maximum(possible, 1), 1.0)
+
+
+class KungsholmskilleRuleOfThumb(RuleOfThumb):
+    """Plays Kungsholmskille; see the module's text for the reasons."""
+
+    game = "kungsholmskille"
+    what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
+    habits: ClassVar = {
+        "bud1": knock_with(KNOCK),
+        "fold": stay_with(STAY),
+        "exchange": exchange_below(EXCHANGED),
+        "bud2": knock_with(KNOCK),
+        "play": play_cards(lead=1, follow=-1),
+        "show": show_when(SHOW, SHOW_OF_TWO),
+    }

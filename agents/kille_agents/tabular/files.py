@@ -4,7 +4,6 @@ They are read without pickle, so nothing in them can run.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,6 @@ from kille_env.files import BROKEN
 SUFFIX = ".npz"
 TABULAR = "policy.npz"
 """What a tabular policy is called in the folder of a solution."""
-
-
-@dataclass(frozen=True)
-class TabularMetadata(Metadata):
-    """What a tabular policy was made for.
-
-    Attributes:
-        made: How it was made, for people.
-    """
-
-    made: Mapping[str, Any] = field(default_factory=dict)
 
 
 def tabular_file(path: str | Path) -> Path | None:
@@ -53,58 +41,71 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
 
 
 def read_arrays(
-    path: Path, expected: str | None, names: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads what a file says it is for, and arrays out of it.
+    path: Path, wanted: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Any], Metadata, dict[str, np.ndarray]]:
+    """Reads what a file says it is for, its metadata, and its arrays, all of numbers.
 
     Args:
         path: The file.
-        expected: Its format; None takes any.
-        names: The arrays, all of numbers.
+        wanted: Names of the arrays by format.
 
     Raises:
         PolicyError: It is no such file, or cannot be read.
     """
     try:
         about, found = files.read_arrays(path)
-        arrays = {name: found[name] for name in names}
-        if expected not in (None, about["format"]):
+        if about["format"] not in wanted:
             raise ValueError(f"its format is {about['format']!r}")
-        if strange := [name for name in names if arrays[name].dtype.kind not in "iuf"]:
+        arrays = {name: found[name] for name in wanted[about["format"]]}
+        if strange := [name for name, array in arrays.items() if array.dtype.kind not in "iuf"]:
             raise ValueError(f"{strange[0]} is no array of numbers")
-        return about, arrays
+        return about, Metadata.read(about), arrays
     except BROKEN as error:
-        kind = f" ({expected})" if expected else ""
-        raise PolicyError(f"{path} is no tabular policy{kind}: {error}") from None
+        raise PolicyError(f"{path} is no tabular policy: {error}") from None
 
 
-def read_metadata(path: Path) -> tuple[str, TabularMetadata]:
-    """Reads the format of a tabular policy and what it was made for.
+class Index:
+    """Finds rows of bytes."""
 
-    Raises:
-        PolicyError: It is no tabular policy, or cannot be read.
-    """
-    about, _ = read_arrays(path, None, ())
-    return str(about["format"]), metadata_of(about, path)
+    def __init__(self, rows: np.ndarray, name: str, where: str) -> None:
+        """Sorts the rows.
 
+        Args:
+            rows: [K, F] uint8, each once.
+            name: What errors call the policy.
+            where: Where all that can be asked about occurs, for errors.
 
-def metadata_of(about: Mapping[str, Any], path: Path) -> TabularMetadata:
-    """Returns what a tabular policy was made for.
+        Raises:
+            PolicyError: A row occurs twice.
+        """
+        keys = _row_keys(rows)
+        self.order, self._name, self._where = np.argsort(keys), name, where
+        self._keys = keys[self.order]
+        if (self._keys[1:] == self._keys[:-1]).any():
+            raise PolicyError(f"a row occurs twice in the tabular policy {name}")
 
-    Raises:
-        PolicyError: Something is missing, or of another type; the message names it.
-    """
-    kinds = {"game": str, "game_version": int, "num_players": int, "rules": dict, "made": dict}
-    for name, kind in kinds.items():
-        if not isinstance(about.get(name), kind):
+    def find(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the number of each row [N, F].
+
+        Raises:
+            PolicyError: A row is unknown.
+        """
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64)
+        keys = _row_keys(rows)
+        places, unknown = np.searchsorted(self._keys, keys), np.ones(len(keys), dtype=np.bool_)
+        if len(self._keys):
+            places = np.minimum(places, len(self._keys) - 1)
+            unknown = self._keys[places] != keys
+        if unknown.any():
             raise PolicyError(
-                f"{path} is no tabular policy: {name} is {about.get(name)!r}, "
-                f"expected {kind.__name__}"
+                f"{int(unknown.sum())} of {len(keys)} decisions cannot occur in {self._where} that "
+                f"the tabular policy {self._name} was made for"
             )
-    return TabularMetadata(**{name: about[name] for name in kinds})
+        return self.order[places]
 
 
-def row_keys(rows: np.ndarray) -> np.ndarray:
+def _row_keys(rows: np.ndarray) -> np.ndarray:
     """Returns rows [K, F] uint8 as [K] byte strings of one length, which sort and compare whole."""
     rows = np.ascontiguousarray(rows, dtype=np.uint8)
     return rows.view(f"S{rows.shape[1]}").ravel()

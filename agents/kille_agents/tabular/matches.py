@@ -6,26 +6,19 @@ stays small.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 
-from kille_agents.tabular.files import (
-    TabularMetadata,
-    metadata_of,
-    read_arrays,
-    row_keys,
-    tabular_name,
-    write_arrays,
-)
-from kille_env.core.spec import Rules, width
+from kille_agents.metadata import Metadata
+from kille_agents.tabular.files import Index
+from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import Action, Phase
 from kille_env.policy import check_probabilities, check_shapes
 from kille_env.registry import spec
 
 FORMAT = "kille-match-table 1"
+POT = "the match, one pot of its rules from the beginning,"
 
 STANDING = ("redeals_left", "buying", "pot", "price", "entries", "declined", "still_in")
 """Parts of an observation that say how the match stands."""
@@ -62,7 +55,7 @@ class TabularMatchPolicy:
 
     def __init__(
         self,
-        metadata: TabularMetadata,
+        metadata: Metadata,
         capped: bool,
         arrays: Mapping[str, np.ndarray],
         name: str = "match",
@@ -124,9 +117,9 @@ class TabularMatchPolicy:
             ((a[key] >= 0.0) & (a[key] <= 1.0)).all() for key in ("played", "buys")
         ):
             raise PolicyError(f"the tabular policy {name} holds a value that is no probability")
-        self._hand_index = _Index(_of_hands(a["hand_rows"], a["hands"]), name)
-        self._standing_index = _Index(a["standings"], name)
-        self._buy_index = _Index(a["buy_rows"], name)
+        self._hand_index = Index(_of_hands(a["hand_rows"], a["hands"]), name, POT)
+        self._standing_index = Index(a["standings"], name, POT)
+        self._buy_index = Index(a["buy_rows"], name, POT)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.
@@ -155,75 +148,24 @@ class TabularMatchPolicy:
         return chances
 
 
-class _Index:
-    """Finds rows of bytes."""
-
-    def __init__(self, rows: np.ndarray, name: str) -> None:
-        keys = row_keys(rows)
-        self.order, self.name = np.argsort(keys), name
-        self.keys = keys[self.order]
-        if (self.keys[1:] == self.keys[:-1]).any():
-            raise PolicyError(f"a row occurs twice in the tabular policy {name}")
-
-    def find(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the number of each row."""
-        if not len(rows):
-            return np.zeros(0, dtype=np.int64)
-        keys = row_keys(rows)
-        places, unknown = np.searchsorted(self.keys, keys), np.ones(len(keys), dtype=np.bool_)
-        if len(self.keys):
-            places = np.minimum(places, len(self.keys) - 1)
-            unknown = self.keys[places] != keys
-        if unknown.any():
-            raise PolicyError(
-                f"{int(unknown.sum())} of {len(keys)} decisions cannot occur in the match that "
-                f"{self.name} was made for; it plays one pot of its rules from the beginning"
-            )
-        return self.order[places]
-
-
 def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
     """Rows with the number of their hand before them: two hands can show the same."""
     numbers = np.ascontiguousarray(hands, dtype=np.int32).view(np.uint8).reshape(-1, 4)
     return np.column_stack([numbers, rows])
 
 
-def standing_columns(metadata: TabularMetadata, capped: bool) -> np.ndarray:
+def standing_columns(metadata: Metadata, capped: bool) -> np.ndarray:
     """Returns which entries of an observation say how the match stands."""
     return _columns(metadata, (*STANDING, *SHARED, *((CAP,) if capped else ())), True)
 
 
-def hand_columns(metadata: TabularMetadata) -> np.ndarray:
+def hand_columns(metadata: Metadata) -> np.ndarray:
     """Returns which entries of an observation say what has been seen of the hand."""
     return _columns(metadata, (*STANDING, CAP), False)
 
 
-def _columns(metadata: TabularMetadata, names: tuple[str, ...], named: bool) -> np.ndarray:
+def _columns(metadata: Metadata, names: tuple[str, ...], named: bool) -> np.ndarray:
     """Returns the entries of the parts with these names, or of all others."""
     parts = spec(metadata.game).observation(metadata.num_players)
     chosen = [np.arange(p.offset, p.offset + p.size) for p in parts if (p.name in names) == named]
     return np.concatenate(chosen)
-
-
-def save_tabular_match(policy: TabularMatchPolicy, path: Path) -> Path:
-    """Writes a tabular policy, whole or not at all; returns its path, which ends in `.npz`."""
-    about = {"format": FORMAT, "capped": policy.capped, **asdict(policy.metadata)}
-    return write_arrays(path, about, policy.arrays)
-
-
-def load_tabular_match(path: Path, game: str, num_players: int, rules: Rules) -> TabularMatchPolicy:
-    """Reads a tabular policy and checks that it is for this game, these seats and these rules.
-
-    Raises:
-        PolicyError: It cannot be read, or is for something else; the message names every
-            difference.
-    """
-    about, arrays = read_arrays(path, FORMAT, ARRAYS)
-    metadata, name = metadata_of(about, path), tabular_name(path)
-    metadata.check(f"the tabular policy in {path}", game, num_players, rules)
-    try:
-        return TabularMatchPolicy(metadata, about.get("capped") is True, arrays, name)
-    except (IndexError, ValueError) as error:
-        raise PolicyError(
-            f"the arrays of the tabular policy {name} do not belong together: {error}"
-        ) from None

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kille_agents.tabular import TabularMatchPolicy, TabularMetadata
+from kille_agents.metadata import Metadata
+from kille_agents.tabular import TabularMatchPolicy
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import Action
@@ -71,9 +72,7 @@ def match_policy_of(
         KilleError: Two states with different strategies have the same observation.
     """
     game = spec(match.rules.game)
-    metadata = TabularMetadata(
-        game.name, game.version, match.num_players, match.rules.as_dict(), made
-    )
+    metadata = Metadata(game.name, game.version, match.num_players, match.rules.as_dict(), made)
     # Hands that are thrown in are not counted in the states, but they are in what is observed.
     counts = match.capped and not any(hand.stage.thrown_in for hand in match.hands)
     seen_columns, standing = hand_columns(metadata), standing_columns(metadata, counts)

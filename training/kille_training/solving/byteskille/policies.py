@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kille_agents.tabular import TabularMetadata, TabularPolicy
+from kille_agents.metadata import Metadata
+from kille_agents.tabular import TabularPolicy
 from kille_env.errors import PolicyError
 from kille_env.policy import Policy, check_probabilities
 from kille_env.registry import spec
@@ -169,9 +170,7 @@ def policy_of(
     np.add.at(summed, number.ravel(), np.concatenate(rows))
     rules = stages[0].rules
     game = spec(rules.game)
-    metadata = TabularMetadata(
-        game.name, game.version, stages[0].num_players, rules.as_dict(), made
-    )
+    metadata = Metadata(game.name, game.version, stages[0].num_players, rules.as_dict(), made)
     return TabularPolicy(metadata, observations, summed / summed.sum(axis=1, keepdims=True), name)
 
 

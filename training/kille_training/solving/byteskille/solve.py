@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kille_agents.tabular import (
-    TABULAR,
-    load_tabular_file,
-    save_tabular,
-    save_tabular_match,
-)
+from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
 from kille_training.solving.byteskille.deal_solver import solve_deal
@@ -123,7 +118,6 @@ class _Kind(NamedTuple):
     build: Callable[..., Any]
     solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
     policy_of: Callable[..., Any]
-    save: Callable[[Any, Path], Path]
     strategy_of: Callable[[Any, Any], Any]
     nash_conv: Callable[[Any, Any], Any]
     text: Callable[[Any, Any, Any], str]
@@ -146,7 +140,6 @@ KINDS = {
         build=build_deal,
         solve=solve_deal,
         policy_of=policy_of,
-        save=save_tabular,
         strategy_of=strategies_of,
         nash_conv=nash_conv_of,
         text=strategy_text,
@@ -155,7 +148,6 @@ KINDS = {
         build=build_match,
         solve=_solve_match,
         policy_of=match_policy_of,
-        save=save_tabular_match,
         strategy_of=match_strategy_of,
         nash_conv=match_nash_conv,
         text=match_text,
@@ -172,7 +164,7 @@ def _solve(
     if folder.path.exists():
         folder.begin(settings)
         if (found := folder.read()) is not None:
-            policy = load_tabular_file(file, settings.game, seats, rules)
+            policy = load_tabular(file, settings.game, seats, rules)
             return _solution(folder, settings, found, policy)
     kind = KINDS[settings.rules["episode"]]
     trees = kind.build(seats, rules, memory_limit=memory_limit)
@@ -182,8 +174,8 @@ def _solve(
     if rules["episode"] == "deal":
         made["iterations"] = iterations
     # The written policy is measured: it sees a little less than the strategy knows.
-    kind.save(kind.policy_of(strategy, trees, folder.path.name, **made), file)
-    policy = load_tabular_file(file, settings.game, seats, rules)
+    save_tabular(kind.policy_of(strategy, trees, folder.path.name, **made), file)
+    policy = load_tabular(file, settings.game, seats, rules)
     strategy = kind.strategy_of(policy, trees)
     measured = kind.nash_conv(strategy, trees)
     write_whole(folder.path / TEXT, kind.text(strategy, trees, measured).encode())
