@@ -8,16 +8,13 @@ from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.objects import player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
-from kille_agents.search import FlatSearch, TreeSearch
+from kille_agents.search import FlatSearch, Search, TreeSearch
 from kille_agents.tabular import TABULAR, load_tabular, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
 
-SEARCHERS: dict[str, Callable[[int, Rules], Policy]] = {
-    "search": FlatSearch,
-    "ismcts": TreeSearch,
-}
+SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
 """Players that look ahead from the rule of thumb, by name; `decide` asks them."""
 
 BASELINES: dict[str, Callable[[int, Rules], Policy]] = {

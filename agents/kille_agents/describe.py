@@ -7,7 +7,6 @@ for the players that come with the suite, in the package (`docs/players.py --mea
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from inspect import getdoc
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from kille_agents.about import NOT_MEASURED, About
 from kille_agents.catalog import BASELINES, SEARCHERS
 from kille_agents.entry_point import find_object, is_entry_point
 from kille_agents.metadata import Metadata
-from kille_agents.network import policy_folder, read_network
+from kille_agents.network import SPECIFICATION, read_network
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import rule_of_thumb_class
 from kille_agents.tabular import TABULAR, read_metadata, tabular_file
@@ -24,18 +23,9 @@ from kille_env.core.text import counted, listed
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.files import BROKEN
 
-MEASURED = Path(str(files("kille_agents.population"))) / "measured.json"
+MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""
 EVALUATION, SOLUTION = "evaluation.json", "solution.json"
-
-LOOKS_AHEAD = {
-    "search": "tries every action in determinizations that agree with what it knows, in which the "
-    "rule of thumb plays on for every seat; does what the rule of thumb does unless another action "
-    "earns clearly more",
-    "ismcts": "searches a tree over information sets, in determinizations that agree with what it "
-    "knows, against seats that play the rule of thumb",
-}
-"""What the players do that look ahead."""
 BY_SEARCH = "hand-written; nothing is learned, every decision is searched afresh"
 
 
@@ -52,12 +42,11 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         PolicyError: There is no such player, it plays another game, or one of its files is broken.
     """
     name, path = str(name_or_path), Path(name_or_path)
-    if name in ROSTER:
-        bot = ROSTER[name]
+    if (bot := ROSTER.get(name)) is not None:
         _check_game(name, bot.game, game)
         return About(name, bot.what, bot.made, _measured(name, bot.game))
     if name in SEARCHERS:
-        return About(name, LOOKS_AHEAD[name], BY_SEARCH)
+        return About(name, SEARCHERS[name].what, BY_SEARCH)
     if name in BASELINES:
         return _baseline(name, game)
     if path.suffix == ".zip" and path.is_file():
@@ -77,14 +66,14 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
 
 def measured_lines(name: str, game: str) -> dict[str, str]:
     """Returns what a player of the suite has earned, "+0.1234 ± 0.0056", by opponent."""
-    earned = measured().get("games", {}).get(game, {}).get("earned", {}).get(name, {})
-    return {against: _interval(*found) for against, found in earned.items()}
+    earned = measured()["games"].get(game, {"earned": {}})["earned"]
+    return {against: _interval(*found) for against, found in earned.get(name, {}).items()}
 
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """Returns what the players of the suite have earned; empty before the first measurement."""
-    return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else {}
+    """Returns what the players of the suite have earned."""
+    return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
 def _measured(name: str, game: str) -> str:
@@ -133,10 +122,10 @@ def _tabular(name: str, file: Path, game: str | None) -> About:
     _check_game(name, metadata.game, game)
     made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(metadata.made.items()))
     solution = _beside(file, SOLUTION) if file.name == TABULAR else None
-    strength = NOT_MEASURED
-    if solution is not None and isinstance(solution.get("nash_conv"), float):
+    nash_conv, strength = (solution or {}).get("nash_conv"), NOT_MEASURED
+    if isinstance(nash_conv, float):
         strength = (
-            f"NashConv {solution['nash_conv']:.2g} units, summed over seats, computed exactly "
+            f"NashConv {nash_conv:.2g} units, summed over seats, computed exactly "
             f"(measured when it was solved; kille evaluate {name})"
         )
     what = f"a tabular policy with every decision of {_at(metadata)}"
@@ -153,8 +142,7 @@ def _network(name: str, path: Path, game: str | None) -> About:
         for key, value in metadata.made.items()
         if not isinstance(value, dict)
     )
-    folder = policy_folder(path)
-    evaluation = _beside(folder / EVALUATION, EVALUATION) if folder is not None else None
+    evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
     return About(name, what, made or "not said", _evaluated(name, evaluation))
 
 

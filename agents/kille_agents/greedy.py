@@ -4,14 +4,7 @@ import numpy as np
 
 from kille_env.core.determinization import Determinizer
 from kille_env.errors import PolicyError
-from kille_env.policy import (
-    Player,
-    Policy,
-    Searcher,
-    best_actions,
-    check_probabilities,
-    searches,
-)
+from kille_env.policy import Player, Policy, Searcher, best_actions, check_probabilities, searches
 
 PLAYS = ("greedy", "sampled")
 """How a policy chooses: the most likely action, or one drawn by its probabilities."""
@@ -34,13 +27,7 @@ class Greedy:
     """Greedy version of a stochastic policy: its most likely action, the first of equals."""
 
     def __init__(self, policy: Policy) -> None:
-        """Wraps a policy.
-
-        Args:
-            policy: Its most likely actions are played; the name stays.
-        """
-        self.policy = policy
-        self.name = policy.name
+        self.policy, self.name = policy, policy.name
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [N, A] float64.
@@ -55,9 +42,7 @@ class GreedySearcher:
     """Greedy version of a searcher."""
 
     def __init__(self, searcher: Searcher) -> None:
-        """Wraps a searcher."""
-        self.searcher = searcher
-        self.name = searcher.name
+        self.searcher, self.name = searcher, searcher.name
         self.remembers = getattr(searcher, "remembers", False)
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
@@ -67,6 +52,4 @@ class GreedySearcher:
 
 def _one_hot(name: str, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:
     check_probabilities(name, probabilities, mask)
-    chosen = np.zeros(mask.shape, dtype=np.float64)
-    chosen[np.arange(len(chosen)), best_actions(probabilities)] = 1.0
-    return chosen
+    return np.eye(mask.shape[1])[best_actions(probabilities)]

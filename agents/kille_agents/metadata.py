@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from kille_env.core.spec import Rules
+from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -79,3 +79,25 @@ class Metadata:
             if mine.get(name) != theirs.get(name):
                 wrong.append(f"its rule {name} is {mine.get(name)!r}, not {theirs.get(name)!r}")
         return wrong
+
+
+def check_size(what: str, features: int, actions: int, game: str, num_players: int) -> None:
+    """Refuses a table with other observations or actions.
+
+    Args:
+        what: What errors call the policy.
+        features: F that it reads.
+        actions: A that it knows.
+        game: The game of the table.
+        num_players: Its seats.
+
+    Raises:
+        PolicyError: The message names both numbers.
+    """
+    table = spec(game)
+    needed = (width(table.observation(num_players)), table.num_actions)
+    if (features, actions) != needed:
+        raise PolicyError(
+            f"{what} reads {features} features and knows {actions} actions; "
+            f"{game} with {num_players} seats has {needed[0]} and {needed[1]}"
+        )

@@ -17,12 +17,11 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from kille_agents.metadata import Metadata
-from kille_env.core.spec import Rules, width
+from kille_agents.metadata import Metadata, check_size
+from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import write_whole
 from kille_env.policy import check_shapes
-from kille_env.registry import spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 1"
@@ -186,14 +185,9 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
             table; the message names every difference.
     """
     metadata, weights, name = read_network(path)
-    metadata.check(f"the policy in {path}", game, num_players, rules)
-    needed = (width(spec(game).observation(num_players)), spec(game).num_actions)
-    if (metadata.observation_width, metadata.num_actions) != needed:
-        raise PolicyError(
-            f"the policy in {path} does not fit this table: it reads {metadata.observation_width} "
-            f"features and knows {metadata.num_actions} actions, "
-            f"the table has {needed[0]} and {needed[1]}"
-        )
+    what, reads, knows = f"the policy in {path}", metadata.observation_width, metadata.num_actions
+    metadata.check(what, game, num_players, rules)
+    check_size(what, reads, knows, game, num_players)
     return NetworkPolicy(metadata, weights, name)
 
 

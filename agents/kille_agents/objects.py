@@ -31,16 +31,8 @@ class FunctionPolicy:
         name: What tables and reports call it.
     """
 
-    def __init__(self, function: PolicyFunction, name: str | None = None) -> None:
-        """Wraps a function.
-
-        Args:
-            function: Takes observations and masks, returns probabilities.
-            name: What tables and reports call it; None is the function's own name, or that of its
-                class.
-        """
-        self.function = function
-        self.name = name or _name_of(function)
+    def __init__(self, function: PolicyFunction, name: str) -> None:
+        self.function, self.name = function, name
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns what the function returns, [N, A] float64.
@@ -71,15 +63,8 @@ class TorchPolicy:
         name: What tables and reports call it.
     """
 
-    def __init__(self, module: "torch.nn.Module", name: str | None = None) -> None:
-        """Wraps a module.
-
-        Args:
-            module: From features to logits.
-            name: What tables and reports call it; None is the name of the module's class.
-        """
-        self.module = module
-        self.name = name or _class_of(module)
+    def __init__(self, module: "torch.nn.Module") -> None:
+        self.module, self.name = module, _class_of(module)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the softmax over the legal actions, [N, A] float64; see `Policy`.
@@ -163,13 +148,10 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
         policy.probabilities(observation, np.ones((2, table.num_actions), np.int8))
         return policy
-    return FunctionPolicy(cast(PolicyFunction, thing)) if callable(thing) else None
-
-
-def _name_of(function: Callable[..., object]) -> str:
-    """Returns what a function is called, or else its class."""
-    name = getattr(function, "__name__", None)
-    return str(name).strip("<>") if name else _class_of(function)
+    if not callable(thing):
+        return None
+    name = str(getattr(thing, "__name__", _class_of(thing)))
+    return FunctionPolicy(cast(PolicyFunction, thing), name.strip("<>"))
 
 
 def _plays(thing: Any) -> bool:

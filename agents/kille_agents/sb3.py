@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,14 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 
+from kille_agents.metadata import check_size
 from kille_agents.network import masked_softmax
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
-from kille_env.registry import spec
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
-}
-
-# What a policy returns. Recurrent ones have a state, which a batch of decisions does not carry.
-_KINDS: dict[str, Callable[[Any], bool]] = {
-    "distribution": lambda policy: (
-        isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
-        and not hasattr(policy, "lstm_actor")
-    ),
-    "values": lambda policy: hasattr(policy, "q_net"),
-    "quantiles": lambda policy: hasattr(policy, "quantile_net"),
 }
 
 
@@ -65,8 +54,10 @@ class SB3Policy:
                 "expected a vector and Discrete actions"
             )
         policy = model.policy
-        self._kind = next((kind for kind, fits in _KINDS.items() if fits(policy)), None)
-        if self._kind is None:
+        actor = isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
+        if hasattr(policy, "lstm_actor"):  # its state is not part of a batch of decisions
+            actor = False
+        if not (actor or hasattr(policy, "q_net") or hasattr(policy, "quantile_net")):
             raise PolicyError(f"{name} is a {type(model).__name__}, which is not supported")
         self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
 
@@ -79,15 +70,15 @@ class SB3Policy:
         policy: Any = self.model.policy
         with torch.no_grad():
             tensor, _ = policy.obs_to_tensor(seen)
-            if self._kind == "distribution":
+            if hasattr(policy, "q_net"):
+                values = policy.q_net(tensor)
+            elif hasattr(policy, "quantile_net"):
+                values = policy.quantile_net(tensor).mean(1)
+            else:
                 logits = policy.get_distribution(tensor).distribution.logits
                 return masked_softmax(self.name, logits.cpu().numpy(), mask)
-            values = (
-                policy.q_net(tensor)
-                if self._kind == "values"
-                else policy.quantile_net(tensor).mean(1)
-            )
-        return _greedy(values, mask)
+        legal = np.where(mask != 0, values.cpu().numpy(), -np.inf)
+        return np.eye(mask.shape[1])[legal.argmax(axis=1)]
 
 
 def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:
@@ -125,14 +116,8 @@ def fitting(policy: SB3Policy, game: str, num_players: int) -> SB3Policy:
     Raises:
         PolicyError: The model has other observations or actions.
     """
-    table = spec(game)
-    needed = (width(table.observation(num_players)), table.num_actions)
-    if (policy.width, policy.num_actions) != needed:
-        raise PolicyError(
-            f"the model {policy.name} reads {policy.width} features and knows "
-            f"{policy.num_actions} actions; "
-            f"{game} with {num_players} seats has {needed[0]} and {needed[1]}"
-        )
+    what = f"the model {policy.name}"
+    check_size(what, policy.width, policy.num_actions, game, num_players)
     return policy
 
 
@@ -170,9 +155,3 @@ def algorithm_of(path: Path) -> str:
         f"{path} holds a policy of {module or 'an unknown kind'}; "
         f"supported are {', '.join(ALGORITHMS)}"
     )
-
-
-def _greedy(values: torch.Tensor, mask: np.ndarray) -> np.ndarray:
-    """Returns 1 for the legal action of the highest value."""
-    masked = np.where(mask != 0, values.cpu().numpy(), -np.inf)
-    return np.eye(mask.shape[1])[masked.argmax(axis=1)]

@@ -18,26 +18,18 @@ from kille_agents.search.rollouts import earnings, seated
 from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import SearchSettings
 from kille_env.core.determinization import Determinizer
-from kille_env.core.spec import Rules
 
 
 class FlatSearch(Search[SearchSettings]):
     """Flat Monte Carlo; see the module's text."""
 
-    about = (
-        "looks ahead: plays each action in determinizations that agree with what it knows, and on "
-        "from there as the rule of thumb would"
+    name = "search"
+    what = (
+        "tries every action in determinizations that agree with what it knows, in which the rule "
+        "of thumb plays on for every seat; does what the rule of thumb does unless another action "
+        "earns clearly more"
     )
-
-    def __init__(
-        self,
-        num_players: int,
-        rules: Rules,
-        settings: SearchSettings | None = None,
-        name: str = "search",
-    ) -> None:
-        """Sets it up for a table; see `Search`."""
-        super().__init__(num_players, rules, settings or SearchSettings(), name)
+    kind = SearchSettings
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
         drawn = self.settings.candidates if self.remembers else 0

@@ -26,27 +26,18 @@ from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import TreeSettings
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer
-from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 
 
 class TreeSearch(Search[TreeSettings]):
     """Monte Carlo tree search over information sets; see the module's text."""
 
-    about = (
-        "looks ahead with a tree of its own decisions, which grows with every determinization that "
-        "it plays"
+    name = "ismcts"
+    what = (
+        "searches a tree over information sets, in determinizations that agree with what it knows, "
+        "against seats that play the rule of thumb"
     )
-
-    def __init__(
-        self,
-        num_players: int,
-        rules: Rules,
-        settings: TreeSettings | None = None,
-        name: str = "ismcts",
-    ) -> None:
-        """Sets it up for a table; see `Search`."""
-        super().__init__(num_players, rules, settings or TreeSettings(), name)
+    kind = TreeSettings
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
         settings = self.settings

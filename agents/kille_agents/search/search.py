@@ -1,6 +1,6 @@
 """What players share that look ahead by playing determinizations on."""
 
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -24,25 +24,30 @@ class Search(Generic[Settings]):
 
     Attributes:
         name: What tables and reports call it.
+        what: What it does, in a sentence for its description.
+        kind: The class of its settings.
         settings: Its settings.
         base: Plays its own seat in the determinizations, and is what it falls back on.
         opponents: Plays all other seats there.
         remembers: Whether it is to be given the history of the tables.
     """
 
-    def __init__(self, num_players: int, rules: Rules, settings: Settings, name: str) -> None:
+    name: str
+    what: ClassVar[str]
+    kind: type[Settings]
+
+    def __init__(self, num_players: int, rules: Rules, settings: Settings | None = None) -> None:
         """Sets it up for a table.
 
         Args:
             num_players: Seats of the table.
             rules: Its rules.
-            settings: How to search.
-            name: What tables and reports call it.
+            settings: How to search; None is the defaults.
 
         Raises:
             PolicyError: The game has no rule of thumb, and there is no `base` either.
         """
-        self.name, self.settings = name, settings
+        self.settings = settings = settings or self.kind()
         self.num_players, self.rules = num_players, rules
         self.base = rule_of_thumb(num_players, rules) if settings.base is None else settings.base
         self.opponents = self.base if settings.opponents is None else settings.opponents
@@ -106,13 +111,9 @@ class Search(Generic[Settings]):
 
     def _draw(self, determinizer: Determinizer) -> Batch:
         """Draws the determinizations of each decision, as the settings say how likely they are."""
-        settings = self.settings
+        settings, number = self.settings, self.settings.determinizations
         if settings.beliefs == "uniform":
-            return determinizer.draw(settings.determinizations)
+            return determinizer.draw(number)
         return likely_determinizations(
-            determinizer,
-            settings.determinizations,
-            settings.candidates,
-            self.opponents,
-            settings.doubt,
+            determinizer, number, settings.candidates, self.opponents, settings.doubt
         )

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Policy, searches
 
-BELIEFS = ("uniform", "policy")
-OBSERVERS = ("searcher", "actor")
-OTHERS = ("policy", "tree")
+POLICIES = ("base", "opponents")
+COUNTS = ("determinizations", "deals", "candidates", "tables")
+WORDS = {
+    "beliefs": ("uniform", "policy"),
+    "observer": ("searcher", "actor"),
+    "others": ("policy", "tree"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,25 +49,19 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         """Checks the values."""
-        for name in ("base", "opponents"):
-            if searches(getattr(self, name)):
-                raise PolicyError(f"{name} looks ahead itself; pass a policy that does not")
-        for name in ("determinizations", "deals", "candidates", "tables"):
-            number = getattr(self, name)
-            if number is None and name == "deals":
+        for name, value in vars(self).items():
+            if value is None:
                 continue
-            if not isinstance(number, int) or number < 1:
-                raise PolicyError(f"{name} is {number!r}, expected a whole number from 1")
-        if not self.margin >= 0.0:
-            raise PolicyError(f"margin is {self.margin!r}, expected a number from 0")
-        if not 0.0 < self.doubt <= 1.0:
-            raise PolicyError(f"doubt is {self.doubt!r}, expected a number above 0 and at most 1")
-        self._check_word("beliefs", BELIEFS)
-
-    def _check_word(self, name: str, known: tuple[str, ...]) -> None:
-        word = getattr(self, name)
-        if word not in known:
-            raise PolicyError(f"{name} is {word!r}. {did_you_mean(word, known)}")
+            if name in POLICIES and searches(value):
+                raise PolicyError(f"{name} looks ahead itself; pass a policy that does not")
+            if name in COUNTS and (not isinstance(value, int) or value < 1):
+                raise PolicyError(f"{name} is {value!r}, expected a whole number from 1")
+            if name in ("margin", "exploration") and not value >= 0.0:
+                raise PolicyError(f"{name} is {value!r}, expected a number from 0")
+            if name == "doubt" and not 0.0 < value <= 1.0:
+                raise PolicyError(f"doubt is {value!r}, expected a number above 0 and at most 1")
+            if name in WORDS and value not in WORDS[name]:
+                raise PolicyError(f"{name} is {value!r}. {did_you_mean(value, WORDS[name])}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +82,3 @@ class TreeSettings(SearchSettings):
     exploration: float = 0.5
     observer: str = "searcher"
     others: str = "policy"
-
-    def __post_init__(self) -> None:
-        """Checks the values."""
-        super().__post_init__()
-        if not self.exploration >= 0.0:
-            raise PolicyError(f"exploration is {self.exploration!r}, expected a number from 0")
-        self._check_word("observer", OBSERVERS)
-        self._check_word("others", OTHERS)
