@@ -24,23 +24,18 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents import load_policy
+from kille_agents.catalog import SEARCHERS
 from kille_agents.rules_of_thumb import rule_of_thumb
-from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSettings
+from kille_agents.search import FlatSearch, SearchSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, History
-from kille_env.core.spec import Rules
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.byteskille.deals import Stage, build_stage
 from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.trees.values import best_response, expected_values
 
-KINDS: dict[str, tuple[Any, Any]] = {
-    "search": (FlatSearch, SearchSettings),
-    "ismcts": (TreeSearch, TreeSettings),
-}
 SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {}),
     ("search", {"determinizations": 8}),
@@ -76,7 +71,12 @@ EXACT: dict[str, dict[str, Any]] = {
         "candidates": 4,
     }
 }
-PARTS = ("games", "trees", "settings", "matches", "exact")
+MEASURED = {
+    "games": [("search", {}, "deal")],
+    "trees": [("ismcts", {}, "deal")],
+    "settings": [(kind, settings, "deal") for kind, settings in SETTINGS],
+    "matches": [("search", {"deals": deals}, "match") for deals in (None, 1)],
+}
 
 
 class Counted:
@@ -95,22 +95,14 @@ class Counted:
         return chances
 
 
-def made(kind: str, seats: int, rules: Rules, settings: dict[str, Any]) -> Any:
-    """Returns a player with some settings changed."""
-    player, settings_of = KINDS[kind]
-    return player(seats, rules, settings_of(**settings))
-
-
 def measured(kind: str, settings: dict[str, Any], game: str, episode: str, deals: int) -> dict:
     """Measures one player in one game."""
     seats = spec(game).default_players
     rules = spec(game).resolve(episode=episode)
-    player = Counted(made(kind, seats, rules, settings))
-    row = payoff(
-        player, load_policy("rule_of_thumb", game, seats, rules), seats, rules,
-        play="greedy", deals=deals, seed=77,
-    )  # fmt: skip
-    found = row.estimate
+    made = SEARCHERS[kind]
+    player = Counted(made(seats, rules, made.kind(**settings)))
+    against = rule_of_thumb(seats, rules)
+    found = payoff(player, against, seats, rules, play="greedy", deals=deals, seed=77).estimate
     half = (found.high - found.low) / 2
     return {
         "player": kind,
@@ -228,7 +220,7 @@ def _ask_about_new(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="+", choices=PARTS)
+    parser.add_argument("parts", nargs="+", choices=[*MEASURED, "exact"])
     parser.add_argument("--games", nargs="+", default=list(list_games()), choices=list_games())
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("runs/search.jsonl"))
@@ -256,15 +248,7 @@ def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
             yield row, f"| {row['seats']} | {row['search']} | {found} | {_shares(row)} |"
         return
     for game in options.games:
-        if part == "games":
-            wanted: Any = [("search", {}, "deal")]
-        elif part == "trees":
-            wanted = [("ismcts", {}, "deal")]
-        elif part == "settings":
-            wanted = [(kind, settings, "deal") for kind, settings in SETTINGS]
-        else:
-            wanted = [("search", {"deals": deals}, "match") for deals in (None, 1)]
-        for kind, settings, episode in wanted:
+        for kind, settings, episode in MEASURED[part]:
             row = measured(kind, settings, game, episode, options.deals)
             yield row, line_of(row)
 

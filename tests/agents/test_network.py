@@ -6,17 +6,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from env.players import decisions as shown
 from kille_agents import NetworkMetadata, NetworkPolicy, load_network, load_policy, save_network
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
-from kille_env.registry import make_batch, spec
+from kille_env.registry import spec
 
 GAME = spec("byteskille")
 RULES = GAME.resolve(episode="deal")
 FEATURES = width(GAME.observation(3))
 
 
-def card(**changes):
+def metadata(**changes):
     values = {
         "game": "byteskille",
         "game_version": GAME.version,
@@ -43,21 +44,19 @@ def weights(made_for, seed=0):
 
 @pytest.fixture
 def policy():
-    return NetworkPolicy(card(), weights(card()), "mine")
+    return NetworkPolicy(metadata(), weights(metadata()), "mine")
 
 
 @pytest.fixture
 def decisions():
-    batch = make_batch("byteskille", 300, 3, episode="deal", seed=2)
-    batch.reset()
-    return batch.observation.copy(), batch.mask.copy()
+    return shown("byteskille", 3, RULES, 300, 1)
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_forward_pass_equals_torch(decisions, activation):
     torch = pytest.importorskip("torch")
     observation, mask = decisions
-    made_for = card(activation=activation)
+    made_for = metadata(activation=activation)
     mine = NetworkPolicy(made_for, weights(made_for)).probabilities(observation, mask)
     hidden = torch.as_tensor(observation).float()
     values = {name: torch.as_tensor(array) for name, array in weights(made_for).items()}
@@ -73,15 +72,9 @@ def test_forward_pass_equals_torch(decisions, activation):
 
 def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
     save_network(policy, tmp_path / "mine")
-    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
-        "policy.json",
-        "policy.safetensors",
-    ]
-    for path in (
-        tmp_path / "mine",
-        tmp_path / "mine" / "policy.json",
-        tmp_path / "mine" / "policy.safetensors",
-    ):
+    files = sorted((tmp_path / "mine").iterdir())
+    assert [file.name for file in files] == ["policy.json", "policy.safetensors"]
+    for path in (tmp_path / "mine", *files):
         again = load_policy(path, "byteskille", 3, RULES)
         assert again.name == "mine"
         assert np.array_equal(again.probabilities(*decisions), policy.probabilities(*decisions))
@@ -89,7 +82,7 @@ def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
-    made_for = card(layers=(64, 64), activation=activation)
+    made_for = metadata(layers=(64, 64), activation=activation)
     policy = NetworkPolicy(made_for, weights(made_for), "mine")
     observation, mask = decisions
     whole = policy.probabilities(observation, mask)
@@ -122,7 +115,7 @@ def test_another_version_or_game_is_refused(tmp_path):
         ({"game": "krypkille"}, "it plays krypkille, not byteskille"),
         ({"observation_width": 7}, "reads 7 features"),
     ):
-        made_for = card(**changes)
+        made_for = metadata(**changes)
         save_network(NetworkPolicy(made_for, weights(made_for)), tmp_path)
         with pytest.raises(PolicyError, match=difference):
             load_network(tmp_path, "byteskille", 3, RULES)
@@ -136,35 +129,29 @@ def test_a_preset_with_another_name_and_the_same_switches_fits(tmp_path, policy)
 
 def test_broken_files_are_refused(tmp_path, policy):
     save_network(policy, tmp_path)
-    data, text = (
-        (tmp_path / "policy.safetensors").read_bytes(),
-        (tmp_path / "policy.json").read_text(),
-    )
-    (tmp_path / "policy.safetensors").write_bytes(data[:-5])
+    weights, specification = tmp_path / "policy.safetensors", tmp_path / "policy.json"
+    data, content = weights.read_bytes(), json.loads(specification.read_text())
+    weights.write_bytes(data[:-5])
     with pytest.raises(PolicyError, match="replaced or cut off"):
         load_network(tmp_path, "byteskille", 3, RULES)
-    (tmp_path / "policy.safetensors").write_bytes(data)
-    for broken in (
-        "{",
-        "[]",
-        json.dumps({"format": "kille-policy 1"}),
-        text.replace("tanh", "gelu"),
-        *(
-            json.dumps({**json.loads(text), **changes})
-            for changes in (
-                {"rules": 5},
-                {"game": ["byteskille"]},
-                {"num_players": True},
-                {"layers": "ab"},
-                {"layers": [0]},
-                {"made": None},
-            )
-        ),
+    weights.write_bytes(data)
+    for changes in (
+        {"activation": "gelu"},
+        {"rules": 5},
+        {"game": ["byteskille"]},
+        {"num_players": True},
+        {"layers": "ab"},
+        {"layers": [0]},
+        {"made": None},
     ):
-        (tmp_path / "policy.json").write_text(broken)
-        with pytest.raises(PolicyError):
+        specification.write_text(json.dumps({**content, **changes}))
+        with pytest.raises(PolicyError, match=next(iter(changes))):
             load_network(tmp_path, "byteskille", 3, RULES)
-    (tmp_path / "policy.json").unlink()
+    for broken in ("{", "[]", json.dumps({"format": "kille-policy 1"})):
+        specification.write_text(broken)
+        with pytest.raises(PolicyError, match="no policy's specification"):
+            load_network(tmp_path, "byteskille", 3, RULES)
+    specification.unlink()
     with pytest.raises(PolicyError, match=r"holds no policy\.json"):
         load_network(tmp_path, "byteskille", 3, RULES)
 
@@ -177,7 +164,7 @@ def test_weights_that_are_no_numbers_or_of_another_shape_are_refused():
         ("bias.9", np.zeros(8, np.float32), "its specification needs"),
     ):
         with pytest.raises(PolicyError, match=message):
-            NetworkPolicy(card(), {**weights(card()), key: value})
+            NetworkPolicy(metadata(), {**weights(metadata()), key: value})
 
 
 def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, decisions):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kille_env
+from env.players import decisions as shown
 from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import width
@@ -26,9 +27,7 @@ def first_legal(observation, mask):
 
 @pytest.fixture(scope="module")
 def decisions():
-    batch = kille_env.make_batch("knack", 20, 3, episode="deal", seed=2)
-    batch.reset()
-    return batch.observation.copy(), batch.mask.copy()
+    return shown("knack", 3, RULES, 20, 1)
 
 
 class Callable:

@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 
 import kille_env
-from env import knack_tables, krypkille_tables
+from env import knack_tables, krypkille_tables, tables
+from env.players import decisions, does
 from env.trick_tables import play
-from kille_agents import check_probabilities, load_policy, sample_actions
+from kille_agents import Policy, check_probabilities, load_policy
 from kille_agents.population import ROSTER, population
-from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import PolicyError
-
-STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
 
 
 def tables_of(game):
     """Seats, switches and episodes under which everything in a game can happen."""
     spec = kille_env.spec(game)
-    sizes = sorted({spec.min_players, 3, spec.default_players, spec.max_players})
+    sizes = {spec.min_players, 3, spec.default_players, spec.max_players}
     for preset in spec.presets:
         for seats in sizes:
             for episode in ("deal", "match"):
@@ -30,30 +28,19 @@ def tables_of(game):
     yield spec.default_players, spec.resolve(others, episode="match")
 
 
-def decisions(game, seats, rules, tables=24, steps=30):
-    """Observations and masks of random play, [N, F] and [N, A]."""
-    batch = kille_env.make_batch(game, tables, seats, rules=rules, seed=7)
-    batch.reset()
-    rng, seen, masks = np.random.default_rng(3), [], []
-    for _ in range(steps):
-        seen.append(batch.observation.copy())
-        masks.append(batch.mask.copy())
-        even = batch.mask / batch.mask.sum(axis=1, keepdims=True)
-        batch.step(sample_actions(even, rng))
-    return np.concatenate(seen), np.concatenate(masks)
-
-
 def test_everybody_plays_at_every_table(game):
     for seats, rules in tables_of(game):
         seen, mask = decisions(game, seats, rules)
-        for name in population(game):
-            bot = load_policy(name, game, seats, rules)
-            assert bot.name == name
-            chances = bot.probabilities(seen, mask)
+        for name in ("uniform", "rule_of_thumb", *population(game)):
+            player = load_policy(name, game, seats, rules)
+            assert isinstance(player, Policy)
+            assert player.name == name
+            chances = player.probabilities(seen, mask)
             check_probabilities(name, chances, mask)
+            assert name != "rule_of_thumb" or (chances.max(axis=1) == 1.0).all()
             # What one does depends on nothing but what one sees.
             some = np.arange(len(seen))[::-3]
-            assert np.array_equal(bot.probabilities(seen[some], mask[some]), chances[some])
+            assert np.array_equal(player.probabilities(seen[some], mask[some]), chances[some])
 
 
 def test_no_two_of_a_game_are_the_same(game):
@@ -122,22 +109,13 @@ def test_an_unknown_bot_is_refused_with_a_suggestion():
 # Byteskille
 
 
-def byteskille(name, cards, *actions, rules=None, dealer=None, episode="deal"):
-    """What a bot does after some actions by name, with these cards dealt, forehand first."""
-    batch = kille_env.make_batch("byteskille", 1, len(cards), rules=rules, episode=episode, seed=1)
-    batch.reset(deck=list(cards), dealer=len(cards) - 1 if dealer is None else dealer)
-    for action in actions:
-        batch.step(np.array([batch.spec.actions.index(action)]))
-    bot = load_policy(f"byteskille/{name}", "byteskille", len(cards), batch.rules)
-    chances = bot.probabilities(batch.observation, batch.mask)
-    return batch.spec.actions[int(chances[0].argmax())]
-
-
-FOUR = ("L5", "L6", "L7", "L8")
+def byteskille(habit, cards, script="", **rules):
+    """What a bot does after some decisions, with these cards dealt, forehand first."""
+    return does(tables.play(cards, script, **{"episode": "deal", **rules}), habit)
 
 
 @pytest.mark.parametrize(
-    ("name", "card", "does"),
+    ("habit", "card", "action"),
     [
         ("maniac", "GO", "swap"),
         ("maniac", "L12", "swap"),
@@ -161,46 +139,29 @@ FOUR = ("L5", "L6", "L7", "L8")
         ("solved", "L4", "stand"),
     ],
 )
-def test_forehand_of_four_does_what_the_sentence_says(name, card, does):
-    assert byteskille(name, (card, *FOUR[1:])) == does
+def test_forehand_of_four_does_what_the_sentence_says(habit, card, action):
+    assert byteskille(habit, f"{card} L6 L7 L8") == action
 
 
-def test_the_one_before_is_copied_or_contradicted():
-    assert byteskille("copycat", FOUR, "stand") == "stand"
-    assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "stand") == "swap"
-    # Forehand swaps: the seat that had to give its card is next.
-    assert byteskille("copycat", ("L5", "L12", "L7", "L8"), "swap") == "swap"
-    assert byteskille("contrary", ("L5", "L12", "L7", "L8"), "swap") == "stand"
-
-
-def test_the_forgetful_bot_does_not_know_which_seat_got_a_lower_card_from_it():
-    # The second swaps its lilja 2 for a lilja 4 that forehand got rid of.
-    given = (("L4", "L2", "L5", "L6"), "swap")
-    assert byteskille("forgetful", *given) == "swap"
-    assert the_rule_of_thumb(*given) == "stand"
-
-
-def the_rule_of_thumb(cards, *actions):
-    """What the rule of thumb does in the same place."""
-    batch = kille_env.make_batch("byteskille", 1, len(cards), episode="deal", seed=1)
-    batch.reset(deck=list(cards), dealer=len(cards) - 1)
-    for action in actions:
-        batch.step(np.array([batch.spec.actions.index(action)]))
-    chances = ByteskilleRuleOfThumb(len(cards), batch.rules).probabilities(
-        batch.observation, batch.mask
-    )
-    return batch.spec.actions[int(chances[0].argmax())]
-
-
-def test_the_agreeable_bot_agrees_with_a_bad_card_only():
-    assert byteskille("agreeable", ("BL", "BL"), "ask") == "yes"
-    assert byteskille("agreeable", ("BL", "L12"), "ask") == "no"
-    assert byteskille("maniac", ("BL", "L12"), "ask") == "yes"
-    assert byteskille("stone", ("BL", "BL"), "ask") == "no"
+@pytest.mark.parametrize(
+    ("cards", "script", "actions"),
+    [
+        ("L5 L6 L7 L8", "0 stand", {"copycat": "stand"}),
+        ("L5 L12 L7 L8", "0 stand", {"contrary": "swap"}),
+        # Forehand swaps: the seat that had to give its card is next.
+        ("L5 L12 L7 L8", "0 swap", {"copycat": "swap", "contrary": "stand"}),
+        # The second swaps its lilja 2 for a lilja 4 that forehand got rid of.
+        ("L4 L2 L5 L6", "0 swap", {"forgetful": "swap"}),
+        ("BL BL", "0 ask", {"agreeable": "yes", "stone": "no"}),
+        ("BL L12", "0 ask", {"agreeable": "no", "maniac": "yes"}),
+    ],
+)
+def test_what_others_did_is_answered_as_the_sentence_says(cards, script, actions):
+    assert {habit: byteskille(habit, cards, script) for habit in actions} == actions
 
 
 def test_maniacs_buy_in_and_stones_do_not():
-    out = (("BL", "L5", "L6", "L7"), *["stand"] * 4)
+    out = ("BL L5 L6 L7", "0 stand, 1 stand, 2 stand, 3 stand")
     assert byteskille("maniac", *out, episode="match") == "buy"
     assert byteskille("stone", *out, episode="match") == "decline"
 
@@ -220,14 +181,6 @@ def test_the_solved_bot_samples_where_it_is_solved(preset, seats):
 
 
 # The trick games
-
-
-def does(table, name):
-    """What a bot does in the place of the seat to act; of cards to play the codes."""
-    batch = table.batch
-    policy = load_policy(f"{table.game}/{name}", table.game, table.players, table.rules)
-    chances = policy.probabilities(batch.observation, batch.mask)
-    return batch.action_text(int(chances[0].argmax())).removeprefix("play ")
 
 
 def test_femkortskille_is_knocked_as_the_sentences_say():

@@ -4,58 +4,25 @@ import numpy as np
 import pytest
 
 import kille_env
-from env import knack_tables, krypkille_tables
+from env import knack_tables, krypkille_tables, tables
+from env.players import does
 from env.trick_tables import Table, play
-from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
+from kille_agents import UniformPolicy, load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
+from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
 from kille_agents.rules_of_thumb.kille_hands import ranks
 from kille_agents.rules_of_thumb.kungsholmskille import chance_of_higher
 from kille_env.errors import PolicyError
 from kille_env.tricktaking.tricks import TYPES
 from kille_training.evaluation.duplicate import payoff
 
-
-def seats_of(game: str) -> list[int]:
-    """The fewest seats, the default and the most."""
-    spec = kille_env.spec(game)
-    return sorted({spec.min_players, spec.default_players, spec.max_players})
-
-
-def does(table: Table) -> str:
-    """What the rule of thumb does in the place of the seat to act; of cards to play the codes."""
-    batch = table.batch
-    policy = load_policy("rule_of_thumb", table.game, table.players, table.rules)
-    chances = policy.probabilities(batch.observation, batch.mask)
-    return batch.action_text(int(chances[0].argmax())).removeprefix("play ")
-
-
 # Every game's
 
 
-@pytest.mark.parametrize("episode", ["deal", "match"])
-def test_it_always_does_the_same_and_what_is_legal(game, episode):
-    for preset in kille_env.spec(game).presets:
-        for seats in seats_of(game):
-            batch = kille_env.make_batch(game, 16, seats, rules=preset, episode=episode, seed=5)
-            batch.reset()
-            policy = load_policy("rule_of_thumb", game, seats, batch.rules)
-            rng = np.random.default_rng(0)
-            for _ in range(40):
-                seen, mask = batch.observation, batch.mask
-                chances = policy.probabilities(seen, mask)
-                check_probabilities("rule_of_thumb", chances, mask)
-                assert (chances.max(axis=1) == 1.0).all()
-                backwards = policy.probabilities(seen[::-1].copy(), mask[::-1].copy())
-                assert np.array_equal(backwards[::-1], chances)
-                # Half of the seats play uniformly, so that it sees what it would not do.
-                at_random = rng.random((16, 1)) < 0.5
-                mixed = np.where(at_random, mask / mask.sum(axis=1, keepdims=True), chances)
-                batch.step(sample_actions(mixed, rng))
-
-
 def test_it_beats_chance_clearly(game):
-    for seats in seats_of(game):
-        rules = kille_env.spec(game).resolve(episode="deal")
+    spec = kille_env.spec(game)
+    rules = spec.resolve(episode="deal")
+    for seats in {spec.min_players, spec.default_players, spec.max_players}:
         policy = load_policy("rule_of_thumb", game, seats, rules)
         found = payoff(
             policy, UniformPolicy(), seats, rules, play="greedy", deals=400, seed=1
@@ -111,6 +78,52 @@ def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():
             higher = [kind for kind in cards if kind > rank[row]]
             expected = len(higher) / len(cards) if cards else 1.0
             assert found[row, player] == pytest.approx(expected)
+
+
+# Byteskille
+
+
+@pytest.mark.parametrize(
+    ("cards", "script", "action"),
+    [
+        ("L12 L3 L4 L5", "", "stand"),
+        ("BL L3 L4 L5", "", "swap"),
+        # It was made to take the lilja 2 for its lilja 4, and forehand cannot know better.
+        ("L2 L4 L5 L6", "0 swap", "swap"),
+        # The seat that swapped got its lilja 2, and has had its turn.
+        ("L4 L2 L5 L6", "0 swap", "stand"),
+        ("KI L5 L6 L7", "", "swap"),
+        ("GO L5 L6 L7", "", "stand"),
+        ("L5 L6 GO L7", "", "wait"),
+        ("BL L5 L6", "", "ask"),
+        ("L12 L5 L6", "", "stand"),
+        ("BL BL", "0 ask", "no"),
+        ("BL BL BP", "0 ask", "no"),
+        ("BL KR BP", "0 ask, 2 defer", "no"),
+    ],
+)
+def test_byteskille_is_played_by_thresholds_and_what_is_known(cards, script, action):
+    assert does(tables.play(cards, script, episode="deal")) == action
+
+
+def test_byteskille_keeps_a_high_kille_and_the_last_two_keep_any():
+    assert does(tables.play("KI L5 L6 L7", episode="deal", preset="wikipedia")) == "stand"
+    assert does(tables.play("KI L5", episode="deal", fraga="off")) == "stand"
+
+
+def test_byteskille_needs_less_at_a_larger_table_and_most_as_the_dealer():
+    assert THRESHOLDS[0, 20, 5] < THRESHOLDS[0, 4, 2]
+    assert len(set(THRESHOLDS[0, 3, :3])) > 1
+
+
+def test_byteskille_buys_where_a_share_is_worth_the_price():
+    # Four at the table, forehand out with the blaren: three are left, the first occasion.
+    stands = "0 stand, 1 stand, 2 stand, 3 stand"
+    table = tables.play("BL L5 L6 L7", stands)
+    assert (table.legal, does(table)) == ("buy decline", "decline")  # a quarter of 12 is under 4
+    stands += ", 4 stand, 5 stand, 6 stand, 7 stand"
+    rich = tables.play("BL L2 L3 L4 L5 L6 L7 L8", stands, preset="wikipedia")
+    assert (rich.legal, does(rich)) == ("buy decline", "buy")  # eight paid 2, re-entry costs 2
 
 
 # Kungsholmskille

@@ -13,11 +13,12 @@ from gymnasium import spaces
 from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 
+from env.players import decisions as shown
 from kille_agents import check_probabilities, load_policy
 from kille_agents.sb3 import SB3Policy
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
-from kille_env.registry import make_batch, spec
+from kille_env.registry import spec
 
 GAME = spec("byteskille")
 RULES = GAME.resolve(episode="deal")
@@ -42,9 +43,7 @@ class Shapes(gymnasium.Env):
 
 @pytest.fixture
 def decisions():
-    batch = make_batch("byteskille", 50, 3, episode="deal", seed=2)
-    batch.reset()
-    return batch.observation.copy(), batch.mask.copy()
+    return shown("byteskille", 3, RULES, 50, 1)
 
 
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN, QRDQN])

@@ -14,6 +14,9 @@ from kille_env.policy import Policy, UniformPolicy
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
+BY_HAND = "hand-written from its description; untuned"
+Make = Callable[..., Policy]
+"""Makes a policy for a number of seats and rules."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,15 @@ class Bot:
         name: "game/habit".
         split: "train" or "held_out".
         what: What it does.
-        make: Makes it for a number of seats and rules.
+        make: Makes its policy for a table.
         made: How it was made.
     """
 
     name: str
     split: str
     what: str
-    make: Callable[[int, Rules], Policy]
-    made: str = "hand-written from its description; untuned"
+    make: Make
+    made: str
 
     @property
     def game(self) -> str:
@@ -55,6 +58,9 @@ class Bot:
         return policy
 
 
+Draft = Callable[[type[RuleOfThumb], str], Bot]
+
+
 class Noisy:
     """A policy that does anything legal in a share of its decisions, else what another does."""
 
@@ -71,34 +77,39 @@ class Noisy:
         ) + self.share * anything
 
 
-def by_habit(usual: type[RuleOfThumb], habit: str, split: str, what: str, /, **changes: Any) -> Bot:
-    """Returns a bot that plays like a rule of thumb, but for what is changed.
+def draft(
+    split: str,
+    what: str,
+    *,
+    make: Make | None = None,
+    noise: float = 0.0,
+    made: str = BY_HAND,
+    **changes: Any,
+) -> Draft:
+    """Returns what makes a bot of a game's rule of thumb and a name.
 
     Args:
-        usual: The rule of thumb.
-        habit: What the bot is called behind "game/".
         split: "train" or "held_out".
         what: What it does.
+        make: Makes its policy; None is the rule of thumb but for the changes.
+        noise: In which share of its decisions it does anything legal.
+        made: How it was made.
         changes: Habits by phase, and what else the rule of thumb takes.
     """
-    return Bot(f"{usual.game}/{habit}", split, what, partial(usual, **changes))
+
+    def bot(usual: type[RuleOfThumb], habit: str) -> Bot:
+        def policy(num_players: int, rules: Rules) -> Policy:
+            found = (make or usual)(num_players, rules, **changes)
+            return Noisy(found, noise) if noise else found
+
+        return Bot(f"{usual.game}/{habit}", split, what, policy, made)
+
+    return bot
 
 
-def noisy_bots(usual: type[RuleOfThumb], *, tipsy: str, drunk: str) -> tuple[Bot, Bot]:
-    """Returns a game's rule of thumb with two amounts of noise.
+train, held_out = partial(draft, TRAIN), partial(draft, HELD_OUT)
 
-    Args:
-        usual: The rule of thumb.
-        tipsy: Split of the one that plays anything in a fifth of its decisions.
-        drunk: Split of the one that plays anything in half of them.
-    """
 
-    def noisy(habit: str, split: str, often: str, share: float) -> Bot:
-        return Bot(
-            f"{usual.game}/{habit}",
-            split,
-            f"the rule of thumb, but every {often} decision is anything legal",
-            lambda num_players, rules: Noisy(usual(num_players, rules), share),
-        )
-
-    return noisy("tipsy", tipsy, "fifth", 0.2), noisy("drunk", drunk, "second", 0.5)
+def bots_of(usual: type[RuleOfThumb], **drafts: Draft) -> tuple[Bot, ...]:
+    """Returns the bots of the game that a rule of thumb plays, by what they are called."""
+    return tuple(make(usual, habit) for habit, make in drafts.items())

@@ -5,12 +5,11 @@ vara klokt att utnyttja denna möjlighet". The other habits are those that peopl
 that they may get rid of once: what they find good enough, what they look at, and what they hope.
 """
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, Bot, by_habit, noisy_bots
+from kille_agents.population.bot import bots_of, held_out, train
 from kille_agents.rules_of_thumb.byteskille import (
     THRESHOLDS,
     ByteskilleRuleOfThumb,
@@ -89,106 +88,79 @@ def solved(num_players: int, rules: Rules) -> Policy:
     return ByteskilleRuleOfThumb(num_players, rules)
 
 
-bot = partial(by_habit, ByteskilleRuleOfThumb)
-
-BOTS = (
-    bot(
-        "maniac",
-        TRAIN,
+BOTS = bots_of(
+    ByteskilleRuleOfThumb,
+    maniac=train(
         "swaps whatever it holds, a gok too; asks for better cards, agrees when asked, buys in",
         turn=always("ask", "swap"),
         answer_dealer=always("yes", "defer"),
         answer_third=always("yes", "defer"),
         buyin=always("buy"),
     ),
-    bot(
-        "stone",
-        HELD_OUT,
+    stone=held_out(
         "never swaps, asks, agrees or buys in",
         turn=always("stand"),
         buyin=always("decline"),
     ),
-    bot(
-        "skitkort",
-        TRAIN,
+    skitkort=train(
         "swaps a skitkort (blaren, blompottan, kransen) or a low kille; keeps every lilja",
         turn=turn(at_least(KRANSEN + 1)),
     ),
-    bot(
-        "lilja_seven",
-        HELD_OUT,
+    lilja_seven=held_out(
         "keeps lilja 7 and what is higher, wherever it sits and whatever the table",
         turn=turn(at_least(LILJA_7)),
     ),
-    bot("matadors", TRAIN, "keeps matadors and high killes only", turn=turn(at_least(VARDSHUS))),
-    bot(
-        "contented",
-        TRAIN,
+    matadors=train("keeps matadors and high killes only", turn=turn(at_least(VARDSHUS))),
+    contented=train(
         "the rule of thumb with every threshold two cards lower: swaps little",
         thresholds=shifted(-SHIFT),
     ),
-    bot(
-        "restless",
-        HELD_OUT,
+    restless=held_out(
         "the rule of thumb with every threshold two cards higher: swaps much",
         thresholds=shifted(SHIFT),
     ),
-    Bot(
-        "byteskille/ladder",
-        HELD_OUT,
+    ladder=held_out(
         "as the dealer keeps lilja 7 and up, each seat before it one card lower; remembers which "
         "seat got a lower card from it",
-        partial(ByteskilleRuleOfThumb, turn=turn(ladder)),
-        "hand-written, after what the solved strategies of three and four seats have in common",
+        turn=turn(ladder),
+        made="hand-written, after what the solved strategies of three and four seats have in "
+        "common",
     ),
-    bot(
-        "forgetful",
-        TRAIN,
+    forgetful=train(
         "the rule of thumb for a card that was dealt, whatever it has given away or got",
         turn=turn(dealt_or_not),
     ),
-    bot(
-        "caller",
-        TRAIN,
+    caller=train(
         "the rule of thumb, but a gok is called at once, which the Swedish text advises against",
         turn=turn(usual, calls=True),
         gok=always("call"),
     ),
-    bot(
-        "harlequin",
-        HELD_OUT,
+    harlequin=held_out(
         "the rule of thumb, but never gives a kille away, low or not",
         turn=turn(keeps_killes),
     ),
-    bot(
-        "copycat",
-        TRAIN,
+    copycat=train(
         "stands when the seat before it stood, swaps when that swapped; else the rule of thumb",
         turn=turn(as_before(True)),
     ),
-    bot(
-        "contrary",
-        HELD_OUT,
+    contrary=held_out(
         "swaps when the seat before it stood, stands when that swapped; else the rule of thumb",
         turn=turn(as_before(False)),
     ),
-    bot(
-        "agreeable",
-        HELD_OUT,
+    agreeable=held_out(
         "the rule of thumb, but as one of the last two or three it agrees to deal again when its "
         "own card is bad, and it always buys in",
         answer_dealer=agrees_if_bad,
         answer_third=agrees_if_bad,
         buyin=always("buy"),
     ),
-    *noisy_bots(ByteskilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
-    Bot(
-        "byteskille/solved",
-        TRAIN,
+    tipsy=train("the rule of thumb, but every fifth decision is anything legal", noise=0.2),
+    drunk=held_out("the rule of thumb, but every second decision is anything legal", noise=0.5),
+    solved=train(
         "an equilibrium of single deals with 2 to 4 seats under the presets; else the rule of "
         "thumb",
-        solved,
-        "solved exactly with `make solutions`; NashConv below 1e-6, see docs/solutions.md",
+        make=solved,
+        made="solved exactly with `make solutions`; NashConv below 1e-6, see docs/solutions.md",
     ),
 )
 """All bots, in the order of the docs."""

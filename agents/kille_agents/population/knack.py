@@ -5,11 +5,9 @@ enough, with the right card, or because the others do; and some play high cards 
 won.
 """
 
-from functools import partial
-
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, by_habit, noisy_bots
+from kille_agents.population.bot import bots_of, held_out, train
 from kille_agents.rules_of_thumb.habits import Habit, Seen, always, do_if
 from kille_agents.rules_of_thumb.knack import KnackRuleOfThumb, join_with, leads, worth_of_cards
 from kille_env.games.knack.table import RANKS
@@ -43,77 +41,52 @@ def _by_worth(seen: Seen, sign: np.ndarray) -> np.ndarray:
     return seen.wishes_from("play 6C", np.hstack([worth, worth]))
 
 
-bot = partial(by_habit, KnackRuleOfThumb)
-
-BOTS = (
-    bot("maniac", HELD_OUT, "joins with whatever it holds", join=always("knock")),
-    bot(
-        "coward",
-        TRAIN,
+BOTS = bots_of(
+    KnackRuleOfThumb,
+    maniac=held_out("joins with whatever it holds", join=always("knock")),
+    coward=train(
         "joins with the ace or king of trumps only",
         join=do_if("knock", lambda seen: seen["trumps"][:, HIGH:].any(axis=1)),
     ),
-    bot(
-        "tight",
-        HELD_OUT,
+    tight=held_out(
         "the rule of thumb, but wants half a trick more in hand to join",
         join=join_with(TIGHT),
     ),
-    bot(
-        "loose",
-        TRAIN,
-        "the rule of thumb, but joins with 0.4 tricks less in hand",
-        join=join_with(LOOSE),
-    ),
-    bot(
-        "any_trump",
-        HELD_OUT,
+    loose=train("the rule of thumb, but joins with 0.4 tricks less in hand", join=join_with(LOOSE)),
+    any_trump=held_out(
         "joins with any trump",
         join=do_if("knock", lambda seen: seen["trumps"].any(axis=1)),
     ),
-    bot(
-        "ace",
-        TRAIN,
+    ace=train(
         "joins with an ace, of whatever suit",
         join=do_if("knock", lambda seen: seen["hand"][:, RANKS - 1 :: RANKS].any(axis=1)),
     ),
-    bot(
-        "enough",
-        HELD_OUT,
+    enough=held_out(
         "the rule of thumb to join; plays its highest cards until it has a trick, then its lowest",
         play=one_is_enough,
     ),
-    bot(
-        "low_leader",
-        TRAIN,
+    low_leader=train(
         "the rule of thumb to join; leads its lowest card and follows with its highest",
         play=play_by_worth(-1, 1),
     ),
-    bot(
-        "hurry",
-        HELD_OUT,
+    hurry=held_out(
         "the rule of thumb to join; plays its highest card, trumps first, even when it is the last",
         play=play_by_worth(1, 1),
     ),
-    bot(
-        "saver",
-        TRAIN,
+    saver=train(
         "the rule of thumb to join; leads its highest card and follows with its lowest",
         play=play_by_worth(1, -1),
     ),
-    bot(
-        "copycat",
-        HELD_OUT,
+    copycat=held_out(
         "joins when its right neighbour has joined; the first to speak joins like "
         "the rule of thumb",
         join=join_as_before,
     ),
-    bot(
-        "lone_wolf",
-        TRAIN,
+    lone_wolf=train(
         "joins when no seat has joined before it, with whatever it holds, and else never",
         join=do_if("knock", lambda seen: ~seen["joined"].any(axis=1)),
     ),
-    *noisy_bots(KnackRuleOfThumb, tipsy=HELD_OUT, drunk=TRAIN),
+    tipsy=held_out("the rule of thumb, but every fifth decision is anything legal", noise=0.2),
+    drunk=train("the rule of thumb, but every second decision is anything legal", noise=0.5),
 )
 """All bots, in the order of the docs."""

@@ -5,11 +5,9 @@ are those of people who fear the kille (50 points under the preset `reconstructe
 card whatever the tricks have shown, or who never say a word.
 """
 
-from functools import partial
-
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, by_habit, noisy_bots
+from kille_agents.population.bot import bots_of, held_out, train
 from kille_agents.rules_of_thumb.habits import Seen, always, do_if
 from kille_agents.rules_of_thumb.kille_hands import (
     LILJA_6,
@@ -45,63 +43,35 @@ def lead_second(seen: Seen) -> np.ndarray:
     return seen.wishes_from("play BL", np.eye(TYPES)[second])
 
 
-bot = partial(by_habit, KrypkilleRuleOfThumb)
-
-BOTS = (
-    bot("maniac", TRAIN, "declares whatever it holds", guess=always("declare")),
-    bot("silent", HELD_OUT, "never declares", guess=always("pass")),
-    bot(
-        "careful",
-        TRAIN,
+BOTS = bots_of(
+    KrypkilleRuleOfThumb,
+    maniac=train("declares whatever it holds", guess=always("declare")),
+    silent=held_out("never declares", guess=always("pass")),
+    careful=train(
         "the rule of thumb, but declares only what is almost certainly the lowest",
         guess=declare_when(CAREFUL),
     ),
-    bot(
-        "bold",
-        HELD_OUT,
+    bold=held_out(
         "the rule of thumb, but declares what is the lowest about every second time",
         guess=declare_when(BOLD),
     ),
-    bot(
-        "skitkort",
-        TRAIN,
+    skitkort=train(
         "declares a skitkort (blaren, blompottan, kransen), and nothing else",
         guess=do_if("declare", has_skitkort),
     ),
-    bot(
-        "pat",
-        HELD_OUT,
-        "the rule of thumb, but never discards a card",
-        discard=always("discard"),
-    ),
-    bot(
-        "hoarder",
-        TRAIN,
+    pat=held_out("the rule of thumb, but never discards a card", discard=always("discard")),
+    hoarder=train(
         "wants low cards only: discards lilja 6 and higher, the highest first, and leads low",
         discard=exchange_from(LILJA_6),
         lead=lead_cards(-1),
     ),
-    bot(
-        "low_leader",
-        HELD_OUT,
-        "the rule of thumb, but leads its lowest card",
-        lead=lead_cards(-1),
-    ),
-    bot(
-        "burnt",
-        TRAIN,
-        "fears the kille: discards it, and nothing else",
-        discard=exchange_from(Kind.KI),
-    ),
-    bot(
-        "new_cards",
-        HELD_OUT,
+    low_leader=held_out("the rule of thumb, but leads its lowest card", lead=lead_cards(-1)),
+    burnt=train("fears the kille: discards it, and nothing else", discard=exchange_from(Kind.KI)),
+    new_cards=held_out(
         "discards as many cards as it may, all but the lowest, the lower ones first",
         discard=exchange_below(TYPES),
     ),
-    bot(
-        "copycat",
-        TRAIN,
+    copycat=train(
         "discards as many cards as the seat before it, and does not declare when another has "
         "passed; else the rule of thumb",
         discard=exchange_as_many(EXCHANGED),
@@ -109,20 +79,17 @@ BOTS = (
             "declare", lambda seen: (chance_of_lowest(seen) >= DECLARE) & ~another_passed(seen)
         ),
     ),
-    bot(
-        "vulture",
-        HELD_OUT,
+    vulture=held_out(
         "declares whatever it holds once another has passed, before that a skitkort only",
         guess=do_if("declare", lambda seen: another_passed(seen) | has_skitkort(seen)),
     ),
-    bot(
-        "second_leader",
-        TRAIN,
+    second_leader=train(
         "the rule of thumb, but keeps the matadors only beside the lowest card, and leads the "
         "second highest",
         discard=exchange_below(EXCHANGED - 3),
         lead=lead_second,
     ),
-    *noisy_bots(KrypkilleRuleOfThumb, tipsy=TRAIN, drunk=HELD_OUT),
+    tipsy=train("the rule of thumb, but every fifth decision is anything legal", noise=0.2),
+    drunk=held_out("the rule of thumb, but every second decision is anything legal", noise=0.5),
 )
 """All bots, in the order of the docs."""

@@ -4,11 +4,9 @@ A pot is knocked for, stayed for and shown for; so people differ in what they da
 There is no written advice: these are habits that a sentence can describe.
 """
 
-from functools import partial
-
 import numpy as np
 
-from kille_agents.population.bot import HELD_OUT, TRAIN, by_habit, noisy_bots
+from kille_agents.population.bot import bots_of, held_out, train
 from kille_agents.rules_of_thumb.habits import Habit, Seen, always, do_if
 from kille_agents.rules_of_thumb.kille_hands import (
     LILJA_6,
@@ -41,83 +39,59 @@ def unless_heard(heard: str, action: str, habit: Habit) -> Habit:
     return quiet
 
 
-bot = partial(by_habit, KungsholmskilleRuleOfThumb)
-
-BOTS = (
-    bot(
-        "maniac",
-        HELD_OUT,
+BOTS = bots_of(
+    KungsholmskilleRuleOfThumb,
+    maniac=held_out(
         "knocks, stays and shows with whatever it holds",
         bud1=always("knock"),
         fold=always("stay"),
         bud2=always("knock"),
         show=always("show"),
     ),
-    bot(
-        "coward",
-        TRAIN,
+    coward=train(
         "says bud to everything and folds when another knocks",
         bud1=always("bud"),
         fold=always("fold"),
         bud2=always("bud"),
         show=always("bud"),
     ),
-    bot(
-        "tight",
-        HELD_OUT,
+    tight=held_out(
         "the rule of thumb, but wants more strength to knock and stay, and more certainty to show",
         bud1=knock_with(KNOCK + TIGHT),
         fold=stay_with(STAY + TIGHT),
         bud2=knock_with(KNOCK + TIGHT),
         show=show_when(TIGHT_SHOW),
     ),
-    bot(
-        "loose",
-        TRAIN,
+    loose=train(
         "the rule of thumb, but knocks, stays and shows with less",
         bud1=knock_with(KNOCK + LOOSE),
         fold=stay_with(STAY + LOOSE),
         bud2=knock_with(KNOCK + LOOSE),
         show=show_when(LOOSE_SHOW),
     ),
-    bot(
-        "skitkort",
-        HELD_OUT,
+    skitkort=held_out(
         "knocks, stays and shows with a skitkort (blaren, blompottan, kransen), never without",
         bud1=do_if("knock", has_skitkort),
         fold=do_if("stay", has_skitkort),
         bud2=do_if("knock", has_skitkort),
         show=do_if("show", has_skitkort),
     ),
-    bot(
-        "hoarder",
-        TRAIN,
+    hoarder=train(
         "wants low cards only: exchanges lilja 6 and higher, leads low, heads high",
         exchange=exchange_from(LILJA_6),
         play=play_cards(lead=-1, follow=1),
     ),
-    bot(
-        "pat",
-        HELD_OUT,
-        "the rule of thumb, but never exchanges a card",
-        exchange=always("discard"),
-    ),
-    bot(
-        "low_leader",
-        TRAIN,
+    pat=held_out("the rule of thumb, but never exchanges a card", exchange=always("discard")),
+    low_leader=train(
         "the rule of thumb, but leads its lowest card and heads with its highest",
         play=play_cards(lead=-1, follow=1),
     ),
-    bot(
-        "waiter",
-        HELD_OUT,
+    waiter=held_out(
         "the rule of thumb, but never knocks itself: it stays, and shows",
         bud1=always("bud"),
         bud2=always("bud"),
     ),
-    bot(
-        "copycat",
-        TRAIN,
+    copycat=train(
         "says bud when another has said bud and folds when its right neighbour has folded; else "
         "the rule of thumb, and stays",
         bud1=unless_heard("said_bud", "knock", knock_with(KNOCK)),
@@ -125,18 +99,15 @@ BOTS = (
         bud2=unless_heard("said_bud_again", "knock", knock_with(KNOCK)),
         show=unless_heard("said_bud_last", "show", show_when(SHOW)),
     ),
-    bot(
-        "few",
-        HELD_OUT,
+    few=held_out(
         "the rule of thumb, but stays only where at most one other is in, with whatever it holds",
         fold=do_if("stay", lambda seen: np.count_nonzero(seen["in_play"][:, 1:], axis=1) <= 1),
     ),
-    bot(
-        "bluffer",
-        TRAIN,
+    bluffer=train(
         "knocks with whatever it holds before the exchange; the rule of thumb from then on",
         bud1=always("knock"),
     ),
-    *noisy_bots(KungsholmskilleRuleOfThumb, tipsy=HELD_OUT, drunk=TRAIN),
+    tipsy=held_out("the rule of thumb, but every fifth decision is anything legal", noise=0.2),
+    drunk=train("the rule of thumb, but every second decision is anything legal", noise=0.5),
 )
 """All bots, in the order of the docs."""

@@ -1,0 +1,35 @@
+"""What players are shown and do at the tables of the tests."""
+
+from typing import Any
+
+import numpy as np
+
+import kille_env
+from kille_agents import UniformPolicy, best_actions, load_policy, sample_actions
+from kille_env.core.spec import Rules
+
+
+def does(table: Any, habit: str = "") -> str:
+    """What a bot, or the rule of thumb, does at a table; of cards to play the codes."""
+    batch, game = table.batch, table.batch.spec.name
+    name = f"{game}/{habit}" if habit else "rule_of_thumb"
+    player = load_policy(name, game, table.players, table.rules)
+    chances = player.probabilities(batch.observation, batch.mask)
+    return batch.action_text(int(best_actions(chances)[0])).removeprefix("play ")
+
+
+def decisions(
+    game: str, seats: int, rules: Rules, tables: int = 24, steps: int = 30
+) -> tuple[np.ndarray, np.ndarray]:
+    """Observations [N, F] and masks [N, A] of play, half uniform, half by the rule of thumb."""
+    batch = kille_env.make_batch(game, tables, seats, rules=rules, seed=7)
+    batch.reset()
+    rule = load_policy("rule_of_thumb", game, seats, rules)
+    rng, seen, masks = np.random.default_rng(3), [], []
+    for _ in range(steps):
+        shown = batch.observation.copy(), batch.mask.copy()
+        seen.append(shown[0])
+        masks.append(shown[1])
+        chances = 0.5 * (UniformPolicy().probabilities(*shown) + rule.probabilities(*shown))
+        batch.step(sample_actions(chances, rng))
+    return np.concatenate(seen), np.concatenate(masks)
