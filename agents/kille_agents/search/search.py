@@ -1,6 +1,6 @@
 """What players share that look ahead by playing determinizations on."""
 
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Search(Generic[Settings]):
 
     name: str
     what: ClassVar[str]
-    kind: type[Settings]
+    kind: ClassVar[type[Any]]
 
     def __init__(self, num_players: int, rules: Rules, settings: Settings | None = None) -> None:
         """Sets it up for a table.
@@ -47,11 +47,11 @@ class Search(Generic[Settings]):
         Raises:
             PolicyError: The game has no rule of thumb, and there is no `base` either.
         """
-        self.settings = settings = settings or self.kind()
+        self.settings: Settings = settings or self.kind()
         self.num_players, self.rules = num_players, rules
-        self.base = rule_of_thumb(num_players, rules) if settings.base is None else settings.base
-        self.opponents = self.base if settings.opponents is None else settings.opponents
-        self.remembers = settings.beliefs == "policy"
+        self.base = self.settings.base or rule_of_thumb(num_players, rules)
+        self.opponents = self.settings.opponents or self.base
+        self.remembers = self.settings.beliefs == "policy"
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Refuses: an observation says too little to search.
