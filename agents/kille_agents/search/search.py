@@ -47,7 +47,7 @@ class Search(Generic[Settings]):
         Raises:
             PolicyError: The game has no rule of thumb, and there is no `base` either.
         """
-        self.settings: Settings = settings or self.kind()
+        self.settings: Settings = self.kind() if settings is None else settings
         self.num_players, self.rules = num_players, rules
         self.base = self.settings.base or rule_of_thumb(num_players, rules)
         self.opponents = self.settings.opponents or self.base
