@@ -1,15 +1,7 @@
 """Every error that kille-env raises on purpose.
 
-    KilleError
-    ├── UnknownGameError     a game that is not registered
-    ├── RulesError           a switch, preset or number of seats that does not exist
-    ├── CardError            a card or a deck that is not possible
-    ├── IllegalActionError   an action that the rules do not allow now
-    ├── RecordError          a line of a record file that cannot be understood
-    ├── PolicyError          a policy that cannot be loaded or does not fit the table
-    └── ConfigError          a configuration that cannot be used
-
-All of them are `ValueError` too, so that code that knows nothing of kille-env can still catch them.
+They derive from `KilleError`, which is a `ValueError`: code that knows nothing of kille-env can
+still catch them.
 """
 
 from collections.abc import Iterable

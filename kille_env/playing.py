@@ -58,6 +58,9 @@ class Players:
         players: The players, each asked once per step for all of its tables.
         seating: [N, P] index into `players` of who sits in each seat; -1 for a seat whose actions
             come from outside (`step`).
+
+    Whatever asks players raises a `PolicyError`, and has played nothing, where one returns what is
+    no distribution over the legal actions.
     """
 
     def __init__(
@@ -90,20 +93,12 @@ class Players:
 
         Args:
             which: [N] bool, the tables to play at; None is all at which somebody is to act.
-
-        Raises:
-            PolicyError: A player returned what is no distribution over the legal actions; nothing
-                has been played.
         """
         due = self._due(which)
         self._step_at(due, self._choose(due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns what the players do at the chosen tables, [N] int64; 0 at the others.
-
-        Raises:
-            PolicyError: A player returned what is no distribution over the legal actions.
-        """
+        """Returns what the players do at the chosen tables, [N] int64; 0 at the others."""
         return self._choose(self._due(which))
 
     def _choose(self, due: Due) -> np.ndarray:
@@ -127,9 +122,6 @@ class Players:
             number: Index into `players`.
             rows: [M] tables.
             keys: [M] uint64, of the decisions.
-
-        Raises:
-            PolicyError: It returned what is no distribution over the legal actions.
         """
         history = self._history if self._remember else None
         return decide(self.players[number], self.batch, rows, keys, history)
@@ -233,9 +225,6 @@ def play_out(players: Players) -> np.ndarray:
 
     Returns:
         [N, P] what each seat earned, in units.
-
-    Raises:
-        PolicyError: A player returned what is no distribution over the legal actions.
     """
     batch = players.batch
     total = np.zeros((batch.num_tables, batch.num_players))

@@ -83,16 +83,19 @@ def make_batch(
     Args:
         name: The game.
         num_tables: N.
-        num_players: Seats per table; None is the game's default.
+        num_players: P, seats per table; None is the game's default.
         rules: Name of a preset, mapping of switches, or resolved rules.
         episode: "match" or "deal"; None is what `rules` say, or else "match".
-        seed: Seed of the batch; None takes one from the operating system.
-        threads: Threads that step it.
-        restart: Whether finished tables begin their next match in the same step.
+        seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
+            takes one from the operating system.
+        threads: Slices that are stepped in parallel; results do not depend on it.
+        restart: Whether a finished table begins its next match in the same step. Matches that the
+            cards decide before anybody acts are then skipped.
 
     Raises:
         UnknownGameError: No such game.
-        RulesError: No such switch, preset, value or number of seats.
+        RulesError: No such switch, preset or value, or an impossible number of seats, tables or
+            threads.
     """
     from kille_env.core.batch import Batch
 

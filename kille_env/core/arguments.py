@@ -131,8 +131,10 @@ def actions(value: Any, num_tables: int) -> np.ndarray:
     return _plain(given, np.int64)
 
 
-def decks(value: Any, spec: GameSpec, num_tables: int) -> list[Stacked]:
+def decks(value: Any, spec: GameSpec, num_tables: int) -> list[Stacked] | None:
     """Returns a stacked pack for each table, from one list of card codes or one for each table."""
+    if value is None:
+        return None
     listed = _list(value)
     many = bool(listed) and _list(listed[0]) is not None
     lists = [_list(codes) for codes in listed or ()] if many else [listed]

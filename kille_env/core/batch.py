@@ -30,7 +30,8 @@ class Batch:
     """N tables of a game that are stepped together.
 
     After `reset` and after every `step`, these arrays show what is to be decided. They are
-    read-only views that the next call overwrites; copy what you keep.
+    read-only views that the next call overwrites; copy what you keep. Whatever plays or looks at
+    tables raises a `KilleError` before the first `reset`.
 
     Attributes:
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
@@ -54,20 +55,8 @@ class Batch:
     ) -> None:
         """Sets up the arrays; call `reset` before the first `step`.
 
-        Args:
-            game: The game.
-            num_tables: N.
-            num_players: P; None is the game's default.
-            rules: Resolved rules.
-            seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size.
-                None takes one from the operating system.
-            threads: Slices that are stepped in parallel; results do not depend on it.
-            restart: Whether a finished table begins its next match in the same step. Matches that
-                the cards decide before anybody acts are then skipped.
-
-        Raises:
-            RulesError: The number of players, tables or threads is impossible, or the rules are of
-                another game.
+        The arguments are those of `kille_env.make_batch`, which also finds a game by its name and
+        resolves rules.
         """
         self.game, self.spec = game, game.spec
         self.rules = self.spec.resolve(rules)
@@ -157,15 +146,17 @@ class Batch:
         dealers = self._no_dealers
         if dealer is not None:
             dealers = arguments.seats(dealer, self.num_players, self.num_tables, "dealers")
-        decks = self._decks(deck)
-        self._check_start(start)
+        decks = arguments.decks(deck, self.spec, self.num_tables)
+        self.game.check_start(self.rules, self.num_players, start)
         if seed is not None:
             self.seed(seed, chosen)
         first = not self._began
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name, self.game.root) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
-            self._set_up(start, chosen)
+            if start:
+                for table in np.flatnonzero(chosen):
+                    self.game.set_up(self._tables[table], self.rules, start)
             self._stack(decks, chosen)
             if deal:
                 self.game.deal(self._tables, self._rules, chosen, False)
@@ -196,7 +187,6 @@ class Batch:
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
-            KilleError: Before the first `reset`.
         """
         self._check_began()
         if not (
@@ -208,12 +198,11 @@ class Batch:
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
         arrays = (self._tables, self._rules, actions, chosen, *self._shown)
-        if len(self._slices) == 1:
-            illegal = self.game.step(*arrays, self.restart)
-        else:
-            illegal = self._first_illegal(actions, chosen)
-            if illegal < 0:
-                self._step_in_threads(*arrays)
+        if len(self._slices) > 1:
+            self.check_legal(actions, chosen)
+            self._step_in_threads(*arrays)
+            return
+        illegal = self.game.step(*arrays, self.restart)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
 
@@ -236,11 +225,10 @@ class Batch:
 
         Raises:
             CardError: The deck is impossible.
-            KilleError: Before the first `reset`.
         """
         self._check_began()
         waiting = self._tables["phase"] == DEAL
-        self._stack(self._decks(deck), waiting)
+        self._stack(arguments.decks(deck, self.spec, self.num_tables), waiting)
         self.game.deal(self._tables, self._rules, waiting, True)
         self._show()
 
@@ -255,7 +243,6 @@ class Batch:
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
-            KilleError: Before the first `reset`.
         """
         self._check_began()
         chosen = self._chosen(which)
@@ -274,14 +261,11 @@ class Batch:
         """
         actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
-        illegal = self._first_illegal(actions, chosen)
+        seats, _, masks, *_ = self._shown
+        illegal = first_illegal(seats, masks, actions, chosen)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
         return actions
-
-    def _first_illegal(self, actions: np.ndarray, which: np.ndarray) -> int:
-        seats, _, masks, *_ = self._shown
-        return first_illegal(seats, masks, actions, which)
 
     @property
     def at_chance(self) -> np.ndarray:
@@ -303,15 +287,11 @@ class Batch:
 
     def information_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
-        size = width(self.spec.information_state(self.num_players))
-        seats = self._who_acts() if seats is None else seats
-        return self._look(self.game.information_state, seats, size, np.uint8)
+        return self._state("information_state", seats)
 
     def full_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
-        size = width(self.spec.full_state(self.num_players))
-        seats = self._who_acts() if seats is None else seats
-        return self._look(self.game.full_state, seats, size, np.uint8)
+        return self._state("full_state", seats)
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""
@@ -366,7 +346,6 @@ class Batch:
 
         Raises:
             RulesError: There is no such table or seat.
-            KilleError: Before the first `reset`.
         """
         self._check_began()
         if seat is not None:
@@ -442,11 +421,9 @@ class Batch:
             raise KilleError(f"saved tables are bytes of Batch.save, got {shortened(saved)}")
         head, _, body = saved.partition(b"\n")
         try:
-            identity = json.loads(head)
-        except ValueError:
-            identity = None
-        if not isinstance(identity, dict):
-            raise KilleError("these bytes were not written by Batch.save")
+            identity = dict(json.loads(head))
+        except (ValueError, TypeError):
+            raise KilleError("these bytes were not written by Batch.save") from None
         mine = self._identity()
         for key in mine:
             if identity.get(key) != mine[key]:
@@ -485,11 +462,15 @@ class Batch:
         if not self._began:
             raise KilleError("no match has begun: call reset() first")
 
-    def _who_acts(self) -> np.ndarray:
-        self._check_began()
-        if self.seat.min() < 0:
-            raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
-        return self.seat
+    def _state(self, kind: str, seats: Any) -> np.ndarray:
+        """Returns what `kind` shows seats, or those to act."""
+        if seats is None:
+            self._check_began()
+            if self.seat.min() < 0:
+                raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
+            seats = self.seat
+        size = width(getattr(self.spec, kind)(self.num_players))
+        return self._look(getattr(self.game, kind), seats, size, np.uint8)
 
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
         self._check_began()
@@ -504,9 +485,6 @@ class Batch:
     def _row(self, table: Any) -> np.record:
         return self._tables[arguments.table(table, self.num_tables)]
 
-    def _decks(self, deck: Any) -> list[arguments.Stacked] | None:
-        return None if deck is None else arguments.decks(deck, self.spec, self.num_tables)
-
     def _stack(self, decks: list[arguments.Stacked] | None, which: np.ndarray) -> None:
         if decks is None:
             return
@@ -515,18 +493,6 @@ class Batch:
             self._tables["deck"][table], self._tables["stacked"][table] = deck, given
             if len(again):
                 self._tables["again"][table] = again
-
-    def _check_start(self, start: Mapping[str, Any] | None) -> None:
-        """Refuses an impossible start before anything changes, by trying it on a table apart."""
-        if not isinstance(start, (Mapping, type(None))):
-            given = shortened(start)
-            raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
-        self.game.check_start(self.rules, self.num_players, start or {})
-
-    def _set_up(self, start: Mapping[str, Any] | None, which: np.ndarray) -> None:
-        if start:
-            for table in np.flatnonzero(which):
-                self.game.set_up(self._tables[table], self.rules, start)
 
     def _legal(self, table: int) -> list[int]:
         return np.flatnonzero(self.mask[arguments.table(table, self.num_tables)]).tolist()

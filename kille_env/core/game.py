@@ -201,11 +201,15 @@ class Game:
                 f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
             )
 
-    def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any]) -> None:
-        """Checks how a match shall start, by `set_up` at a table apart."""
-        table = np.zeros(1, dtype=self.spec.table)
-        table["num_players"] = num_players
-        self.set_up(table[0], rules, start)
+    def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any] | None) -> None:
+        """Refuses an impossible start before anything changes, by `set_up` at a table apart."""
+        if not isinstance(start, (Mapping, type(None))):
+            given = shortened(start)
+            raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
+        if start:
+            table = np.zeros(1, dtype=self.spec.table)
+            table["num_players"] = num_players
+            self.set_up(table[0], rules, start)
 
     def chance(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns what chance has decided besides cards, by the names that `set_up` takes.

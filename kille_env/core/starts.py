@@ -16,8 +16,7 @@ def check_keys(start: Mapping[str, Any], known: Sequence[str]) -> None:
     """
     for key in start:
         if key not in known:
-            hint = did_you_mean(key, known)
-            raise RulesError(f"start has no key {shortened(key)}. {hint}")
+            raise RulesError(f"start has no key {shortened(key)}. {did_you_mean(key, known)}")
 
 
 def amount(start: Mapping[str, Any], name: str) -> int | None:
@@ -26,14 +25,12 @@ def amount(start: Mapping[str, Any], name: str) -> int | None:
     Raises:
         RulesError: It is not a whole number, or too small or too large.
     """
-    if name not in start:
-        return None
-    if not _is_amount(start[name]):
+    if name in start and not _is_amount(start[name]):
         raise RulesError(
             f"{name!r} of the start is {shortened(start[name])}; expected a whole number from 0 to "
             f"{LARGEST}"
         )
-    return start[name]
+    return start.get(name)
 
 
 def amounts(start: Mapping[str, Any], name: str, num_players: int) -> list[int] | None:

@@ -23,6 +23,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,8 @@ def _to_record(head: dict[str, Any], deals: list[dict[str, Any]], source: str) -
     for key in ("num_players", "first_dealer", "start", "remainder_to"):
         if key in record:
             record[key] = _value(record[key])
-    rules: dict[str, Any] = {}
-    for word in record.get("rules", "").split():
-        name, _, value = word.partition("=")
-        rules[name] = _value(value)
-    record["rules"] = rules
+    words = (word.partition("=") for word in record.get("rules", "").split())
+    record["rules"] = {name: _value(value) for name, _, value in words}
     check_record(record)
     return record
 
@@ -165,12 +163,11 @@ def check_playthrough(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     comment, record = read_playthrough(text, path.name)
     lines, expected = text.splitlines(), write_playthrough(record, comment).splitlines()
-    for number in range(max(len(lines), len(expected))):
-        written = lines[number] if number < len(lines) else "(nothing)"
-        now = expected[number] if number < len(expected) else "(nothing)"
+    both = zip_longest(lines, expected, fillvalue="(nothing)")
+    for number, (written, now) in enumerate(both, start=1):
         if written != now:
             raise AssertionError(
-                f"{path.name}, line {number + 1} says\n  {written}\nbut a replay gives\n  {now}\n"
+                f"{path.name}, line {number} says\n  {written}\nbut a replay gives\n  {now}\n"
                 f"If that is meant: python -m kille_env.testing.playthrough {path}"
             )
 

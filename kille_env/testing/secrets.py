@@ -43,21 +43,30 @@ def _compare_pair(
         game.reset(deck=deck, dealer=dealer)
     knows = np.zeros(players, dtype=np.bool_)
     where = f"the cards {codes[one]} and {codes[other]} of the pack {codes} are exchanged"
+    before: list[np.record] = []
     for number in range(10_000):
-        _compare_views(pair, knows, f"{where}, dealer {dealer}, {number} decisions later")
+        seat = _compare_views(pair, knows, f"{where}, dealer {dealer}, {number} decisions later")
         first, second = pair
         deals = first.tables["deals"][0], second.tables["deals"][0]
         same = first.seat[0] == second.seat[0] and np.array_equal(first.mask, second.mask)
         if not same or deals != (1, 1) or first.over[0] or second.over[0]:
             return number + 1
+        if before and seat is not None:
+            same = _told_the_same(pair, before, seat)
+            assert same, f"narrate tells seat {seat} what it may not know: {where}"
+        before = [game.tables[0].copy() for game in pair]
         action = sample_actions(first.mask, rng)
         for game in pair:
             game.step(action)
     raise AssertionError("a hand did not end within 10000 decisions")
 
 
-def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> None:
-    """Compares what each seat sees of two games; notes which seats may know the difference."""
+def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> int | None:
+    """Compares what each seat sees of two games; notes which seats may know the difference.
+
+    Returns:
+        A seat to which the games look the same, if there is one.
+    """
     same = []
     for seat in range(len(knows)):
         views = VIEWS[-1:] if knows[seat] else VIEWS
@@ -69,12 +78,13 @@ def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> None:
             assert knows[seat], (
                 f"{' and '.join(differ)} tells seat {seat} what it may not know: {where}"
             )
-    # Texts take long, so one of the seats that see no difference stands for all of them.
-    if same:
-        seat = same[len(where) % len(same)]
-        assert not _texts_differ(pair, seat), (
-            f"the information state of seat {seat} lacks what describe tells it: {where}"
-        )
+    if not same:
+        return None
+    seat = same[len(where) % len(same)]  # texts take long: one of these stands for all of them
+    assert not _texts_differ(pair, seat), (
+        f"the information state of seat {seat} lacks what describe tells it: {where}"
+    )
+    return seat
 
 
 def _same(pair: list[Batch], view: str, seat: int) -> bool:
@@ -84,6 +94,15 @@ def _same(pair: list[Batch], view: str, seat: int) -> bool:
 def _texts_differ(pair: list[Batch], seat: int) -> bool:
     one, other = (game.describe(0, seat) for game in pair)
     return one != other
+
+
+def _told_the_same(pair: list[Batch], before: list[np.record], seat: int) -> bool:
+    """Whether a seat is told the same about the step that led to each of two games."""
+    one, other = (
+        game.game.narrate(was, game.tables[0], game.rules, None, seat)
+        for was, game in zip(before, pair, strict=True)
+    )
+    return one == other
 
 
 def check_recall(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:

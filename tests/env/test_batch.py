@@ -341,7 +341,7 @@ def test_a_cap_is_a_truncation():
 @pytest.mark.parametrize("episode", ["match", "deal"])
 def test_a_match_that_the_cards_alone_decide_is_skipped(episode, scale):
     """Two players by the English article: a gok that is dealt ends the hand, and the match."""
-    tables = batch(200, 2, rules="wikipedia", episode=episode)
+    tables = batch(scale(200, 20), 2, rules="wikipedia", episode=episode)
     tables.reset()
     assert (tables.seat >= 0).all()
     for number in range(scale(60, 10)):

@@ -10,6 +10,7 @@ import pytest
 
 import kille_env
 from kille_env.core.batch import Batch
+from kille_env.core.game import Game
 from kille_env.core.jit import settings
 from kille_env.core.spec import Part, Rules, lay_out
 from kille_env.testing import contract, determinization, secrets
@@ -142,6 +143,17 @@ def half_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Batch, "reset", reset)
 
 
+def tell_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Game.narrate
+
+    def narrate(
+        game: Game, before: Any, after: Any, rules: Rules, names: Any = None, seat: Any = None
+    ) -> list[str]:
+        return real(game, before, after, rules, names)
+
+    monkeypatch.setattr(Game, "narrate", narrate)
+
+
 def bent_determinizations(bend: Callable[..., np.ndarray]) -> Callable[[pytest.MonkeyPatch], None]:
     """Returns what bends the determinizations that every batch draws."""
 
@@ -241,6 +253,11 @@ BROKEN: dict[str, tuple[Any, Callable[[pytest.MonkeyPatch], None], str]] = {
         secrets.check_secrets,
         bend("observe", gok_asked),
         "observe tells seat",
+    ),
+    "secrets in what is told": (
+        secrets.check_secrets,
+        tell_everything,
+        "narrate tells seat",
     ),
     "an information state that says nothing": (
         secrets.check_secrets,

@@ -32,6 +32,15 @@ def test_what_was_played_is_read_back_and_replays_without_a_difference(
         read = read_records(file)
         assert read == records
         for record in read:
-            assert replay(record).differences == []
+            match = replay(record)
+            assert match.differences == []
+            assert (match.returns, match.truncated) == (
+                record["returns"],
+                bool(record["truncated"]),
+            )
+            done = [deal["result"] for deal in record["deals"] if "result" in deal]
+            assert match.results == done
+            taken = [[step.seat, step.action] for step in match.steps if step.action]
+            assert taken == [action for deal in record["deals"] for action in deal["actions"]]
         write_records(read, again)
         assert again.read_bytes() == file.read_bytes()

@@ -25,17 +25,6 @@ from kille_env.records import (
 )
 from kille_env.records.notation import KEYS
 
-SETTINGS = [
-    (2, "svensk"),
-    (2, "wikipedia"),
-    (3, "svensk"),
-    (4, "svensk"),
-    (4, {"preset": "wikipedia", "pots": 2}),
-    (5, {"preset": "svensk", "episode": "deal"}),
-    (6, {"preset": "wikipedia", "reentry": "wiki2", "gok_call": "any_time", "max_deals": 7}),
-    (20, {"preset": "svensk", "pig_scope": "all", "dealer_after_inn": True}),
-]
-
 
 def example() -> dict:
     """The match of the notation's page, by hand, with only some keys of the results."""
@@ -146,27 +135,6 @@ def test_rules_may_leave_switches_out():
     assert replay(record).rules["preset"] == "svensk"
 
 
-@pytest.mark.parametrize(("num_players", "rules"), SETTINGS)
-def test_what_is_written_is_read_replayed_and_written_again_byte_for_byte(
-    num_players, rules, tmp_path, scale
-):
-    records = random_records(scale(40), num_players, rules)
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    assert write_records(records, first) == len(records)
-    back = read_records(first)
-    assert back == records
-    for record in back:
-        game = replay(record)
-        assert game.differences == []
-        assert game.results == [deal["result"] for deal in record["deals"]]
-        assert game.returns == record["returns"]
-        assert [[s.seat, s.action] for s in game.steps] == [
-            action for deal in record["deals"] for action in deal["actions"]
-        ]
-    write_records(back, second)
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_a_record_lists_every_switch_and_the_keys_in_order():
     (record,) = random_records(1)
     assert record["rules"] == kille_env.spec("byteskille").resolve().as_dict()
@@ -231,7 +199,15 @@ def test_returns_of_a_single_deal_may_be_shares():
 # Records that stop
 
 
-@pytest.mark.parametrize(("num_players", "rules"), SETTINGS)
+@pytest.mark.parametrize(
+    ("num_players", "rules"),
+    [
+        (2, "wikipedia"),
+        (4, {"preset": "wikipedia", "pots": 2, "max_deals": 5}),
+        (6, {"preset": "wikipedia", "reentry": "wiki2", "gok_call": "any_time", "max_deals": 3}),
+        (20, {"preset": "svensk", "pig_scope": "all", "dealer_after_inn": True, "max_deals": 1}),
+    ],
+)
 def test_a_record_may_stop_anywhere(num_players, rules):
     (record,) = random_records(1, num_players, rules, seed=3)
     whole = replay(record)
