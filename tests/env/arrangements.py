@@ -1,6 +1,6 @@
 """How likely cards lie where, if all ways to lay them that can be are equally likely.
 
-For positions with too many worlds to list: they are counted, place after place, in plain Python.
+For positions with too many arrangements to list: plain Python counts them, place after place.
 """
 
 from collections import Counter
@@ -55,17 +55,17 @@ def pair_chances(may: np.ndarray, first: int, second: int) -> np.ndarray:
     return of_cards / of_cards.sum()
 
 
-def pair_p_value(may: np.ndarray, worlds: np.ndarray, first: int, second: int) -> float:
-    """The p-value of the cards that lie on two places in worlds drawn; 0 if that cannot be.
+def pair_p_value(may: np.ndarray, arrangements: np.ndarray, first: int, second: int) -> float:
+    """The p-value of the cards that lie on two places in arrangements drawn; 0 if that cannot be.
 
     Args:
         may: [places, cards] which card may lie where.
-        worlds: [K, places] the number of the card that lies there.
+        arrangements: [K, places] the number of the card that lies there.
         first: A place.
         second: Another one.
     """
     chances, counts = pair_chances(may, first, second), np.zeros(may.shape)
-    np.add.at(counts, (worlds[:, first], worlds[:, second]), 1)
+    np.add.at(counts, (arrangements[:, first], arrangements[:, second]), 1)
     if counts[chances == 0].any():
         return 0.0
     likely = chances > 0
@@ -73,22 +73,22 @@ def pair_p_value(may: np.ndarray, worlds: np.ndarray, first: int, second: int) -
 
 
 def place_after_place(may: np.ndarray, number: int, seed: int) -> np.ndarray:
-    """Worlds as a wrong sampler draws them: to each place any card that may lie there and is left.
+    """Arrangements of a wrong sampler: to each place any card that may lie there and is left.
 
     Args:
         may: [places, cards] which card may lie where.
         number: How many; what comes to an end with no card for a place is thrown away.
         seed: Seed.
     """
-    rng, worlds = np.random.default_rng(seed), []
-    while len(worlds) < number:
-        left, world = np.ones(len(may), dtype=bool), []
+    rng, arrangements = np.random.default_rng(seed), []
+    while len(arrangements) < number:
+        left, arrangement = np.ones(len(may), dtype=bool), []
         for row in may:
             choice = np.flatnonzero(row & left)
             if len(choice) == 0:
                 break
-            world.append(rng.choice(choice))
-            left[world[-1]] = False
+            arrangement.append(rng.choice(choice))
+            left[arrangement[-1]] = False
         else:
-            worlds.append(world)
-    return np.array(worlds)
+            arrangements.append(arrangement)
+    return np.array(arrangements)

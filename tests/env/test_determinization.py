@@ -61,7 +61,7 @@ def test_what_happens_at_a_taken_table_happens_only_there():
 # Batch.resample
 
 
-def test_a_key_names_a_world_wherever_its_table_lies(game):
+def test_a_key_names_a_determinization_wherever_its_table_lies(game):
     batch = tables_of(game)
     all_of_them, some = batch.clone(), batch.take([5, 2])
     all_of_them.resample(0, keys(TABLES))
@@ -119,7 +119,7 @@ def test_between_hands_no_card_is_hidden():
 
 
 @pytest.mark.parametrize("seats", [3, -1, [0, 1], 0.5])
-def test_a_world_is_drawn_for_a_seat_that_is_there(seats):
+def test_a_determinization_is_drawn_for_a_seat_that_is_there(seats):
     batch = kille_env.make_batch("byteskille", 3, 3, seed=0)
     batch.reset()
     before = batch.save()

@@ -1,8 +1,8 @@
 """Determinizer of Femkortskille: what a seat cannot rule out, no more, and all of it equally often.
 
-The worlds are enumerated with the slow twin: the hidden cards are dealt in every way, the same
+The slow twin enumerates the arrangements: the hidden cards are dealt in every way, the same
 decisions are played, and what the seat would then know is compared. Two cards of a type are two
-cards, so a world with two different types in a place counts for more than one with a pair.
+cards, so an arrangement with two different types in a place counts for more than one with a pair.
 """
 
 import importlib
@@ -34,7 +34,7 @@ GAME = "femkortskille"
 Cards = tuple[int, ...]
 
 
-# Every world, by the twin
+# Every arrangement, by the twin
 
 
 def replay(table: Table, dealt: dict[int, list[str]], drawn: dict[int, list[str]]) -> Any:
@@ -60,7 +60,7 @@ def codes(cards: Any) -> list[str]:
 
 
 def possible(table: Table, seat: int) -> set[tuple[int, int]]:
-    """All worlds of the other of two seats, by trying all: his cards in hand, those he was dealt.
+    """All arrangements of the other seat of two, by trying all: its hand, and what it was dealt.
 
     Both are sets of cards. Cards that were played lie where they were played.
     """
@@ -81,27 +81,27 @@ def possible(table: Table, seat: int) -> set[tuple[int, int]]:
         )
         return match is not None and match.view(seat) == true
 
-    def worlds() -> Iterator[tuple[int, int]]:
+    def arrangements() -> Iterator[tuple[int, int]]:
         for hand in combinations(sorted(unseen), sum(number) - len(opened)):
             for dealt in combinations([*opened, *hand], number[0]):
                 drawn = {*opened, *hand} - {*dealt}
                 if agrees(tuple(codes(dealt)), tuple(codes(drawn))):
                     yield sum(1 << card for card in hand), sum(1 << card for card in dealt)
 
-    return set(worlds())
+    return set(arrangements())
 
 
 def check_uniform(table: Table, seat: int, number: int) -> None:
     """Checks that so many determinizations can be, and that all of them are drawn equally often."""
-    worlds = sorted(possible(table, seat))
-    assert len(worlds) == number
+    arrangements = sorted(possible(table, seat))
+    assert len(arrangements) == number
     batch = table.batch.take(np.zeros(200 if SLOW else 10 * number, dtype=np.int64))
     batch.resample(seat, np.arange(batch.num_tables))
     drawn = [batch.tables[name][:, 1 - seat].tolist() for name in ("hand", "dealt")]
     counts = Counter(zip(*drawn, strict=True))
-    assert set(counts) <= set(worlds)
+    assert set(counts) <= set(arrangements)
     if not SLOW:
-        assert chisquare([counts[world] for world in worlds]).pvalue > BY_CHANCE
+        assert chisquare([counts[arrangement] for arrangement in arrangements]).pvalue > BY_CHANCE
 
 
 # What a seat can tell
@@ -203,18 +203,18 @@ def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_
     may = allowed(table, seat)
     batch = table.batch.take(np.zeros(50 if SLOW else 30000, dtype=np.int64))
     lies = batch.resample(seat, np.arange(batch.num_tables))[:, places]
-    worlds = (lies[:, :, None] == places).argmax(axis=2)
-    assert (places[worlds] == lies).all()
-    assert may[np.arange(len(places)), worlds].all()
+    arrangements = (lies[:, :, None] == places).argmax(axis=2)
+    assert (places[arrangements] == lies).all()
+    assert may[np.arange(len(places)), arrangements].all()
     if not SLOW:
-        assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) > BY_CHANCE
+        assert min(pair_p_value(may, arrangements, *pair) for pair in PAIRS) > BY_CHANCE
 
 
 def test_a_sampler_that_deals_place_after_place_is_found_out():
     """The test before this one can fail."""
     may = allowed(full_table(), 1)
-    worlds = place_after_place(may, 2000, seed=0)
-    assert min(pair_p_value(may, worlds, *pair) for pair in PAIRS) < BY_CHANCE / 1000
+    arrangements = place_after_place(may, 2000, seed=0)
+    assert min(pair_p_value(may, arrangements, *pair) for pair in PAIRS) < BY_CHANCE / 1000
 
 
 # Any table
@@ -241,14 +241,14 @@ def random_table(rng: random.Random) -> Table:
     return table
 
 
-def test_a_world_plays_the_same_on_the_twin():
+def test_a_determinization_plays_the_same_on_the_twin():
     rng = random.Random(7)
     for number in range(100 if SLOW else 600):
         table = random_table(rng)
         seat = rng.randrange(table.players)
-        world = table.batch.clone()
-        world.resample(seat, [number])
-        record, seats = world.tables[0], range(table.players)
+        determinization = table.batch.clone()
+        determinization.resample(seat, [number])
+        record, seats = determinization.tables[0], range(table.players)
         dealt, drawn = (
             {other: codes(members(record[name][other])) for other in seats}
             for name in ("dealt", "drawn_cards")

@@ -26,11 +26,11 @@ FIVE_EACH = {"max_discards": 5}
     ("players", "hidden", "discards", "seed"),
     [(2, 1, False, 1), (2, 1, True, 2), (2, 2, False, 3), (3, 2, False, 4), (4, 3, False, 5)],
 )
-def test_every_world_is_equally_likely(players, hidden, discards, seed):
+def test_every_determinization_is_equally_likely(players, hidden, discards, seed):
     position = Position(GAME, players, seed, hidden, discards)
-    worlds = position.worlds()
-    assert len(worlds) > 1
-    assert p_value(worlds, position.drawn()) > LEAST
+    arrangements = position.arrangements()
+    assert len(arrangements) > 1
+    assert p_value(arrangements, position.drawn()) > LEAST
 
 
 @pytest.mark.parametrize("players", range(SPEC.min_players, SPEC.max_players + 1))
@@ -81,27 +81,27 @@ def sources(table: Any) -> tuple[dict[int, list[int]], list[int]]:
 
 
 @pytest.mark.parametrize("rules", [{}, FIVE_EACH])
-def test_a_world_can_be_played_as_it_says(rules):
+def test_a_determinization_can_be_played_as_it_says(rules):
     rng = np.random.default_rng(7)
     for number in range(12):
         batch = reshuffled(rng, number % 5, **rules)
         for seat in rng.choice(6, 2, replace=False).tolist():
-            worlds, _ = draw(batch, seat, 1)
-            again = played_again(worlds)
+            determinizations, _ = draw(batch, seat, 1)
+            again = played_again(determinizations)
             for viewer in SIX:
-                same = worlds.information_state(viewer) == again.information_state(viewer)
+                same = determinizations.information_state(viewer) == again.information_state(viewer)
                 assert same.all()
-                assert (worlds.full_state(viewer) == again.full_state(viewer)).all()
-            shown = worlds.information_state(seat) == batch.information_state(seat)
+                assert (determinizations.full_state(viewer) == again.full_state(viewer)).all()
+            shown = determinizations.information_state(seat) == batch.information_state(seat)
             assert shown.all()
-            assert (worlds.observe(seat) == batch.observe(seat)).all()
-            assert worlds.describe(0, seat) == batch.describe(0, seat)
+            assert (determinizations.observe(seat) == batch.observe(seat)).all()
+            assert determinizations.describe(0, seat) == batch.describe(0, seat)
 
 
-def played_again(world: Batch) -> Batch:
-    """Deals the cards of a world in the order of its pack, and does what was done in it."""
-    table, code = world.tables[0], SPEC.pack.code
-    batch = kille_env.make_batch(GAME, 1, 6, rules=world.rules, seed=1, restart=False)
+def played_again(determinization: Batch) -> Batch:
+    """Deals the cards of an arrangement in the order of its pack, and does what was done in it."""
+    table, code = determinization.tables[0], SPEC.pack.code
+    batch = kille_env.make_batch(GAME, 1, 6, rules=determinization.rules, seed=1, restart=False)
     deck = [*table["deck"].tolist(), *table["again"][: table["again_end"]].tolist()]
     batch.reset(dealer=int(table["dealer"]), deck=[code(card) for card in deck])
     while batch.tables["phase"][0] == SPEC.phases.index("discard"):
@@ -123,18 +123,18 @@ def test_own_discards_may_be_wherever_cards_of_the_new_talon_are(seed, tricks, r
     tried = 0
     while tried < 2:
         few = FewHidden(reshuffled(rng, tricks, **rules), rng)
-        worlds = few.worlds() if few.usable else Counter()
-        if len(worlds) > 1:
+        arrangements = few.arrangements() if few.usable else Counter()
+        if len(arrangements) > 1:
             tried += 1
             drawn = [few.outcome(row) for row in draw(few.batch, few.viewer, 20_000)[1].tolist()]
-            assert p_value(worlds, drawn) > LEAST
+            assert p_value(arrangements, drawn) > LEAST
 
 
 class FewHidden:
     """A table of six after a reshuffle, with all but a few hidden cards laid open.
 
-    A world has a weight: of all ways in which a player can have got five cards, the share in which
-    those that had been the viewer's are from the new talon.
+    An arrangement has a weight: of all ways in which a player can have got five cards, the share in
+    which those that had been the viewer's are from the new talon.
     """
 
     def __init__(self, batch: Batch, rng: np.random.Generator, number: int = 6) -> None:
@@ -173,7 +173,7 @@ class FewHidden:
         pairs = [[card for card in self.open if card // 2 == kind] for kind in sorted(kinds)]
         self.unclear = [pair for pair in pairs if pair]
 
-    def worlds(self) -> Counter:
+    def arrangements(self) -> Counter:
         """How likely each outcome is, up to a factor."""
         found: Counter = Counter()
         for swaps in product((False, True), repeat=len(self.unclear)):

@@ -21,21 +21,21 @@ GAME = "kungsholmskille"
     ("players", "hidden", "discards", "seed"),
     [(2, 1, False, 1), (2, 1, True, 2), (2, 2, False, 3), (3, 2, False, 4), (3, 3, False, 5)],
 )
-def test_every_world_is_equally_likely(players, hidden, discards, seed, beat):
+def test_every_determinization_is_equally_likely(players, hidden, discards, seed, beat):
     position = Position(GAME, players, seed, hidden, discards, forced_beat=beat)
-    worlds = position.worlds()
-    assert len(worlds) > 1
-    assert p_value(worlds, position.drawn()) > LEAST
+    arrangements = position.arrangements()
+    assert len(arrangements) > 1
+    assert p_value(arrangements, position.drawn()) > LEAST
 
 
 @pytest.mark.compiled
 def test_to_draw_types_instead_of_cards_is_found_out():
     position = Position(GAME, 3, 4, 2)
-    worlds = position.worlds()
-    assert len(set(worlds.values())) > 1  # of some types one card is left, of others two
-    found = list(worlds)
+    arrangements = position.arrangements()
+    assert len(set(arrangements.values())) > 1  # of some types one card is left, of others two
+    found = list(arrangements)
     drawn = np.random.default_rng(0).integers(len(found), size=NUMBER)
-    assert p_value(worlds, [found[number] for number in drawn]) < LEAST
+    assert p_value(arrangements, [found[number] for number in drawn]) < LEAST
 
 
 @pytest.mark.compiled
@@ -45,11 +45,14 @@ def test_nobody_can_tell_whether_a_last_card_was_dealt_or_drawn():
     number = int(table["exchanged"][other])
     assert number > 0
     expected: Counter = Counter()
-    for held, ways in position.worlds().items():
+    for held, ways in position.arrangements().items():
         expected[held, True] = ways * number
         expected[held, False] = ways * (5 - number)
-    worlds, _ = draw(position.batch, position.viewer, NUMBER)
-    hand, drawn = worlds.tables["hand"][:, other], worlds.tables["drawn_cards"][:, other]
+    determinizations, _ = draw(position.batch, position.viewer, NUMBER)
+    hand, drawn = (
+        determinizations.tables["hand"][:, other],
+        determinizations.tables["drawn_cards"][:, other],
+    )
     outcomes = [
         (((members(one)[0] // 2,),), bool(one & later))
         for one, later in zip(hand.tolist(), drawn.tolist(), strict=True)
