@@ -311,7 +311,8 @@ def test_a_broken_promise_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch)
     holds(check, rules)
     patch(monkeypatch)
     with pytest.raises(AssertionError, match=words):
-        check(GAME, PLAYERS, rules, 3000, 0)
+        for seed in range(4):  # rare moments may not come up in the first hands
+            check(GAME, PLAYERS, rules, 3000, seed)
 
 
 def with_layout(*parts: Part) -> Callable[[int], tuple[Part, ...]]:
