@@ -7,28 +7,23 @@ import re
 import pytest
 
 from kille_env.records import read_records, replay
-from kille_training.cli import main as cli
 
 
 @pytest.fixture
-def play(capsys, monkeypatch):
-    """Plays with typed lines; returns the exit status, standard output and standard error."""
+def play(kille, monkeypatch):
+    """Plays with typed lines, and returns what is printed."""
 
-    def run(lines: str, *words: object, game: str = "byteskille") -> tuple[int, str, str]:
-        monkeypatch.setattr(
-            "sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines.split()))
-        )
-        status = cli.main(["play", game, "--seed", "3", *[str(word) for word in words]])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
+    def run(lines: str, *words: object, ends: int = 0):
+        typed = "".join(f"{line}\n" for line in lines.split())
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        return kille("play", "byteskille", "--seed", 3, *words, ends=ends)
 
     return run
 
 
 def test_a_single_deal_from_beginning_to_end(play, tmp_path):
     path = tmp_path / "mine.jsonl"
-    status, out, _ = play("stand enough", "--rules", "episode=deal", "--out", path)
-    assert status == 0
+    out = play("stand enough", "--rules", "episode=deal", "--out", path).out
     assert "You stand." in out
     assert "“Upp till bevis!”" in out
     assert re.search(r"End of the match: You [+-]?[\d.]+, rule_of_thumb 1", out)
@@ -41,10 +36,9 @@ def test_a_single_deal_from_beginning_to_end(play, tmp_path):
 
 @pytest.mark.parametrize("lines", ["q", "", "stand q", "help q"])
 def test_leaving_is_no_error(lines, play):
-    status, out, err = play(lines)
-    assert status == 0
-    assert out.endswith("Goodbye!\n")
-    assert "Traceback" not in err
+    printed = play(lines)
+    assert printed.out.endswith("Goodbye!\n")
+    assert "Traceback" not in printed.err
 
 
 def test_an_interrupt_says_goodbye_and_ends_with_130(play, monkeypatch):
@@ -52,19 +46,18 @@ def test_an_interrupt_says_goodbye_and_ends_with_130(play, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kille_agents.human._read_line", interrupt)
-    status, out, err = play("")
-    assert status == 130
-    assert out.endswith("Goodbye!\n")
-    assert "Traceback" not in err
+    printed = play("", ends=130)
+    assert printed.out.endswith("Goodbye!\n")
+    assert "Traceback" not in printed.err
 
 
 def test_a_mistyped_line_can_be_taken_back(play, tmp_path):
     path = tmp_path / "mine.jsonl"
     rules = ("--rules", "episode=deal", "--out", path)
-    first = play("stand enough", *rules)[1]
+    first = play("stand enough", *rules).out
     record = path.read_bytes()
     # Taken back after the deal was over, and played again as before: the same cards, the same end.
-    out = play("swap undo stand enough", *rules)[1]
+    out = play("swap undo stand enough", *rules).out
     assert "Taken back." in out
     assert path.read_bytes() == record
     assert out.splitlines()[-10:] == first.splitlines()[-10:]
@@ -89,13 +82,13 @@ def test_the_same_seed_is_the_same_match(play, tmp_path):
 
 
 def test_an_action_that_is_not_possible_now_is_said_to_be_so(play):
-    out = play("buy quux q")[1]
+    out = play("buy quux q").out
     assert "'buy' is not possible now. ? is for help." in out
     assert "'quux' is not understood. ? is for help." in out
 
 
 def test_nothing_to_take_back(play):
-    assert "There is nothing to take back." in play("undo q")[1]
+    assert "There is nothing to take back." in play("undo q").out
 
 
 def test_another_match_has_the_next_seed(play, tmp_path):
@@ -105,7 +98,7 @@ def test_another_match_has_the_next_seed(play, tmp_path):
 
 
 def test_cards_of_others_stay_hidden_until_the_showdown(play):
-    out = play("q", "--seat", 0)[1]
+    out = play("q", "--seat", 0).out
     shown = [
         line.split(maxsplit=2) for line in out.splitlines() if line.startswith("  rule_of_thumb")
     ]
@@ -116,16 +109,15 @@ def test_cards_of_others_stay_hidden_until_the_showdown(play):
 
 
 def test_the_conversation_moves_to_standard_error_with_json(play):
-    status, out, err = play("stand enough", "--rules", "episode=deal", "--json")
-    assert status == 0
-    told = json.loads(out)
+    printed = play("stand enough", "--rules", "episode=deal", "--json")
+    told = json.loads(printed.out)
     assert (told["game"], told["seat"], len(told["matches"])) == ("byteskille", 0, 1)
     assert sum(told["matches"][0]["returns"]) == pytest.approx(0)
-    assert "You stand." in err
+    assert "You stand." in printed.err
 
 
 def test_every_opponent_can_be_named(play):
-    out = play("q", "--players", 3, "--opponents", "uniform,rule_of_thumb", "--seat", 1)[1]
+    out = play("q", "--players", 3, "--opponents", "uniform,rule_of_thumb", "--seat", 1).out
     assert re.search(r"^  uniform\s", out, re.MULTILINE)
     assert re.search(r"^  rule_of_thumb\s", out, re.MULTILINE)
 
@@ -139,7 +131,5 @@ def test_every_opponent_can_be_named(play):
         (["--rules", "stake=3"], "even whole number"),
     ],
 )
-def test_an_impossible_table_is_refused(words, message, play):
-    status, out, err = play("", *words)
-    assert (status, out) == (1, "")
-    assert message in err
+def test_an_impossible_table_is_refused(words, message, refused):
+    assert message in refused("play", "byteskille", *words)

@@ -1,12 +1,22 @@
-"""What every file of settings may hold, and which sentence refuses the rest."""
+"""Settings: documented, checked, written as they were read; and which sentence refuses the rest."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import yaml
 
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, RulesError
+from kille_training.learning.settings import (
+    LearnerSettings,
+    MeasureSettings,
+    TableSettings,
+    TrainSettings,
+    load_settings,
+)
 from kille_training.settings import (
     FolderName,
     List,
@@ -16,8 +26,12 @@ from kille_training.settings import (
     build,
     load,
     parse,
+    plain,
     settings,
 )
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGS = sorted([*(ROOT / "configs" / "train").glob("*.yaml"), ROOT / "configs" / "demo.yaml"])
 
 
 @settings
@@ -36,10 +50,16 @@ class Whole:
     rules: Mapping[str, Any] = field(default_factory=dict)
 
 
-def written(tmp_path, text):
-    path = tmp_path / "settings.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
+@pytest.fixture
+def written(tmp_path):
+    """Writes a file of settings."""
+
+    def write(text):
+        path = tmp_path / "settings.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.mark.parametrize(
@@ -61,16 +81,16 @@ def written(tmp_path, text):
         ("#" + "x" * (1 << 20), "larger than 1 MiB"),
     ],
 )
-def test_what_no_settings_need_is_refused_in_a_sentence(tmp_path, text, message):
+def test_what_no_settings_need_is_refused_in_a_sentence(written, text, message):
     with pytest.raises(ConfigError, match=message) as refused:
-        load(Whole, written(tmp_path, text))
+        load(Whole, written(text))
     assert "settings.yaml" in str(refused.value)
     assert len(str(refused.value)) < 500
 
 
-def test_numbers_with_an_exponent_need_no_point(tmp_path):
-    assert load(Whole, written(tmp_path, "rate: 3e-4")).rate == 3e-4
-    assert load(Whole, written(tmp_path, "rate: 1"), ["rate=2E3"]).rate == 2000.0
+def test_numbers_with_an_exponent_need_no_point(written):
+    assert load(Whole, written("rate: 3e-4")).rate == 3e-4
+    assert load(Whole, written("rate: 1"), ["rate=2E3"]).rate == 2000.0
 
 
 def test_a_number_of_seats_is_a_number_or_a_list():
@@ -100,3 +120,89 @@ def test_what_is_written_is_read_again_without_aliases():
     text = as_yaml({"rules": {"a": shared, "c": shared}})
     assert "&" not in text
     assert parse(text) == {"rules": {"a": shared, "c": shared}}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_committed_settings_load_and_survive_being_written(path):
+    found = load_settings(path)
+    again = yaml.safe_load(yaml.safe_dump(plain(found)))
+    assert build(TrainSettings, again, "again") == found
+
+
+@pytest.mark.parametrize("cls", [TrainSettings, TableSettings, LearnerSettings, MeasureSettings])
+def test_every_field_is_documented(cls):
+    documented = re.findall(r"^ *(\w+): ", cls.__doc__, re.MULTILINE)
+    assert documented == [part.name for part in fields(cls)]
+
+
+def test_the_committed_recipe_shows_every_key():
+    content = yaml.safe_load((ROOT / "configs" / "train" / "byteskille.yaml").read_text())
+    for name, value in vars(TrainSettings()).items():
+        if name == "made_with":
+            continue
+        assert name in content
+        if is_dataclass(value):
+            assert set(content[name]) == {part.name for part in fields(value)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lerner: {}", "lerner is an unknown key. Did you mean 'learner'"),
+        ("learner: {n_step: 3}", "learner.n_step is an unknown key. Did you mean 'n_steps'"),
+        ("learner: 3", "expected keys with values"),
+        ("learner: {n_steps: many}", "n_steps is 'many', expected a whole number"),
+        ("learner: {n_steps: true}", "expected a whole number"),
+        ("learner: {n_steps: 0}", "expected at least 1"),
+        ("learner: {anneal: 1}", "expected true or false"),
+        ("learner: {layers: 64}", "expected a list"),
+        ("learner: {layers: []}", "learner.layers is \\[\\], expected at least one entry"),
+        ("learner: {form: stream}", "Did you mean 'streams'"),
+        ("learner: {gamma: 1.5}", "learner.gamma is 1.5, expected at most 1"),
+        ("learner: {ent_coef: .nan}", "learner.ent_coef is nan, expected a finite number"),
+        ("learner: {learning_rate: .inf}", "learner.learning_rate is inf, expected a finite"),
+        ("checkpoint_seconds: .inf", "checkpoint_seconds is inf, expected a finite number"),
+        ("learner: {num_tables: 1, n_steps: 5, batch_size: 4}", "no spread"),
+        ("table: {rules: {episode: deal}}", "table.episode"),
+        ("name: a/b", "name of a folder"),
+        ("seed: -1", "expected at least 0"),
+        ("- 1", "no settings"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_words(written, text, message):
+    with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
+        load_settings(written(text))
+
+
+def test_rules_and_seats_that_do_not_exist_are_refused(written):
+    with pytest.raises(RulesError, match="gok_call"):
+        load_settings(written("table: {rules: {gok_cal: off}}"))
+    with pytest.raises(RulesError, match="2 to 20"):
+        TrainSettings(table=TableSettings(num_players=21))
+
+
+def test_overrides_win_over_the_file_and_options_over_both(written):
+    found = load_settings(
+        written("seed: 3\nlearner: {decisions: 10, learning_rate: 3e-4}"),
+        ["learner.decisions=20", "learner.layers=[8]", "table.rules.gok_call='off'", "seed=4"],
+        seed=5,
+        name=None,
+    )
+    assert (found.seed, found.learner.decisions, found.learner.layers) == (5, 20, (8,))
+    assert found.learner.learning_rate == 3e-4  # YAML 1.1 reads this as text
+    assert found.table.resolve()["gok_call"] == "off"
+    assert found.name == "byteskille"
+
+
+@pytest.mark.parametrize(
+    "override", ["learner.decisions", "=3", "seed.x=3", "learner.decisons=3", "seed=["]
+)
+def test_overrides_that_are_none_are_refused(written, override):
+    with pytest.raises(ConfigError):
+        load_settings(written("seed: 3"), [override])
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_settings(tmp_path / "none.yaml")

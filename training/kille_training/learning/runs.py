@@ -30,14 +30,9 @@ LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gym
 
 
 class Run:
-    """The folder of a run, and the paths of its files."""
+    """The folder of a run, and the paths of its files, which need not exist."""
 
     def __init__(self, folder: Path) -> None:
-        """Names the files; the module's text says what they hold. None need exist.
-
-        Args:
-            folder: The folder.
-        """
         self.folder = folder
         self.config = folder / "config.yaml"
         self.checkpoint = folder / "checkpoint.safetensors"

@@ -52,12 +52,7 @@ class Training:
     """A run in memory: its learner, what measures it, and the tables that grow while it trains."""
 
     def __init__(self, run: Run, settings: TrainSettings) -> None:
-        """Begins a run; `load` resumes one.
-
-        Args:
-            run: Its folder.
-            settings: Its settings.
-        """
+        """Begins a run; `load` resumes one."""
         table, measure = settings.table, settings.measure
         self.run, self.settings, self.rules = run, settings, table.resolve()
         self.model: MaskablePPO = make_model(settings, self.rules)
@@ -86,12 +81,7 @@ class Training:
     def learn(
         self, board: TensorBoard, observer: RunProgress | None, advance: Callable[[int], None]
     ) -> None:
-        """Updates until the run is done; writes its tables and checkpoints.
-
-        Raises:
-            ConfigError: Training diverged.
-            KeyboardInterrupt: It was interrupted; the checkpoint has been written.
-        """
+        """Updates until the run is done or interrupted; writes its tables and checkpoints."""
         kept = self.decisions or -1  # the measurement before the first decision is done again too
         self.progress.begin(kept)
         self.measurements.begin(kept)
