@@ -15,8 +15,6 @@ What they return is fresh: nothing that was handed out changes later.
 
 from typing import TYPE_CHECKING, Any
 
-from kille_env.registry import spec
-
 if TYPE_CHECKING:
     from kille_env.adapters.aec import KilleAEC
 
@@ -27,8 +25,8 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
     Args:
         name: The game.
         num_players: Number of seats; None is the game's default.
-        **options: `rules`, `episode`, `render_mode`, `eliminated`, `observation`, `illegal`,
-            `illegal_reward` and `seed`, as `kille_env.adapters.aec.KilleAEC` explains them.
+        **options: `rules`, `episode`, `seed`, `render_mode`, `eliminated`, `observation`, `illegal`
+            and `illegal_reward`, as `kille_env.adapters.aec.KilleAEC` explains them.
 
     Raises:
         UnknownGameError: No such game.
@@ -37,5 +35,5 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
     from kille_env.adapters.aec import KilleAEC  # PettingZoo is loaded when it is needed
     from kille_env.adapters.options import check_names
 
-    check_names(KilleAEC, options, spec(name))
+    check_names(KilleAEC, options, name)
     return KilleAEC(name, num_players, **options)

@@ -11,11 +11,11 @@ No wrapper is needed: the order of calls, the bounds of actions and their legali
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import index
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -25,22 +25,38 @@ from kille_env.adapters.options import (
     ILLEGAL,
     OBSERVATION,
     RENDER_MODES,
+    TableOptions,
+    check_render_mode,
     check_reward,
-    losing_reward,
+    illegal_reward,
     one_of,
+    playing_by,
+    rendered,
     reset_options,
     rules_of_reset,
 )
 from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
+from kille_env.cards.sets import members
 from kille_env.core import arguments
-from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 from kille_env.records import Logbook, Record
-from kille_env.registry import load_game
+from kille_env.registry import make_batch
 
 ELIMINATED = ("end", "immediate")
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
+
+_SHOWN = (
+    "agents",
+    "agent_selection",
+    "_skip_agent_selection",
+    "rewards",
+    "_cumulative_rewards",
+    "terminations",
+    "truncations",
+    "_over",
+)
+"""What an environment shows of a game besides its tables and infos."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +66,16 @@ class AECState:
     rules: Rules
     tables: bytes
     log: Any
-    agents: tuple[str, ...]
-    over: bool
-    selection: str
-    skipped_selection: str | None
-    rewards: dict[str, float]
-    cumulative_rewards: dict[str, float]
-    terminations: dict[str, bool]
-    truncations: dict[str, bool]
+    shown: dict[str, Any]
     infos: dict[str, dict[str, Any]] = field(compare=False)  # arrays, which follow from the rest
+
+
+class _ByAgent(dict[str, Any]):
+    """What each agent has; a name that no agent has is refused."""
+
+    def __missing__(self, name: str) -> Any:
+        first, *_, last = self
+        raise KilleError(f"there is no agent {shortened(name)}; agents are {first!r} to {last!r}")
 
 
 class KilleAEC(AECEnv[str, Any, int]):
@@ -79,92 +96,81 @@ class KilleAEC(AECEnv[str, Any, int]):
         game: str,
         num_players: int | None = None,
         *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
         render_mode: str | None = None,
         eliminated: str = "end",
         observation: str = "dict",
         illegal: str = "raise",
         illegal_reward: float | None = None,
-        seed: int | None = None,
+        **options: Unpack[TableOptions],
     ) -> None:
         """Sets up the table; call `reset` first.
 
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            rules: Preset's name, mapping of switches, or resolved rules.
-            episode: "match" or "deal".
             render_mode: "human" prints the table after every reset and step, "ansi" returns it
                 from `render`; both show every card.
             eliminated: "end": all seats end together, which most libraries need. "immediate": a
                 seat ends as soon as it is certain that it will neither act nor earn again in this
                 match; a seat that is out but may still buy in, or plays for a later pot, stays.
             observation: "dict", or "box": the observation alone, the mask in the info only.
-            illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
-                nothing. "lose" ends the game as PettingZoo's `TerminateIllegalWrapper` does: all
-                seats terminate, the offender gets `illegal_reward`, the others 0.
-            illegal_reward: See `illegal`; None is one unit less than the least that a step can
-                bring, so that an illegal action is never the cheapest way out of a bad deal.
-            seed: Seed of the first match, if `reset` gives none.
+            illegal: As in `kille_env.adapters.options.SeatOptions`. "lose" ends the game as
+                PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others
+                get 0.
+            illegal_reward: As there.
+            **options: See `kille_env.adapters.options.TableOptions`.
 
         Raises:
             UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
         """
         super().__init__()
-        if render_mode is not None:
-            one_of("render_mode", render_mode, RENDER_MODES)
-        self.game = load_game(game)
-        spec = self.game.spec
-        self.rules = spec.resolve(rules, episode=episode)
-        self.num_players = spec.check_players(num_players)
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
         self.observation = one_of("observation", observation, OBSERVATION)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._illegal_reward = check_reward(illegal_reward)
+        self._batch = make_batch(game, 1, num_players, restart=False, **options)
+        self._log = Logbook(self._batch)
+        self.rules, self.num_players = self._batch.rules, self._batch.num_players
         self.metadata = {
-            "name": f"{spec.name}_v0",
+            "name": f"{game}_v0",
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
             "render_fps": 1,
         }
-        self._batch = Batch(self.game, 1, self.num_players, self.rules, seed=seed, restart=False)
-        self._log = Logbook(self._batch)
         self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
+        self._seat_of = _ByAgent((name, seat) for seat, name in enumerate(self.possible_agents))
         self.agents = []
         self._began, self._over = False, True
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
+        self._masks = np.zeros((self.num_players, self._batch.spec.num_actions), dtype=np.int8)
+        self._with_mask = 0  # who has a 1 in its mask, bits
+        self._action = np.zeros(1, dtype=np.int64)
+        copied = set(self.__dict__)
         self._attach()
+        self._attached = set(self.__dict__) - copied
 
     def _attach(self) -> None:
-        """Sets up what is not copied: spaces, and shortcuts into the batch."""
-        spec, names, batch = self.game.spec, self.possible_agents, self._batch
-        self._seat_of = {name: seat for seat, name in enumerate(names)}
-        self.observation_spaces = {
-            name: observation_space(spec, self.num_players, self.observation) for name in names
-        }
-        self.action_spaces: dict[str, spaces.Space[Any]] = {
-            name: LegalDiscrete(spec.num_actions, partial(self._legal, name)) for name in names
-        }
+        """Sets up what is not copied: kernels, spaces, and views of the batch."""
+        batch, names = self._batch, self.possible_agents
+        self.game, spec = batch.game, batch.spec
+        self.observation_spaces = _ByAgent(
+            (name, observation_space(spec, self.num_players, self.observation)) for name in names
+        )
+        self.action_spaces = _ByAgent(
+            (name, LegalDiscrete(spec.num_actions, partial(self._legal, name))) for name in names
+        )
         self.state_space = feature_space(spec.full_state(self.num_players))
-        self._masks_kernel = self.game.masks_of_all
-        self._masks = np.zeros((self.num_players, spec.num_actions), dtype=np.int8)
-        self._with_mask = 0
-        self._action = np.zeros(1, dtype=np.int64)
-        self._nothing = [0.0] * self.num_players
-        self._paid = True  # whether `rewards` may hold something
+        self._masks_of_all = self.game.masks_of_all
         self._earned, self._seat_now = batch.reward[0], batch.seat
         self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
 
     @property
     def illegal_reward(self) -> float:
         """What an illegal action earns where it loses, under the rules that are played now."""
-        if self._illegal_reward is not None:
-            return self._illegal_reward
-        return losing_reward(self.game.spec, self._batch.rules, self.num_players)
+        return illegal_reward(self._illegal_reward, self._batch)
 
     def _legal(self, agent: str) -> np.ndarray | None:
         """Returns the mask of an agent who is to act, None for the others."""
@@ -205,16 +211,10 @@ class KilleAEC(AECEnv[str, Any, int]):
             other = shortened(seats)
             raise RulesError(
                 f"this environment has {self.num_players} seats; for {other} make another one: "
-                f"kille_env.make({self.game.spec.name!r}, {other})"
+                f"kille_env.make({self._batch.spec.name!r}, {other})"
             )
-        rules = rules_of_reset(self.game.spec, self.rules, given.get("rules"))
-        before = self._batch.rules
-        self._batch.use_rules(rules)
-        try:
+        with playing_by(self._batch, rules_of_reset(self.rules, given.get("rules"))):
             self._begin_match(seed, given.get("deck"), given.get("dealer"), given.get("start"))
-        except KilleError:
-            self._batch.use_rules(before)
-            raise
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
         self._skip_agent_selection = None
@@ -222,7 +222,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._renew_infos()
+        self.infos = {name: {} for name in self.agents}
+        self._with_mask = (1 << self.num_players) - 1  # all of them are new
+        self._update_infos()
         self.agent_selection = self.agents[0]
         if self._batch.over[0]:  # the given cards have decided it: the step pays it out
             self._log.step(np.zeros(1, dtype=np.int64))
@@ -271,65 +273,42 @@ class KilleAEC(AECEnv[str, Any, int]):
     def _pay(self) -> None:
         """Hands out the rewards of a step; most steps have none."""
         earned = self._earned.tolist()
-        if earned == self._nothing:
-            if self._paid:
-                self._clear_rewards()
-                self._paid = False
+        if not any(earned) and not any(self.rewards.values()):
             return
-        self._paid = True
-        cumulative, rewards = self._cumulative_rewards, self.rewards
         for name in self.agents:
-            reward = earned[self._seat_of[name]]
-            rewards[name] = reward
-            cumulative[name] += reward
+            self.rewards[name] = earned[self._seat_of[name]]
+        self._accumulate_rewards()
 
     def _update_infos(self) -> None:
         """Gives new infos to the agents whose masks have changed or may have."""
-        now = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
-        changed = now | self._with_mask
-        self._with_mask = now
-        while changed:
-            seat = (changed & -changed).bit_length() - 1
-            changed &= changed - 1
+        now = self._masks_of_all(self._batch._tables, self._batch._rules, self._masks)
+        for seat in members(now | self._with_mask):
             name = self.possible_agents[seat]
             if name in self.infos:
                 self.infos[name] = {"action_mask": self._masks[seat].copy()}
-
-    def _renew_infos(self) -> None:
-        """Gives new infos to every agent."""
-        self.infos = {}
-        self._with_mask = self._masks_kernel(self._batch._tables, self._batch._rules, self._masks)
-        for name in self.agents:
-            self.infos[name] = {"action_mask": self._masks[self._seat_of[name]].copy()}
+        self._with_mask = now
 
     def _select_next(self) -> None:
         """Selects the seat to act, or those first that have ended."""
-        seat = self._seat_now.item(0)
-        if seat >= 0:
-            self.agent_selection = self.possible_agents[seat]
-            if self.eliminated == "immediate":
-                self._end_the_retired()
+        seat, batch = self._seat_now.item(0), self._batch
+        if seat < 0:
+            self._end(bool(batch.terminated[0]), bool(batch.truncated[0]))
             return
-        batch = self._batch
-        self._end(bool(batch.terminated[0]), bool(batch.truncated[0]))
+        self.agent_selection = self.possible_agents[seat]
+        if self.eliminated == "immediate":
+            for gone in self.game.retired(batch.tables[0], batch.rules):
+                if self.possible_agents[gone] in self.terminations:
+                    self.terminations[self.possible_agents[gone]] = True
+            self._deads_step_first()
 
     def _end(self, terminated: bool, truncated: bool) -> None:
         self._over = True
-        for name in self.agents:
-            self.terminations[name] = terminated
-            self.truncations[name] = truncated
-        self._deads_step_first()
-
-    def _end_the_retired(self) -> None:
-        """Ends the seats that can neither act nor earn any more."""
-        for seat in self.game.retired(self._batch.tables[0], self._batch.rules):
-            name = self.possible_agents[seat]
-            if name in self.terminations:
-                self.terminations[name] = True
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self._deads_step_first()
 
     def _illegal(self, agent: str, action: Any) -> IllegalActionError:
-        names = self.game.spec.actions
+        names = self._batch.spec.actions
         known = arguments.is_whole(action) and 0 <= action < len(names)
         text = self._batch.action_text
         legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now).tolist())
@@ -340,7 +319,6 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _forfeit(self, agent: str) -> None:
         self._clear_rewards()
-        self._paid = True
         self.rewards[agent] = self.illegal_reward
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
@@ -352,48 +330,36 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._with_mask = 0
         self._end(True, False)
 
-    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Returns observation, cumulative reward, flags and info of the selected agent.
-
-        Raises:
-            KilleError: Before the first `reset`.
-        """
+    def _check_began(self) -> None:
         if not self._began:
-            raise KilleError("there is nothing to see: call reset() first")
+            raise KilleError("no match has begun: call reset() first")
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Returns observation, cumulative reward, flags and info of the selected agent."""
+        self._check_began()
         return super().last(observe)
 
     def observe(self, agent: str) -> Any:
-        """Returns what an agent sees now; whoever is to act, and after the end too."""
+        """Returns what an agent sees now; whoever is to act, and after the end too.
+
+        Raises:
+            KilleError: Before the first `reset`, or there is no such agent.
+        """
         seat = self._seat_of[agent]
-        if not self._began:
-            raise KilleError("there is nothing to see: call reset() first")
-        if seat == self._seat_now.item(0):
-            seen = self._observation_now.copy()
-        else:
-            seen = self._batch.observe(seat)[0]
+        acts = seat == self._seat_now.item(0)
+        seen = self._observation_now.copy() if acts else self._batch.observe(seat)[0]
         if self.observation == "box":
             return seen
-        if self._over:
-            return {"observation": seen, "action_mask": np.zeros_like(self._mask_now)}
-        return {"observation": seen, "action_mask": self._masks[seat].copy()}
+        mask = np.zeros_like(self._mask_now) if self._over else self._masks[seat].copy()
+        return {"observation": seen, "action_mask": mask}
 
     def state(self) -> np.ndarray:
         """Returns everything, seen from seat 0, fresh: for critics, never for a player."""
-        if not self._began:
-            raise KilleError("there is no state yet: call reset() first")
         return self._batch.full_state(0)[0]
 
     def render(self) -> str | None:  # type: ignore[override]
         """Returns the table as text with every card ("ansi"), or prints it ("human")."""
-        if self.render_mode is None:
-            raise KilleError('to render, make the environment with render_mode="ansi" or "human"')
-        if not self._began:
-            raise KilleError("there is nothing to render: call reset() first")
-        text = self._batch.describe(0)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
-        return None
+        return rendered(self._batch, self.render_mode)
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
@@ -410,25 +376,13 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._log.records(names)[-1]
 
     def clone_state(self) -> AECState:
-        """Returns the game as it stands, for `restore_state` of this or an equal environment.
-
-        Raises:
-            KilleError: Before the first `reset`.
-        """
-        if not self._began:
-            raise KilleError("there is no game to clone: call reset() first")
+        """Returns the game as it stands, for `restore_state` of this or an equal environment."""
+        self._check_began()
         return AECState(
             rules=self._batch.rules,
             tables=self._batch.save(),
             log=self._log.mark(),
-            agents=tuple(self.agents),
-            over=self._over,
-            selection=self.agent_selection,
-            skipped_selection=getattr(self, "_skip_agent_selection", None),
-            rewards=dict(self.rewards),
-            cumulative_rewards=dict(self._cumulative_rewards),
-            terminations=dict(self.terminations),
-            truncations=dict(self.truncations),
+            shown={name: copy.copy(getattr(self, name)) for name in _SHOWN},
             infos=copy.deepcopy(self.infos),
         )
 
@@ -438,60 +392,18 @@ class KilleAEC(AECEnv[str, Any, int]):
         Raises:
             KilleError: The state is of another game or number of seats.
         """
-        before = self._batch.rules
-        self._batch.use_rules(state.rules)
-        try:
+        with playing_by(self._batch, state.rules):
             self._batch.restore(state.tables)
             self._log.return_to(state.log)
-        except KilleError:
-            self._batch.use_rules(before)
-            raise
         self._began = True
-        self.agents = list(state.agents)
-        self._over = state.over
-        self.agent_selection = state.selection
-        self._skip_agent_selection = state.skipped_selection
-        self.rewards = dict(state.rewards)
-        self._cumulative_rewards = dict(state.cumulative_rewards)
-        self.terminations = dict(state.terminations)
-        self.truncations = dict(state.truncations)
-        self._paid = True
-        self._renew_infos()
+        for name, value in state.shown.items():
+            setattr(self, name, copy.copy(value))
+        self._update_infos()
         self.infos = copy.deepcopy(state.infos)  # after a forfeit they say more than the tables
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        for name in _NOT_COPIED:
-            state.pop(name, None)
-        state["game"] = self.game.spec.name
-        return state
+        return {name: self.__dict__[name] for name in self.__dict__.keys() - self._attached}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.game = load_game(state["game"])
-        infos = self.infos
         self._attach()
-        if self._began:
-            self._with_mask = self._masks_kernel(
-                self._batch._tables, self._batch._rules, self._masks
-            )
-        self.infos = infos
-
-
-_NOT_COPIED = (
-    "_seat_of",
-    "observation_spaces",
-    "action_spaces",
-    "state_space",
-    "_masks_kernel",
-    "_masks",
-    "_with_mask",
-    "_action",
-    "_nothing",
-    "_paid",
-    "_earned",
-    "_seat_now",
-    "_observation_now",
-    "_mask_now",
-)
-"""What `KilleAEC._attach` builds again."""

@@ -18,16 +18,16 @@ from kille_env.adapters.options import (
     RENDER_MODES,
     SeatOptions,
     check_names,
+    check_render_mode,
     one_of,
+    rendered,
     reset_options,
-    rules_of_reset,
 )
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalDiscrete, observation_space
 from kille_env.core import arguments
-from kille_env.errors import IllegalActionError, KilleError, shortened
+from kille_env.errors import IllegalActionError, shortened
 from kille_env.records import Record
-from kille_env.registry import load_game
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")
 
@@ -64,25 +64,16 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             observation: "box": the features alone; "dict": the mask beside them.
             render_mode: "human" prints the table as the seat sees it after every reset and step,
                 "ansi" returns it from `render`.
-            **options: `rules`, `episode`, `opponents` ("rule_of_thumb" unless named), `seat`
-                ("rotate"), `illegal` ("lose") and `illegal_reward`; see
-                `kille_env.adapters.options.SeatOptions`.
+            **options: See `kille_env.adapters.options.SeatOptions`; `illegal` is "lose" by default.
 
         Raises:
-            UnknownGameError: No such game.
-            RulesError: An option, switch or number of seats that does not exist.
-            PolicyError: A player that does not exist or does not fit.
+            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
-        check_names(KilleEnv, options, load_game(game).spec, SeatOptions.__annotations__)
-        if render_mode is not None:
-            one_of("render_mode", render_mode, RENDER_MODES)
-        self.render_mode = render_mode
+        check_names(KilleEnv, options, game)
+        self.render_mode = check_render_mode(render_mode)
         self._kind = one_of("observation", observation, OBSERVATION)
         self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})
         self.num_players = self.tables.num_players
-        self._make_spaces()
-
-    def _make_spaces(self) -> None:
         spec = self.tables.batch.spec
         self.observation_space = observation_space(spec, self.num_players, self._kind)
         self.action_space = LegalDiscrete(spec.num_actions, self._legal)
@@ -102,15 +93,10 @@ class KilleEnv(gymnasium.Env[Any, Any]):
                 number of the seat for this match.
 
         Raises:
-            RulesError: An option or seed that is not possible; nothing has changed.
-            CardError: A deck that is not possible, or leaves the seat without a decision; nothing
-                has changed.
+            KilleError: As from `SeatTables.begin`; nothing has changed.
         """
-        tables = self.tables
         seed = None if seed is None else arguments.seed(seed)
-        given = reset_options(options, RESET_OPTIONS)
-        given["rules"] = rules_of_reset(tables.batch.spec, tables.rules, given.get("rules"))
-        tables.begin(seed, **given)
+        self.tables.begin(seed, **reset_options(options, RESET_OPTIONS))
         super().reset(seed=seed)
         if self.render_mode == "human":
             self.render()
@@ -175,20 +161,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
 
     def render(self) -> str | None:  # type: ignore[override]
         """Returns ("ansi") or prints ("human") the table as text, as the seat sees it."""
-        if self.render_mode is None:
-            raise KilleError('to render, make the environment with render_mode="ansi" or "human"')
-        text = self.tables.batch.describe(0, int(self.tables.own[0]))
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
-        return None
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        state.pop("action_space", None)
-        state.pop("observation_space", None)
-        return state
+        return rendered(self.tables.batch, self.render_mode, seat=self.tables.own[0])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._make_spaces()
+        self.action_space = LegalDiscrete(self.tables.batch.spec.num_actions, self._legal)

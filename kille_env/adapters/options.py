@@ -3,12 +3,16 @@
 import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, TypedDict, get_args
 
-from kille_env.core.spec import GameSpec, Rules
-from kille_env.errors import RulesError, did_you_mean, shortened
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules
+from kille_env.errors import KilleError, RulesError, did_you_mean, shortened
 from kille_env.policy import PlayerLike
+from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
 OBSERVATION = ("dict", "box")
@@ -17,12 +21,27 @@ OPPONENTS = "rule_of_thumb"
 """Who plays the other seats where nobody is named."""
 
 
-class SeatOptions(TypedDict, total=False):
-    """Options of every form in which the caller plays one seat of a table.
+class TableOptions(TypedDict, total=False):
+    """Options of many tables, as `kille_env.make_batch` takes them.
 
     Attributes:
         rules: A preset's name, a mapping of switches, or resolved rules.
         episode: "match" or "deal"; None is what `rules` say, "match" if they say nothing.
+        seed: Seed of the tables and of the opponents' choices; an algorithm with a seed sets
+            another one, and so does a reset with one.
+        threads: Threads that step the tables.
+    """
+
+    rules: Rules | Mapping[str, Any] | str | None
+    episode: str | None
+    seed: int | None
+    threads: int
+
+
+class SeatOptions(TableOptions, total=False):
+    """Options of every form in which the caller plays one seat of a table.
+
+    Attributes:
         opponents: One player for all other seats, or P - 1 of them, clockwise from the left
             neighbour, each as `kille_env.policy.resolve` takes it: a name, a path, an object with
             `probabilities(observation, mask)`, a function, ...
@@ -33,8 +52,6 @@ class SeatOptions(TypedDict, total=False):
             so that an illegal action is never the cheapest way out of a bad deal.
     """
 
-    rules: Rules | Mapping[str, Any] | str | None
-    episode: str | None
     opponents: PlayerLike | Sequence[PlayerLike]
     seat: int | str
     illegal: str
@@ -52,27 +69,31 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
     return value
 
 
-def check_names(
-    form: Callable[..., Any], given: Iterable[str], spec: GameSpec, also: Iterable[str] = ()
-) -> None:
-    """Refuses options that do not exist.
-
-    Args:
-        form: What takes the options.
-        given: Their names.
-        spec: The game, whose switches belong into `rules`.
-        also: Names that `form` takes besides those of its signature.
+def check_render_mode(mode: str | None, known: tuple[str, ...] = RENDER_MODES) -> str | None:
+    """Returns the option `render_mode`.
 
     Raises:
+        RulesError: It is neither known nor None.
+    """
+    return None if mode is None else one_of("render_mode", mode, known)
+
+
+def check_names(form: Callable[..., Any], given: Iterable[str], game: str) -> None:
+    """Refuses options that `form` does not take.
+
+    Raises:
+        UnknownGameError: No such game.
         RulesError: The message suggests what may have been meant.
     """
-    known = [*inspect.signature(form).parameters, *also]
+    known: dict[str, Any] = dict(inspect.signature(form).parameters)
+    if "options" in known:  # Unpack[SeatOptions], say
+        known |= get_args(known.pop("options").annotation)[0].__annotations__
+    switches = [switch.name for switch in spec(game).switches]
     for name in given:
         if name in known:
             continue
-        if name in [switch.name for switch in spec.switches]:
-            raise RulesError(f"{name!r} is a switch of {spec.name}: rules={{{name!r}: ...}}")
-        known = [each for each in known if each != "options"]
+        if name in switches:
+            raise RulesError(f"{name!r} is a switch of {game}: rules={{{name!r}: ...}}")
         raise RulesError(f"{form.__name__} has no option {name!r}. {did_you_mean(name, known)}")
 
 
@@ -84,25 +105,23 @@ def check_reward(given: Any) -> float | None:
     """
     if given is None:
         return None
-    try:
-        reward = math.nan if isinstance(given, (str, bytes, bool)) else float(given)
-    except (TypeError, ValueError, OverflowError):
-        reward = math.nan
-    if not math.isfinite(reward):
+    if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
         raise RulesError(
             f"illegal_reward is {shortened(given)}, expected a finite number, or None for one unit "
             "less than the least reward of a step"
         )
-    return reward
+    return float(given)
 
 
-def losing_reward(spec: GameSpec, rules: Rules, num_players: int) -> float:
-    """Returns what an illegal action earns if nothing is named: less than any step can bring.
+def illegal_reward(given: float | None, batch: Batch) -> float:
+    """Returns what an illegal action earns, under the rules that are played now.
 
-    So it is never the cheapest way out of a bad deal. In a match of several deals, losses can add
-    up to more.
+    None is less than any step can bring, so that it is never the cheapest way out of a bad deal. In
+    a match of several deals, losses can add up to more.
     """
-    return min(0.0, spec.reward_range(rules, num_players)[0]) - 1.0
+    if given is not None:
+        return given
+    return min(0.0, batch.spec.reward_range(batch.rules, batch.num_players)[0]) - 1.0
 
 
 def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:
@@ -125,11 +144,10 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     return found
 
 
-def rules_of_reset(spec: GameSpec, base: Rules, given: Any) -> Rules:
+def rules_of_reset(base: Rules, given: Any) -> Rules:
     """Returns the rules of the matches that a reset begins.
 
     Args:
-        spec: The game.
         base: The environment's own rules.
         given: The reset's option "rules": None for `base`; a preset's name; a mapping of switches
             that differ from `base`, or from the preset that it names; or resolved rules. The
@@ -140,7 +158,45 @@ def rules_of_reset(spec: GameSpec, base: Rules, given: Any) -> Rules:
     """
     if given is None:
         return base
+    resolve = spec(base.game).resolve
     if isinstance(given, Mapping) and "preset" not in given:
-        return spec.resolve(base, **given)
+        return resolve(base, **given)
     named = isinstance(given, Rules) or (isinstance(given, Mapping) and "episode" in given)
-    return spec.resolve(given, episode=None if named else base["episode"])
+    return resolve(given, episode=None if named else base["episode"])
+
+
+@contextmanager
+def playing_by(
+    batch: Batch, rules: Rules, undo: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Changes the rules of a batch for the reset inside; an error puts them back, then undoes it.
+
+    Args:
+        batch: The tables.
+        rules: Their new rules.
+        undo: Takes back what else the reset may have changed before it was refused.
+    """
+    before = batch.rules
+    batch.use_rules(rules)
+    try:
+        yield
+    except KilleError:
+        batch.use_rules(before)
+        if undo is not None:
+            undo()
+        raise
+
+
+def rendered(batch: Batch, mode: str | None, table: int = 0, seat: Any = None) -> str | None:
+    """Returns a table as text ("ansi") or prints it ("human"), as a seat sees it or (None) whole.
+
+    Raises:
+        KilleError: There is no such mode, or no match has begun.
+    """
+    if mode is None:
+        raise KilleError('to render, make the environment with render_mode="ansi"')
+    text = batch.describe(table, seat)
+    if mode == "ansi":
+        return text
+    print(text, end="\n\n")
+    return None

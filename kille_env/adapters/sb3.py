@@ -21,15 +21,14 @@ seats are played by its own live policy (`opponents="self"`), by bots, or by pol
     model = MaskablePPO("MlpPolicy", venv)
 
 Observations are uint8 [N, F]. `env_method("action_masks")` returns a list of one [N, A] array,
-which is what MaskablePPO stacks. `infos[i]` of a match that has ended holds "terminal_observation",
-"episode" and "returns", the result of every seat. "truncated" says whether a cap ended it;
+which is what MaskablePPO stacks. `infos[i]` of a match that has ended: see docs/environments.md.
 "TimeLimit.truncated" is always False: to Stable-Baselines3 it is the order to add the value of the
 last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
 """
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -53,18 +52,18 @@ except ModuleNotFoundError as error:
 from kille_env.adapters.options import (
     OPPONENTS,
     SeatOptions,
+    TableOptions,
     check_names,
     reset_options,
 )
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
-from kille_env.adapters.seat_tables import SeatTables
+from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import feature_space
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
-from kille_env.registry import load_game
+from kille_env.registry import make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
@@ -77,17 +76,17 @@ def _algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
     Stable-Baselines3 does not tell an environment who steps it; the caller's frame does.
     """
     frame = sys._getframe(1)
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        if frame.f_code.co_name == "collect_rollouts" and isinstance(caller, BaseAlgorithm):
-            known = caller.get_env()
-            return caller if known is not None and known.unwrapped is venv else None
+    while frame is not None and frame.f_code.co_name != "collect_rollouts":
         frame = frame.f_back
-    return None
+    caller = None if frame is None else frame.f_locals.get("self")
+    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
+    return caller if learns_in is not None and learns_in.unwrapped is venv else None
 
 
 class _TableVecEnv(VecEnv):
     """What both forms share: one object that stands for N environments."""
+
+    render_mode: str | None = None
 
     def __init__(self, batch: Batch) -> None:
         spec = batch.spec
@@ -97,11 +96,6 @@ class _TableVecEnv(VecEnv):
         self.rules = batch.rules
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.time()
-        self._checked = False
-
-    def action_masks(self) -> np.ndarray:
-        """Returns what is legal at each table, [N, A] int8, fresh."""
-        raise NotImplementedError
 
     def step_async(self, actions: Any) -> None:
         """Takes the actions, [N]; `step_wait` plays them."""
@@ -134,11 +128,11 @@ class _TableVecEnv(VecEnv):
                 f"options are a mapping, or a list of {self.num_envs} of them, got {given!r}"
             )
         found = [reset_options(options, RESET_OPTIONS) for options in given]
-        names = {name for options in found for name in options}
-        for name in names:
-            if any(options.get(name) is None for options in found):
+        taken: dict[str, Any] = {}
+        for name in {name for options in found for name in options}:
+            taken[name] = [options.get(name) for options in found]
+            if any(value is None for value in taken[name]):
                 raise RulesError(f"the option {name!r} is given for some of the tables only")
-        taken: dict[str, Any] = {name: [options[name] for options in found] for name in names}
         if "start" in taken:
             first, *others = taken["start"]
             if any(start != first for start in others):
@@ -146,25 +140,34 @@ class _TableVecEnv(VecEnv):
             taken["start"] = first
         return taken
 
-    def _episodes(self, rewards: np.ndarray, decisions: np.ndarray) -> list[dict[str, float]]:
-        """Returns what monitors want to know of matches that have ended."""
+    def _infos(
+        self, dones: np.ndarray, results: np.ndarray, decisions: np.ndarray, **told: np.ndarray
+    ) -> list[dict[str, Any]]:
+        """Returns infos, which are empty for tables whose match has not ended.
+
+        Args:
+            dones: [N] bool, where it has.
+            results: [N], what monitors are told that the episode earned.
+            decisions: [N], how long it was.
+            **told: [N, ...] what else to tell of each table.
+        """
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         spent = round(time.time() - self._began, 6)
-        both = zip(rewards.tolist(), decisions.tolist(), strict=True)
-        return [{"r": reward, "l": count, "t": spent} for reward, count in both]
+        columns = [list(values[dones]) for values in told.values()]
+        both = zip(results[dones].tolist(), decisions[dones].tolist(), strict=True)
+        rows = zip(np.flatnonzero(dones).tolist(), both, *columns, strict=True)
+        for i, (reward, length), *values in rows:
+            infos[i] = dict(zip(told, values, strict=True))
+            infos[i]["episode"] = {"r": reward, "l": length, "t": spent}
+            infos[i]["TimeLimit.truncated"] = False
+        return infos
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
 
-    def has_attr(self, attr_name: str) -> bool:
-        """Returns whether there is such an attribute or method."""
-        return hasattr(self, attr_name)
-
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Returns the attribute once for each table that was asked for."""
-        if attr_name == "render_mode":
-            return [None for _ in self._get_indices(indices)]
-        value = getattr(self, attr_name)
-        return [value for _ in self._get_indices(indices)]
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Sets an attribute; the tables share it, so there are no `indices` to choose."""
@@ -181,10 +184,9 @@ class _TableVecEnv(VecEnv):
         for each; another method gives its result once for each table that was asked for.
         """
         result = getattr(self, method_name)(*method_args, **method_kwargs)
-        if method_name == "action_masks":
-            chosen = [result[i] for i in self._get_indices(indices)]
-            return [result] if indices is None else chosen
-        return [result for _ in self._get_indices(indices)]
+        if method_name != "action_masks":
+            return [result for _ in self._get_indices(indices)]
+        return [result] if indices is None else [result[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Returns False for each table: there are no single environments that could be wrapped.
@@ -193,11 +195,6 @@ class _TableVecEnv(VecEnv):
         """
         return [False for _ in self._get_indices(indices)]
 
-    def _get_indices(self, indices: Any) -> Iterable[int]:
-        if indices is None:
-            return range(self.num_envs)
-        return [int(indices)] if isinstance(indices, (int, np.integer)) else indices
-
 
 class SelfPlayVecEnv(_TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
@@ -205,8 +202,7 @@ class SelfPlayVecEnv(_TableVecEnv):
     The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`: another
     buffer would credit one seat's decision with the next seat's prospects, and is refused when an
     algorithm collects a rollout with it. The rewards that `step` returns are those of the seats
-    that acted, in this step alone. `infos[i]["episode"]["r"]` is the result of
-    seat 0.
+    that acted, in this step alone. `infos[i]["episode"]["r"]` is the result of seat 0.
 
     Attributes:
         last_step: What the last step brought to whom, for `SeatStreamBuffer`; None before it.
@@ -217,11 +213,7 @@ class SelfPlayVecEnv(_TableVecEnv):
         game: str,
         num_tables: int = 512,
         num_players: int | None = None,
-        *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
-        seed: int | None = None,
-        threads: int = 1,
+        **options: Unpack[TableOptions],
     ) -> None:
         """Sets up the tables.
 
@@ -229,18 +221,13 @@ class SelfPlayVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            rules: Preset's name, mapping of switches, or resolved rules.
-            episode: "match" or "deal".
-            seed: Seed of the tables; an algorithm with a seed sets another one.
-            threads: Threads that step the tables.
+            **options: See `kille_env.adapters.options.TableOptions`.
 
         Raises:
-            UnknownGameError: No such game.
-            RulesError: A switch or number of seats that does not exist.
+            KilleError: See `kille_env.make_batch`.
         """
-        loaded = load_game(game)
-        resolved = loaded.spec.resolve(rules, episode=episode)
-        self.batch = Batch(loaded, num_tables, num_players, resolved, seed, threads, restart=False)
+        check_names(SelfPlayVecEnv, options, game)
+        self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
         super().__init__(self.batch)
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
@@ -255,17 +242,16 @@ class SelfPlayVecEnv(_TableVecEnv):
         """Begins matches at all tables; returns the observations of the seats to act, [N, F]."""
         options = self._take_options()
         self.batch.reset(self._take_seeds(), **options)
-        self._restart(self.batch.over)
-        self._returns[:] = 0.0
-        self._decisions[:] = 0
-        self._number, self._checked = 0, False
+        self._number = 0
+        self._clear(np.ones(self.num_envs, dtype=np.bool_))
         return self.batch.observation.copy()
 
-    def _restart(self, ended: np.ndarray) -> None:
-        """Begins the next match where one has ended; one that has no decision is passed over."""
-        while ended.any():
-            self.batch.reset(which=ended)
-            ended = self.batch.over
+    def _clear(self, chosen: np.ndarray) -> None:
+        """Forgets matches that are over, and passes over new ones that have no decision."""
+        self._returns[chosen] = 0.0
+        self._decisions[chosen] = 0
+        while (over := self.batch.over).any():
+            self.batch.reset(which=over)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays the actions; returns observations, rewards, dones and infos.
@@ -274,51 +260,39 @@ class SelfPlayVecEnv(_TableVecEnv):
             IllegalActionError: An action is not legal; nothing has been played at any table.
             KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
-        if not self._checked:
-            self._check_buffer()
+        self._check_buffer()
         batch = self.batch
         seats = batch.seat.astype(np.int64)
         batch.step(self._actions)
-        earned = batch.reward.copy()
-        dones = batch.seat < 0
-        self._returns += earned
+        step = SeatStep(self._number, seats, batch.reward.copy(), batch.seat < 0)
+        self._returns += step.rewards
         self._decisions += 1
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if dones.any():
-            self._finish(dones, seats, infos)
-        self.last_step = SeatStep(self._number, seats, earned, dones.copy())
+        if not step.dones.any():
+            infos = [{} for _ in range(self.num_envs)]
+        else:
+            infos = self._infos(
+                step.dones,
+                self._returns[:, 0],
+                self._decisions,
+                terminal_observation=batch.observe(seats),
+                truncated=batch.truncated,
+                returns=self._returns,
+            )
+            self._clear(step.dones)
+        self.last_step = step
         self._number += 1
-        return batch.observation.copy(), self.last_step.own(), dones, infos
-
-    def _finish(self, dones: np.ndarray, seats: np.ndarray, infos: list[dict[str, Any]]) -> None:
-        """Fills the infos of matches that have ended, and begins the next ones."""
-        rows = np.flatnonzero(dones)
-        last, returns = self.batch.observe(seats)[rows], self._returns[rows]
-        truncated = self.batch.truncated[rows].tolist()
-        episodes = self._episodes(returns[:, 0], self._decisions[rows])
-        for k, i in enumerate(rows.tolist()):
-            infos[i] = {
-                "terminal_observation": last[k],
-                "TimeLimit.truncated": False,
-                "truncated": truncated[k],
-                "returns": returns[k],
-                "episode": episodes[k],
-            }
-        self._returns[dones] = 0.0
-        self._decisions[dones] = 0
-        self._restart(dones)
+        return batch.observation.copy(), step.own(), step.dones.copy(), infos
 
     def _check_buffer(self) -> None:
-        self._checked = True
-        caller = _algorithm_that_steps(self)
-        if caller is None or isinstance(getattr(caller, "rollout_buffer", None), SeatStreamBuffer):
-            return
-        raise KilleError(
-            f"{type(caller).__name__} collects with a buffer that would credit the decision of one "
-            "seat with what the next seat expects. Make the model with "
-            'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or use '
-            "SeatVecEnv, which gives one seat of each table to any algorithm"
-        )
+        learner = _algorithm_that_steps(self)
+        buffer = getattr(learner, "rollout_buffer", None)
+        if learner is not None and not isinstance(buffer, SeatStreamBuffer):
+            raise KilleError(
+                f"{type(learner).__name__} collects with a buffer that would credit the decision "
+                "of one seat with what the next seat expects. Make the model with "
+                'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or '
+                "use SeatVecEnv, which gives one seat of each table to any algorithm"
+            )
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
@@ -391,9 +365,6 @@ class SeatVecEnv(_TableVecEnv):
         game: str,
         num_tables: int = 512,
         num_players: int | None = None,
-        *,
-        seed: int | None = None,
-        threads: int = 1,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
@@ -402,33 +373,21 @@ class SeatVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            seed: Seed of the tables and the opponents; an algorithm with a seed sets another one.
-            threads: Threads that step the tables.
-            **options: `rules`, `episode`, `opponents` ("rule_of_thumb" unless named; "self" among
-                them is the model that learns), `seat` ("rotate"), `illegal` ("raise"; "lose" for
-                algorithms without masks) and `illegal_reward`; see
-                `kille_env.adapters.options.SeatOptions`.
+            **options: See `kille_env.adapters.options.SeatOptions`. "self" among the opponents is
+                the model that learns; algorithms without masks need `illegal="lose"`.
 
         Raises:
-            UnknownGameError: No such game.
-            RulesError: An option, switch or number of seats that does not exist.
-            PolicyError: A player that does not exist or does not fit.
+            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
-        check_names(SeatVecEnv, options, load_game(game).spec, SeatOptions.__annotations__)
+        check_names(SeatVecEnv, options, game)
         self.live = LivePolicy()
-        opponents: Any = options.get("opponents", OPPONENTS)
-        alone = isinstance(opponents, str) or not isinstance(opponents, Sequence)
-        named = [
+        seats = spec(game).check_players(num_players)
+        options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player
-            for player in ([opponents] if alone else opponents)
+            for player in each_opponent(options.get("opponents", OPPONENTS), seats)
         ]
-        self._plays_itself = any(player is self.live for player in named)
-        options["opponents"] = named[0] if alone else named
-        self.tables = SeatTables(
-            game, num_tables, num_players, seed=seed, threads=threads, **options
-        )
+        self.tables = SeatTables(game, num_tables, num_players, **options)
         super().__init__(self.tables.batch)
-        self._returns = np.zeros(num_tables)
 
     def follow(self, model: Any) -> None:
         """Plays the seats of "self" by a model's policy from now on, as it goes on learning.
@@ -436,16 +395,16 @@ class SeatVecEnv(_TableVecEnv):
         Raises:
             PolicyError: The model has no distribution over actions, or remembers what it has seen.
         """
-        kind, policy = type(model).__name__, getattr(model, "policy", None)
+        policy = getattr(model, "policy", None)
+        lacks = None
         if not isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
+            lacks = "has no distribution over actions to play the other seats by"
+        elif hasattr(policy, "lstm_actor"):
+            lacks = "remembers what it has seen, which the other seats cannot do with its policy"
+        if lacks:
             raise PolicyError(
-                f"{kind} has no distribution over actions to play the other seats by; pass "
-                "opponents that have probabilities(observation, mask)"
-            )
-        if hasattr(policy, "lstm_actor"):
-            raise PolicyError(
-                f"{kind} remembers what it has seen, which the other seats cannot do with its "
-                "policy; pass opponents that have probabilities(observation, mask)"
+                f"{type(model).__name__} {lacks}; pass opponents that have "
+                "probabilities(observation, mask)"
             )
         self.live.model = model
 
@@ -457,69 +416,50 @@ class SeatVecEnv(_TableVecEnv):
         """Begins matches at all tables; returns the first observations of the seats, [N, F]."""
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
-        self._returns[:] = 0.0
-        self._checked = False
         return self.tables.observation()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays the actions, and on to the seats' next decisions.
 
         Raises:
-            IllegalActionError: An action is not legal (with `illegal="raise"`); nothing has been
-                played at any table.
+            IllegalActionError: As in `SeatTables.step`.
             KilleError: The other seats are to be played by a model that is not known.
         """
-        if not self._checked:
+        tables = self.tables
+        if self.live.model is None and self.live in tables.players.players:
             self._find_model()
-        tables = self.tables
         tables.step(self._actions)
-        rewards = tables.reward.astype(np.float32)
-        self._returns += tables.reward
         dones = tables.over.copy()
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if dones.any():
-            self._finish(dones, infos)
-        return tables.observation(), rewards, dones, infos
-
-    def _finish(self, dones: np.ndarray, infos: list[dict[str, Any]]) -> None:
-        """Fills the infos of matches that have ended, and begins the next ones."""
-        tables = self.tables
-        rows = np.flatnonzero(dones)
-        last, returns = tables.observation()[rows], tables.returns[rows]
-        truncated, forfeited = tables.truncated[rows].tolist(), tables.forfeited[rows].tolist()
-        seats = tables.own[rows].tolist()
-        episodes = self._episodes(self._returns[rows], tables.decisions[rows])
-        self._returns[dones] = 0.0
-        tables.begin(which=dones)
-        skipped = tables.skipped[rows].tolist()
-        for k, i in enumerate(rows.tolist()):
-            infos[i] = {
-                "terminal_observation": last[k],
-                "TimeLimit.truncated": False,
-                "truncated": truncated[k],
-                "illegal_action": forfeited[k],
-                "seat": seats[k],
-                "skipped": skipped[k],
-                "returns": returns[k],
-                "episode": episodes[k],
-            }
+        if not dones.any():
+            infos = [{} for _ in range(self.num_envs)]
+        else:
+            infos = self._infos(
+                dones,
+                tables.earned,
+                tables.decisions,
+                terminal_observation=tables.observation(),
+                truncated=tables.truncated,
+                illegal_action=tables.forfeited,
+                seat=tables.own,
+                returns=tables.returns,
+            )
+            tables.begin(which=dones)
+            for i in np.flatnonzero(dones):
+                infos[i]["skipped"] = int(tables.skipped[i])
+        return tables.observation(), tables.reward.astype(np.float32), dones, infos
 
     def _find_model(self) -> None:
-        self._checked = True
-        if not self._plays_itself or self.live.model is not None:
-            return
-        caller = _algorithm_that_steps(self)
-        if caller is None:
-            self._checked = False
+        learner = _algorithm_that_steps(self)
+        if learner is None:
             raise KilleError(
                 'opponents="self" is the live policy of the model that learns here, and none does: '
                 "call follow(model), or choose other opponents"
             )
-        self.follow(caller)
+        self.follow(learner)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays; the model is not part of it."""
-        return {"earned": self._returns.copy(), **self.tables.state()}
+        return self.tables.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly, with the same opponents.
@@ -528,4 +468,3 @@ class SeatVecEnv(_TableVecEnv):
             KilleError: The state is of other tables.
         """
         self.tables.load_state(state)
-        self._returns[:] = state["earned"]

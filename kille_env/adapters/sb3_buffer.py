@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
 
-_FIELDS = ("observations", "actions", "values", "log_probs", "action_masks")
-
 
 class SeatStep(NamedTuple):
     """What `SeatStreamBuffer` reads of a step of `SelfPlayVecEnv`.
@@ -43,19 +41,11 @@ class SeatStep(NamedTuple):
 class SeatStreamBuffer(MaskableRolloutBuffer):
     """Rollout buffer for `SelfPlayVecEnv`: every (table, seat) is a stream of its own.
 
-    It is given the environment that the model learns in, where it reads who earned what:
-
-        MaskablePPO(
-            "MlpPolicy",
-            venv,
-            rollout_buffer_class=SeatStreamBuffer,
-            rollout_buffer_kwargs={"env": venv},
-        )
-
-    A decision is complete when its seat decides again or the match ends. Its reward is what the
-    seat has earned until then; advantages run along the stream (GAE) and are bootstrapped with the
-    value of the stream's own next decision. What a seat earns before its first decision of a match
-    counts with that one.
+    It is given the environment that the model learns in, where it reads who earned what. A decision
+    is complete when its seat decides again or the match ends. Its reward is what the seat has
+    earned until then; advantages run along the stream (GAE) and are bootstrapped with the value of
+    the stream's own next decision. What a seat earns before its first decision of a match counts
+    with that one.
 
     Decisions that are still open when a rollout ends are neither dropped nor guessed at: they are
     carried over, and completed and learned from in the next one. So the number of decisions that
@@ -64,27 +54,18 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     """
 
     def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:
-        """Makes an empty buffer.
-
-        Args:
-            *args: As the library passes them.
-            env: The `SelfPlayVecEnv` that the model learns in, itself; what wraps it for the model
-                must leave the rewards as they are.
-            **options: As the library passes them.
-
-        Raises:
-            KilleError: There is no such environment.
-        """
+        """Makes an empty buffer for `env`, see `use`; the rest is as the library passes it."""
         self.use(env)
         self._credited: SeatStep | None = None
-        self._open: np.ndarray | None = None
+        self._rows: dict[str, np.ndarray] = {}
         super().__init__(*args, **options)
 
     def use(self, env: Any) -> None:
         """Reads from an environment from now on, as after the model's `set_env`.
 
         Args:
-            env: As for the constructor.
+            env: The `SelfPlayVecEnv` that the model learns in, itself; what wraps it for the model
+                must leave the rewards as they are.
 
         Raises:
             KilleError: It is no such environment.
@@ -103,15 +84,16 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         """Makes room for a rollout; open decisions stay."""
         self.mask_dims = int(getattr(self.action_space, "n", 0))
         self.pos, self.full, self.generator_ready = 0, False, False
-        if self._open is not None:
-            self._carry_over()
+        if not self._rows:
+            self._make_room()
+        open_ = self._open >= 0
+        self._carry_over({name: array[self._open[open_]] for name, array in self._rows.items()})
 
-    def _make_room(self, num_players: int) -> None:
-        """Allocates for streams of P seats."""
-        size = self.n_envs * (self.buffer_size + num_players)
-        kind = self.observation_space.dtype
-        self._rows: dict[str, np.ndarray] = {
-            "observations": np.zeros((size, *self.obs_shape), dtype=kind),
+    def _make_room(self) -> None:
+        shape = (self.n_envs, self._env.num_players)
+        size = self.n_envs * (self.buffer_size + self._env.num_players)
+        self._rows = {
+            "observations": np.zeros((size, *self.obs_shape), dtype=self.observation_space.dtype),
             "actions": np.zeros((size, self.action_dim), dtype=np.int64),
             "values": np.zeros(size, dtype=np.float32),
             "log_probs": np.zeros(size, dtype=np.float32),
@@ -119,20 +101,17 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         }
         self._earned = np.zeros(size)
         self._next = np.full(size, OPEN, dtype=np.int64)
-        self._open = np.full((self.n_envs, num_players), -1, dtype=np.int64)
-        self._accrued = np.zeros((self.n_envs, num_players))
-        self._carried = self._top = 0
+        self._open = np.full(shape, -1, dtype=np.int64)  # the row of each seat's last decision
+        self._accrued = np.zeros(shape)
 
-    def _carry_over(self) -> None:
-        """Moves the open decisions to the front and forgets the others."""
-        assert self._open is not None
-        open_ = self._open >= 0
-        rows = self._open[open_]
-        for array in self._rows.values():
-            array[: len(rows)] = array[rows]
-        self._open[open_] = np.arange(len(rows))
+    def _carry_over(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Puts the open decisions to the front and forgets the others."""
+        count = len(rows["values"])
+        for name, array in self._rows.items():
+            array[:count] = rows[name]
+        self._open[self._open >= 0] = np.arange(count)
         self._next[:] = OPEN
-        self._carried = self._top = len(rows)
+        self._carried = self._top = count
 
     def add(  # type: ignore[override]
         self,
@@ -146,23 +125,16 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     ) -> None:
         """Adds the decision of each table's seat to act, and what came of the step.
 
-        Args:
-            obs: [N, F].
-            action: [N, 1].
-            reward: [N], as `SelfPlayVecEnv.step` returned it.
-            episode_start: Not needed: the step says which matches ended.
-            value: [N, 1].
-            log_prob: [N].
-            action_masks: [N, A] or a list of one such array; None is all ones.
+        The arguments are the library's; `reward` is what `SelfPlayVecEnv.step` returned, and the
+        step says which matches ended.
 
         Raises:
             KilleError: The rewards are not those of the environment's last step.
         """
         step = self._take_step(reward)
-        if self._open is None or self._open.shape[1] != step.rewards.shape[1]:
-            self._make_room(step.rewards.shape[1])
-        elif step.number != self._expected:  # a reset came between
-            self._forget()
+        if step.number != self._expected:  # a reset came between: how they go on is not seen
+            self._open[:] = -1
+            self._accrued[:] = 0.0
         self._expected = step.number + 1
         here = slice(self._top, self._top + self.n_envs)
         rows = self._rows
@@ -196,37 +168,26 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
 
     def _credit(self, step: SeatStep, rows: np.ndarray) -> None:
         """Closes the seats' decisions before these ones, then credits what the step brought."""
-        open_, accrued = self._open, self._accrued
-        assert open_ is not None
         mine = (np.arange(self.n_envs), step.seats)
-        before = open_[mine]
-        known = before >= 0
-        due = accrued[mine]
-        self._earned[before[known]] = due[known]
-        self._next[before[known]] = rows[known]
-        accrued[mine] = np.where(known, 0.0, due)
-        open_[mine] = rows
-        accrued += step.rewards
-        if step.dones.any():
-            last, due = open_[step.dones], accrued[step.dones]
-            known = last >= 0
-            self._earned[last[known]] = due[known]
-            self._next[last[known]] = END
-            open_[step.dones] = -1
-            accrued[step.dones] = 0.0
+        self._close(mine, rows)
+        self._open[mine] = rows
+        self._accrued += step.rewards
+        self._close(step.dones, np.full(self._open[step.dones].shape, END))
+        self._accrued[step.dones] = 0.0
 
-    def _forget(self) -> None:
-        """Drops the open decisions: how they go on will not be seen."""
-        assert self._open is not None
-        self._open[:] = -1
-        self._accrued[:] = 0.0
+    def _close(self, streams: Any, following: np.ndarray) -> None:
+        """Completes the open decisions of streams; where none is open, what has accrued stays."""
+        decisions, due = self._open[streams], self._accrued[streams]
+        known = decisions >= 0
+        self._earned[decisions[known]] = due[known]
+        self._next[decisions[known]] = following[known]
+        self._accrued[streams] = np.where(known, 0.0, due)
+        self._open[streams] = -1
 
     def compute_returns_and_advantage(self, last_values: "torch.Tensor", dones: np.ndarray) -> None:
         """Computes advantages and returns of the complete decisions, and gathers these for `get`.
 
-        Args:
-            last_values: Not needed: a stream is bootstrapped with its own next decision.
-            dones: Not needed.
+        The arguments are not needed: a stream is bootstrapped with its own next decision.
 
         Raises:
             KilleError: Fewer than two decisions are complete, too few to learn from.
@@ -249,8 +210,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
                 f"a rollout of {self.buffer_size} steps completed {len(complete)} decisions, and "
                 "learning needs two: choose a larger n_steps, at least the number of seats"
             )
-        for name in _FIELDS:
-            setattr(self, name, self._rows[name][complete])
+        for name, array in self._rows.items():
+            setattr(self, name, array[complete])
         self.advantages = advantages[complete].astype(np.float32)
         self.returns = self.advantages + self.values
         self.rewards = self._earned[complete].astype(np.float32)
@@ -266,32 +227,21 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         for indices in np.array_split(np.random.permutation(count), parts):
             yield self._get_samples(indices)
 
-    def size(self) -> int:
-        """Returns the number of decisions that `get` returns."""
-        return len(self.advantages) if self.generator_ready else 0
-
     def state(self) -> dict[str, np.ndarray]:
         """Returns the open decisions and what `load_state` needs besides, as arrays."""
-        if self._open is None:
-            return {}
         rows = self._open[self._open >= 0]
-        kept = {name: array[rows] for name, array in self._rows.items()}
         open_ = self._open.copy()
         open_[open_ >= 0] = np.arange(len(rows))
-        number = np.array(self._expected)
-        return {"open": open_, "accrued": self._accrued.copy(), "number": number, **kept}
+        return {
+            "open": open_,
+            "accrued": self._accrued.copy(),
+            "number": np.array(self._expected),
+            **{name: array[rows] for name, array in self._rows.items()},
+        }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on with the open decisions of `state`; the environment must go on where it was."""
-        if not state:
-            self._open = None
-            return
-        self._make_room(state["open"].shape[1])
-        assert self._open is not None
         self._open[:] = state["open"]
         self._accrued[:] = state["accrued"]
-        count = int((self._open >= 0).sum())
-        for name, array in self._rows.items():
-            array[:count] = state[name]
-        self._carried = self._top = count
         self._expected = int(state["number"])
+        self._carry_over(state)

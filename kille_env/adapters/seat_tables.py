@@ -9,25 +9,36 @@ one begins, and `skipped` counts it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
-from kille_env.adapters.options import ILLEGAL, OPPONENTS, check_reward, losing_reward, one_of
+from kille_env.adapters.options import (
+    ILLEGAL,
+    OPPONENTS,
+    SeatOptions,
+    TableOptions,
+    check_reward,
+    illegal_reward,
+    one_of,
+    playing_by,
+    rules_of_reset,
+)
 from kille_env.core import arguments
-from kille_env.core.batch import Batch
 from kille_env.core.keys import mix
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.playing import Players
 from kille_env.policy import Player, PlayerLike, resolve
 from kille_env.records import Logbook
-from kille_env.registry import load_game
+from kille_env.registry import make_batch
 
 SEATS = ("rotate", "random")
 MOST_SKIPPED = 10_000
 _FOR_SEATS = np.uint64(0x5EA7)
+_SHARED = TableOptions.__annotations__.keys()
 
 
 def illegal_rows(mask: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -37,17 +48,30 @@ def illegal_rows(mask: np.ndarray, actions: np.ndarray) -> np.ndarray:
     return ~(inside & legal)
 
 
-def seat_opponents(
-    opponents: PlayerLike | Sequence[PlayerLike], game: str, num_players: int, rules: Rules
-) -> tuple[list[Player], np.ndarray]:
-    """Returns the players of the other seats, and who of them sits where.
+def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
+    """Returns the players of the other seats, clockwise from the left neighbour.
 
     Args:
-        opponents: One player for all other seats, or P - 1 players, clockwise from the left
-            neighbour.
-        game: The game to be played.
+        opponents: One player for all other seats, or P - 1 players.
         num_players: P.
-        rules: Its rules.
+
+    Raises:
+        PolicyError: Not as many players as seats.
+    """
+    if isinstance(opponents, (str, Path)) or not isinstance(opponents, Sequence):
+        return [cast(PlayerLike, opponents)] * (num_players - 1)
+    if len(opponents) != num_players - 1:
+        raise PolicyError(
+            f"{len(opponents)} opponents for {num_players - 1} other seats; "
+            "give one for all of them, or one for each, clockwise from the left neighbour"
+        )
+    return list(opponents)
+
+
+def seat_opponents(
+    opponents: Any, game: str, num_players: int, rules: Rules
+) -> tuple[list[Player], np.ndarray]:
+    """Returns the players of the other seats, and who of them sits where.
 
     Returns:
         The different players, so that each is asked once for all tables; and [P] index into them by
@@ -56,24 +80,15 @@ def seat_opponents(
     Raises:
         PolicyError: Not as many players as seats, or a player that does not fit.
     """
-    alone = isinstance(opponents, (str, Path)) or not isinstance(opponents, Sequence)
-    given: list[Any] = (
-        [opponents] * (num_players - 1) if alone else list(cast(Sequence[Any], opponents))
-    )
-    if len(given) != num_players - 1:
-        raise PolicyError(
-            f"{len(given)} opponents for {num_players - 1} other seats; "
-            "give one for all of them, or one for each, clockwise from the left neighbour"
-        )
+    numbers: dict[Any, int] = {}
     players: list[Player] = []
-    known: dict[Any, int] = {}
     distances = [-1]
-    for player in given:
+    for player in each_opponent(opponents, num_players):
         key = player if isinstance(player, (str, Path)) else id(player)
-        if key not in known:
-            known[key] = len(players)
+        if key not in numbers:
+            numbers[key] = len(players)
             players.append(resolve(player, game, num_players, rules))
-        distances.append(known[key])
+        distances.append(numbers[key])
     return players, np.array(distances, dtype=np.int64)
 
 
@@ -88,6 +103,7 @@ class SeatTables:
         own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision.
+        earned: [N] float64, the rewards of the match so far.
         terminated: [N] bool, whether the last step ended the match by the rules (or an illegal
             action did).
         truncated: [N] bool, whether a cap did.
@@ -101,16 +117,8 @@ class SeatTables:
         self,
         game: str,
         num_tables: int,
-        num_players: int | None,
-        *,
-        rules: Rules | Mapping[str, Any] | str | None = None,
-        episode: str | None = None,
-        opponents: PlayerLike | Sequence[PlayerLike] = OPPONENTS,
-        seat: int | str = "rotate",
-        illegal: str = "raise",
-        illegal_reward: float | None = None,
-        seed: int | None = None,
-        threads: int = 1,
+        num_players: int | None = None,
+        **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables; call `begin` first.
 
@@ -118,51 +126,37 @@ class SeatTables:
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            rules: See `kille_env.adapters.options.SeatOptions`, as for the arguments up to
-                `illegal_reward`.
-            episode: See `rules`.
-            opponents: See `rules`.
-            seat: See `rules`.
-            illegal: See `rules`.
-            illegal_reward: See `rules`.
-            seed: Seed of the tables and of the opponents' choices.
-            threads: Threads that step the tables.
+            **options: See `SeatOptions`; an illegal action raises and seats rotate by default.
 
         Raises:
             UnknownGameError: No such game.
             RulesError: An option, switch or number of seats that does not exist.
             PolicyError: A player that does not exist or does not fit.
         """
-        loaded = load_game(game)
-        self.rules = loaded.spec.resolve(rules, episode=episode)
-        self.batch = Batch(
-            loaded, num_tables, num_players, self.rules, seed, threads, restart=False
-        )
+        shared: Any = {name: options[name] for name in options.keys() & _SHARED}
+        self.batch = make_batch(game, num_tables, num_players, restart=False, **shared)
+        self.rules = self.batch.rules
         # A table by itself can write its match down; many would keep every action since a reset.
         self.log = Logbook(self.batch) if num_tables == 1 else None
         self.num_tables, self.num_players = num_tables, self.batch.num_players
-        self.seat = self._check_seat(seat)
-        self.illegal = one_of("illegal", illegal, ILLEGAL)
-        self._illegal_reward = check_reward(illegal_reward)
+        self.seat = self._check_seat(options.get("seat", "rotate"))
+        self.illegal = one_of("illegal", options.get("illegal", "raise"), ILLEGAL)
+        self._illegal_reward = check_reward(options.get("illegal_reward"))
+        opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         step = None if self.log is None else self.log.step
         self.players = Players(self.batch, players, np.array(-1), step)
         n = num_tables
-        self.own = np.zeros(n, dtype=np.int64)
-        self.over, self.forfeited = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-        self.terminated, self.truncated = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-        self.reward, self.pending = np.zeros(n), np.zeros(n)
+        self.own, self.decisions, self.skipped = np.zeros((3, n), dtype=np.int64)
+        self.over = np.ones(n, dtype=np.bool_)
+        self.forfeited, self.terminated, self.truncated = np.zeros((3, n), dtype=np.bool_)
+        self.reward, self.earned, self.pending = np.zeros((3, n))
         self.returns = np.zeros((n, self.num_players))
-        self.decisions = np.zeros(n, dtype=np.int64)
-        self.skipped = np.zeros(n, dtype=np.int64)
-        self._rows = np.arange(n)
 
     @property
     def illegal_reward(self) -> float:
         """What an illegal action earns where it loses, under the rules that are played now."""
-        if self._illegal_reward is not None:
-            return self._illegal_reward
-        return losing_reward(self.batch.spec, self.batch.rules, self.num_players)
+        return illegal_reward(self._illegal_reward, self.batch)
 
     def _check_seat(self, seat: Any) -> int | str:
         whole = arguments.is_whole(seat) and 0 <= seat < self.num_players
@@ -177,7 +171,7 @@ class SeatTables:
         seed: int | Sequence[int] | None = None,
         which: np.ndarray | None = None,
         *,
-        rules: Rules | None = None,
+        rules: Any = None,
         deck: Any = None,
         dealer: Any = None,
         start: Any = None,
@@ -188,34 +182,38 @@ class SeatTables:
         Args:
             seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
             which: [N] bool; None is all of them.
-            rules: Resolved rules of all tables from now on; None is as they are.
-            deck: As in `Batch.reset`.
-            dealer: As in `Batch.reset`.
-            start: As in `Batch.reset`.
+            rules: See `rules_of_reset`; the tables share them, so some tables keep what all have.
+            deck: As in `Batch.reset`, like `dealer` and `start`.
+            dealer: See `deck`.
+            start: See `deck`.
             seat: The caller's seat in these matches; None is as the tables were made.
 
         Raises:
-            RulesError: A seat, dealer, seed or start that is not possible; nothing has changed.
+            RulesError: A seat, dealer, seed, start or rule that is not possible; nothing has
+                changed.
             CardError: A deck that is not possible, or with which a match ends before its seat has
                 a decision; nothing has changed.
         """
+        if which is None:
+            resolved = rules_of_reset(self.rules, rules)
+        elif rules is None:
+            resolved = self.batch.rules
+        else:
+            raise RulesError(
+                "the tables share their rules: give 'rules' to a reset of all of them, not with a "
+                "reset_mask that leaves some out"
+            )
         chosen = np.ones(self.num_tables, np.bool_) if which is None else which
         seat = None if seat is None else arguments.seat(seat, self.num_players)
-        before = self.batch.rules
-        mark = None if deck is None else self._mark()
-        try:
-            if rules is not None:
-                self.batch.use_rules(rules)
-            self._begin(chosen, seat, seed=seed, deck=deck, dealer=dealer, start=start)
-        except KilleError:
-            self.batch.use_rules(before)
-            if mark is not None:
-                self._return_to(mark)
-            raise
+        undo = None if deck is None else partial(self._return_to, self._mark())
+        with playing_by(self.batch, resolved, undo):
+            self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
 
-    def _begin(self, chosen: np.ndarray, seat: int | None, *, deck: Any, **options: Any) -> None:
+    def _begin(
+        self, seed: Any, chosen: np.ndarray, deck: Any, seat: int | None, **options: Any
+    ) -> None:
         reset = (self.log or self.batch).reset
-        reset(deck=deck, which=chosen, **options)
+        reset(seed, deck=deck, which=chosen, **options)
         self.players.forget(chosen)
         self.skipped[chosen] = 0
         for _ in range(MOST_SKIPPED):
@@ -230,7 +228,7 @@ class SeatTables:
                     "it another seat, dealer or deck"
                 )
             self.skipped[passed] += 1
-            reset(which=passed)
+            reset(which=passed, **options)
             chosen = passed
         raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
 
@@ -245,11 +243,8 @@ class SeatTables:
         else:
             self.own[chosen] = self.seat if seat is None else seat
         self._seat_players(chosen)
-        self.pending[chosen] = 0.0
-        self.returns[chosen] = 0.0
-        self.decisions[chosen] = 0
-        self.over[chosen] = self.forfeited[chosen] = False
-        self.terminated[chosen] = self.truncated[chosen] = False
+        for name in _OF_A_MATCH:
+            getattr(self, name)[chosen] = 0
 
     def _seat_players(self, chosen: Any = slice(None)) -> None:
         distances = (np.arange(self.num_players) - self.own[chosen, None]) % self.num_players
@@ -276,8 +271,6 @@ class SeatTables:
         if wrong.any() and self.illegal == "raise":
             table = int(np.argmax(wrong))
             self.batch.refuse(table, int(actions[table]))
-        self.reward[:] = 0.0
-        self.terminated[:] = self.truncated[:] = False
         self.skipped[:] = 0
         self.decisions[chosen] += 1
         played = chosen & ~wrong
@@ -285,17 +278,16 @@ class SeatTables:
             self.players.step(actions, played)
             self._credit()
             self._play_others()
-        self.reward[played] = self.pending[played]
+        self.reward = np.where(played, self.pending, 0.0)
         self.pending[played] = 0.0
-        ended = played & (self.batch.seat < 0)
-        self.terminated |= ended & self.batch.terminated
-        self.truncated |= ended & self.batch.truncated
-        self.over |= ended
         if wrong.any():
-            self.over |= wrong
-            self.forfeited |= wrong
-            self.terminated |= wrong
             self.reward[wrong] = self.illegal_reward
+            self.forfeited |= wrong
+        self.earned += self.reward
+        ended = played & (self.batch.seat < 0)
+        self.terminated = wrong | (ended & self.batch.terminated)
+        self.truncated = ended & self.batch.truncated
+        self.over |= wrong | ended
 
     def observation(self) -> np.ndarray:
         """Returns what the seat sees at each table, fresh, [N, F] uint8; after the end too."""
@@ -307,9 +299,7 @@ class SeatTables:
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
-        mask = self.batch.mask.copy()
-        mask[self.over] = 0
-        return mask
+        return np.where(self.over[:, None], np.int8(0), self.batch.mask)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays.
@@ -331,10 +321,10 @@ class SeatTables:
         self._put_back(state)
 
     def _kept(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name).copy() for name in _KEPT}
+        return {name: getattr(self, name).copy() for name in ("own", "skipped", *_OF_A_MATCH)}
 
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
-        for name in _KEPT:
+        for name in ("own", "skipped", *_OF_A_MATCH):
             getattr(self, name)[...] = kept[name]
         self._seat_players()
 
@@ -361,19 +351,9 @@ class SeatTables:
     def _credit(self) -> None:
         """Adds up what the last step brought."""
         earned = self.batch.reward
-        self.pending += earned[self._rows, self.own]
+        self.pending += earned[np.arange(self.num_tables), self.own]
         self.returns += earned
 
 
-_KEPT = (
-    "own",
-    "over",
-    "forfeited",
-    "terminated",
-    "truncated",
-    "reward",
-    "pending",
-    "returns",
-    "decisions",
-    "skipped",
-)
+_OF_A_MATCH = ("over", "forfeited", "pending", "earned", "returns", "decisions")
+"""What begins at zero with a match."""

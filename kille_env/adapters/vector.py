@@ -20,17 +20,18 @@ from kille_env.adapters.options import (
     RENDER_MODES,
     SeatOptions,
     check_names,
+    check_render_mode,
     one_of,
+    rendered,
     reset_options,
-    rules_of_reset,
 )
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalMultiDiscrete, observation_space
 from kille_env.core import arguments
-from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.registry import load_game
+from kille_env.errors import RulesError, shortened
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
+AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
 class KilleVectorEnv(VectorEnv[Any, Any, Any]):
@@ -51,7 +52,6 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         *,
         observation: str = "box",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        threads: int = 1,
         render_mode: str | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
@@ -66,30 +66,19 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
                 "SameStep" (the last observation is in `infos["final_obs"]`), "NextStep" (in the
                 step after, whose action is ignored), "Disabled" (by `reset` with
                 `options={"reset_mask": ...}`).
-            threads: Threads that step the tables.
             render_mode: "ansi" or None.
             **options: As in `KilleEnv`.
 
         Raises:
-            UnknownGameError: No such game.
-            RulesError: An option, switch or number of seats that does not exist.
-            PolicyError: A player that does not exist or does not fit.
+            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
-        check_names(KilleVectorEnv, options, load_game(game).spec, SeatOptions.__annotations__)
-        if render_mode is not None:
-            one_of("render_mode", render_mode, RENDER_MODES[1:])
+        check_names(KilleVectorEnv, options, game)
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
         self._kind = one_of("observation", observation, OBSERVATION)
-        try:
-            self.autoreset_mode = AutoresetMode(autoreset_mode)
-        except ValueError:
-            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
-            raise RulesError(
-                f"autoreset_mode is {shortened(autoreset_mode)}. Possible are: {modes}"
-            ) from None
-        seated: SeatOptions = {"illegal": "lose", **options}
-        self.tables = SeatTables(game, num_envs, num_players, threads=threads, **seated)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))
+        self.tables = SeatTables(game, num_envs, num_players, **{"illegal": "lose", **options})
         self.num_envs, self.num_players = num_envs, self.tables.num_players
-        self.render_mode = render_mode
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         spec = self.tables.batch.spec
         self.single_observation_space = observation_space(spec, self.num_players, self._kind)
@@ -110,25 +99,12 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, where None takes one from the operating
                 system; None goes on to the tables' next matches.
-            options: "reset_mask" [N] bool; "deck", "dealer" (one, or one per table), "start",
-                "rules" and "seat" as in `KilleEnv.reset`. The rules hold until the next reset of
-                all tables.
-
-        Raises:
-            RulesError: An option or seed that is not possible; nothing has changed.
-            CardError: As in `KilleEnv.reset`.
+            options: "reset_mask" [N] bool, and those of `KilleEnv.reset`, whose errors it raises;
+                "dealer" may be one per table. Rules hold until the next reset of all tables.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.pop("reset_mask", None))
-        if given.get("rules") is not None and not chosen.all():
-            raise RulesError(
-                "the tables share their rules: give 'rules' to a reset of all of them, not with a "
-                "reset_mask that leaves some out"
-            )
-        if chosen.all():
-            tables = self.tables
-            given["rules"] = rules_of_reset(tables.batch.spec, tables.rules, given.get("rules"))
-        self.tables.begin(self._seeds(seed), chosen, **given)
+        self.tables.begin(self._seeds(seed), None if chosen.all() else chosen, **given)
         return self._observe(), self._infos(chosen)
 
     def _reset_mask(self, given: Any) -> np.ndarray:
@@ -164,54 +140,43 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
             KilleError: A table is over and has not been reset ("disabled" mode).
         """
         tables = self.tables
-        again = np.zeros(self.num_envs, dtype=np.bool_)
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            again = tables.over.copy()
+        next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
+        again = tables.over.copy() if next_step else np.zeros_like(tables.over)
         tables.step(actions, ~again)
         if again.any():
             tables.begin(which=again)
-        reward, terminated = tables.reward.copy(), tables.terminated.copy()
-        truncated = tables.truncated.copy()
         infos: dict[str, Any] = {}
         ended = tables.over.copy()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
             infos = self._final_infos(ended)
             tables.begin(which=ended)
-        infos.update(self._infos(np.ones(self.num_envs, dtype=np.bool_)))
-        return self._observe(), reward, terminated, truncated, infos
+        infos |= self._infos(np.ones_like(ended))
+        return self._observe(), tables.reward, tables.terminated, tables.truncated, infos
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
         """Returns the last observations and infos of tables that are about to begin again."""
-        seen = self._observe()
-        final: np.ndarray = np.full(self.num_envs, None, dtype=object)
+        seen, box = self._observe(), self._kind == "box"
+        final = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
-            final[i] = (
-                {key: value[i].copy() for key, value in seen.items()}
-                if isinstance(seen, dict)
-                else seen[i].copy()
-            )
-        return {
-            "final_obs": final,
-            "_final_obs": ended.copy(),
-            "final_info": self._infos(ended),
-            "_final_info": ended.copy(),
-        }
+            final[i] = seen[i].copy() if box else {k: v[i].copy() for k, v in seen.items()}
+        told = {"final_obs": final, "final_info": self._infos(ended)}
+        return told | {f"_{key}": ended.copy() for key in told}
 
     def _infos(self, about: np.ndarray) -> dict[str, Any]:
         """Returns the infos of some tables: arrays over all, and which of them count."""
         tables = self.tables
-        infos: dict[str, Any] = {
+        told = {
             "action_mask": self._mask(),
             "seat": tables.own.copy(),
             "skipped": tables.skipped.copy(),
         }
-        infos.update({f"_{key}": about.copy() for key in tuple(infos)})
+        counts = dict.fromkeys(told, about)
         ended = about & tables.over
         if ended.any():
-            infos["returns"] = np.where(ended[:, None], tables.returns, 0.0)
-            infos["illegal_action"] = tables.forfeited & ended
-            infos.update({f"_{key}": ended.copy() for key in ("returns", "illegal_action")})
-        return infos
+            told["returns"] = np.where(ended[:, None], tables.returns, 0.0)
+            told["illegal_action"] = tables.forfeited & ended
+            counts |= dict.fromkeys(("returns", "illegal_action"), ended)
+        return told | {f"_{key}": which.copy() for key, which in counts.items()}
 
     def _mask(self) -> np.ndarray:
         mask = self.tables.mask()
@@ -225,9 +190,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
             return seen
         return {"observation": seen, "action_mask": self._mask()}
 
-    def render(self) -> tuple[str, ...] | None:
+    def render(self) -> tuple[Any, ...]:
         """Returns each table as text, as the seat sees it."""
-        if self.render_mode is None:
-            raise KilleError('to render, make the environment with render_mode="ansi"')
-        tables = self.tables
-        return tuple(tables.batch.describe(i, int(tables.own[i])) for i in range(self.num_envs))
+        batch, mode = self.tables.batch, self.render_mode
+        return tuple(rendered(batch, mode, i, seat) for i, seat in enumerate(self.tables.own))

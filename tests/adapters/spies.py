@@ -51,3 +51,18 @@ class SeatSpy:
 def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Random legal actions, [N]."""
     return (mask * (1.0 - rng.random(mask.shape))).argmax(axis=1)
+
+
+class Kept:
+    """Arrays that were handed out, and what was in them then."""
+
+    def __init__(self) -> None:
+        self.arrays: list[tuple[np.ndarray, bytes]] = []
+
+    def add(self, *arrays: np.ndarray) -> None:
+        self.arrays += [(array, array.tobytes()) for array in arrays]
+
+    def check(self) -> None:
+        assert all(array.tobytes() == before for array, before in self.arrays)
+        assert all(array.flags.writeable for array, _ in self.arrays)
+        assert len({id(array) for array, _ in self.arrays}) == len(self.arrays)

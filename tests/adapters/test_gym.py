@@ -17,10 +17,11 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from adapters.spies import random_legal
+from adapters.spies import Kept, random_legal
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import KilleVectorEnv
-from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError
+from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.records import replay
 
 ID = "kille_env:kille_env/Byteskille-v0"
 ROOT = Path(__file__).parents[2]
@@ -30,14 +31,18 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **options)
 
 
-@pytest.mark.parametrize("players", [2, 3, 5, 13, 20])
-@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
-@pytest.mark.parametrize("episode", ["match", "deal"])
-@pytest.mark.parametrize("observation", ["box", "dict"])
-def test_gymnasiums_checker(players: int, preset: str, episode: str, observation: str) -> None:
-    env = gymnasium.make(
-        ID, num_players=players, rules=preset, episode=episode, observation=observation
-    )
+@pytest.mark.parametrize(
+    ("players", "options"),
+    [
+        (2, {}),
+        (3, {"rules": "wikipedia", "observation": "dict"}),
+        (5, {"episode": "deal", "observation": "dict"}),
+        (13, {"episode": "deal", "rules": "wikipedia"}),
+        (20, {"observation": "dict"}),
+    ],
+)
+def test_gymnasiums_checker(players: int, options: dict[str, Any]) -> None:
+    env = gymnasium.make(ID, num_players=players, **options)
     with redirect_stdout(io.StringIO()):
         check_env(env.unwrapped)
 
@@ -49,20 +54,21 @@ def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
         check_env(env.unwrapped)
 
 
-def test_it_is_made_without_importing_the_package_first() -> None:
-    code = f"import gymnasium; env = gymnasium.make({ID!r}); env.reset(seed=1); print(env.spec.id)"
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (f"import gymnasium; print(gymnasium.make({ID!r}).spec.id)", "kille_env/Byteskille-v0"),
+        (
+            "import sys, kille_env; print('numba' in sys.modules, 'torch' in sys.modules)",
+            "False False",
+        ),
+    ],
+)
+def test_importing_registers_and_loads_no_compiler(code: str, told: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "kille_env/Byteskille-v0"
-
-
-def test_importing_the_package_loads_no_compiler() -> None:
-    code = "import sys, kille_env; print('numba' in sys.modules, 'torch' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["False", "False"]
+    assert done.stdout.strip() == told
 
 
 def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:
@@ -79,10 +85,13 @@ def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:
     return seen
 
 
-def test_the_reward_of_a_match_is_the_seats_result(scale: Callable[..., int]) -> None:
-    env = make(num_players=4)
+@pytest.mark.parametrize("rules", ["svensk", "wikipedia"])
+def test_the_reward_of_a_match_is_the_seats_result_and_its_record_replays(
+    rules: str, scale: Callable[..., int]
+) -> None:
+    env = make(num_players=4, rules=rules)
     rng = np.random.default_rng(1)
-    for seed in range(scale(40, 3)):
+    for seed in range(scale(20, 2)):
         _, info = env.reset(seed=seed)
         total, done = 0.0, False
         while not done:
@@ -92,6 +101,7 @@ def test_the_reward_of_a_match_is_the_seats_result(scale: Callable[..., int]) ->
             total, done = total + reward, terminated or truncated
         assert total == pytest.approx(info["returns"][info["seat"]])
         assert not info["action_mask"].any()
+        assert replay(env.record()).differences == []
 
 
 def test_unseeded_resets_differ() -> None:
@@ -112,6 +122,8 @@ def test_copies_play_on(copied: Callable[[KilleEnv], KilleEnv]) -> None:
 def test_an_illegal_action_loses_by_default_and_is_an_error_on_request() -> None:
     plain = {"fraga": "off", "gok_call": "off"}
     env = make(num_players=3, rules=plain, illegal_reward=-3.0)
+    with pytest.raises(KilleError, match="reset"):
+        env.step(0)
     env.reset(seed=1)
     _, reward, terminated, truncated, info = env.step(9)
     assert (reward, terminated, truncated, info["illegal_action"]) == (-3.0, True, False, True)
@@ -138,11 +150,6 @@ def test_reset_options() -> None:
         env.reset(options={"decks": []})
 
 
-def test_before_the_first_reset_nothing_can_be_stepped() -> None:
-    with pytest.raises(KilleError, match="reset"):
-        make().step(0)
-
-
 def test_rendering_hides_what_the_seat_may_not_know() -> None:
     env = make(num_players=3, render_mode="ansi", seat=0, rules={"gok_call": "off"})
     env.reset(seed=1, options={"deck": ["L5", "L6", "L7"], "dealer": 2})
@@ -159,56 +166,6 @@ def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> KilleVec
     venv = gymnasium.make_vec(ID, **options)
     assert isinstance(venv, KilleVectorEnv)
     return venv
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-@pytest.mark.parametrize("observation", ["box", "dict"])
-def test_it_plays_as_gymnasiums_own_vector_environment(
-    mode: AutoresetMode, observation: str, scale: Callable[..., int]
-) -> None:
-    # The single environment in Gymnasium's vector environment says what each mode means.
-    options = {"num_players": 3, "episode": "deal", "observation": observation}
-    ours = make_vec(mode, **options)
-    theirs = gymnasium.vector.SyncVectorEnv([lambda: make(**options)] * 6, autoreset_mode=mode)
-    assert ours.observation_space == theirs.observation_space
-    assert ours.single_action_space == theirs.single_action_space
-    mine, infos = ours.reset(seed=3)
-    its, expected = theirs.reset(seed=3)
-    rng = np.random.default_rng(1)
-    for _ in range(scale(80, 10)):
-        _assert_same(mine, its)
-        for key in ("action_mask", "seat"):
-            told = infos[f"_{key}"] & expected[f"_{key}"]
-            if mode == AutoresetMode.NEXT_STEP and key == "action_mask":
-                told = told & expected[key].any(axis=1)  # over: ours lets every action through
-            assert np.array_equal(infos[key][told], expected[key][told])
-        actions = random_legal(infos["action_mask"], rng)
-        mine, *ours_told, infos = ours.step(actions)
-        its, *its_told, expected = theirs.step(actions)
-        for a, b in zip(ours_told, its_told, strict=True):
-            assert np.array_equal(a, b)
-            assert a.dtype == b.dtype
-        assert ("final_obs" in infos) == ("final_obs" in expected)
-        if "final_obs" in infos:
-            ended = expected["_final_obs"]
-            assert np.array_equal(infos["_final_obs"], ended)
-            for i in np.flatnonzero(ended):
-                _assert_same(infos["final_obs"][i], expected["final_obs"][i])
-            final = expected["final_info"]["returns"][ended]
-            assert np.array_equal(infos["final_info"]["returns"][ended], final)
-        done = ours_told[1] | ours_told[2]
-        if mode == AutoresetMode.DISABLED and done.any():
-            mine, infos = ours.reset(options={"reset_mask": done})
-            its, expected = theirs.reset(options={"reset_mask": done})
-
-
-def _assert_same(mine: Any, its: Any) -> None:
-    if isinstance(mine, dict):
-        assert mine.keys() == its.keys()
-        assert np.array_equal(mine["observation"], its["observation"])
-    else:
-        assert np.array_equal(mine, its)
-        assert mine.dtype == its.dtype
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -229,15 +186,13 @@ def test_statistics_of_episodes(mode: AutoresetMode, scale: Callable[..., int]) 
 
 
 def test_what_was_handed_out_does_not_change() -> None:
-    venv = make_vec(observation="dict")
+    venv, kept = make_vec(observation="dict"), Kept()
     observations, infos = venv.reset(seed=1)
-    kept: list[tuple[np.ndarray, bytes]] = []
     for _ in range(40):
-        arrays = [*observations.values(), infos["action_mask"], infos["seat"]]
-        kept += [(array, array.tobytes()) for array in arrays]
+        kept.add(*observations.values(), infos["action_mask"], infos["seat"])
         observations, *told, infos = venv.step(venv.action_space.sample())
-        kept += [(array, array.tobytes()) for array in told]
-    assert all(array.tobytes() == before for array, before in kept)
+        kept.add(*told)
+    kept.check()
 
 
 def test_a_table_that_is_over_takes_no_action_unless_it_is_reset() -> None:
@@ -269,11 +224,6 @@ def test_rules_of_a_reset_and_of_the_next() -> None:
     assert "pot 6 " in venv.render()[0]  # type: ignore[index]
 
 
-def test_impossible_modes_are_refused() -> None:
-    with pytest.raises(RulesError, match="NextStep"):
-        KilleVectorEnv("byteskille", autoreset_mode="later")
-
-
 def test_rules_are_shared_so_a_reset_of_some_tables_may_not_bring_its_own() -> None:
     venv = make_vec("Disabled", num_envs=2)
     venv.reset(seed=1)
@@ -281,12 +231,6 @@ def test_rules_are_shared_so_a_reset_of_some_tables_may_not_bring_its_own() -> N
     with pytest.raises(RulesError, match="all of them"):
         venv.reset(options=options)
     assert venv.tables.batch.rules["stake"] == 2
-
-
-def test_a_given_deck_that_leaves_the_seat_nothing_to_decide_is_refused_not_replaced() -> None:
-    env = make(num_players=2, rules="wikipedia", episode="deal")
-    with pytest.raises(CardError, match="nothing to decide"):
-        env.reset(seed=1, options={"deck": ["GO", "L1"], "dealer": 1, "seat": 0})
 
 
 def test_masks_stand_under_the_name_that_sb3_contrib_asks_for() -> None:

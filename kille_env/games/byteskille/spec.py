@@ -185,15 +185,29 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward: what a seat can lose at once, and the largest pot there can be."""
+    """Bounds of a match's results, and so of a step's: all that a seat can pay, and all the pots.
+
+    A pot is largest when everybody buys in as often as they may, the dearest entries last.
+    """
     stake = rules.number("stake")
     if rules["episode"] == "deal":
         return -float(stake), float(stake * (num_players - 1))
-    antes = stake * num_players * (rules.number("max_deals") if rules["ante"] == "deal" else 1)
-    # Whoever buys in at most doubles the pot; how often that can be depends on the rules.
-    entries = {"none": 0, "svensk": 2, "wiki2": 2, "wiki3": 3}[str(rules["reentry"])] * num_players
-    largest = (antes + 2.0 * stake * entries) * 2.0**entries
-    return -largest, largest
+    paid = stake * (rules.number("max_deals") if rules["ante"] == "deal" else 1)
+    pot = paid * num_players
+    if rules["reentry"] == "wiki3":  # a stake, half the pot, the pot; each at its own time
+        pot += stake * num_players
+        for _ in range(num_players):
+            pot += (pot + 1) // 2
+        pot *= 2**num_players
+        paid = pot
+    elif rules["reentry"] != "none" and num_players > 2:  # two occasions, for all who are out
+        pot += 2 * stake * (num_players - 2)
+        full = rules["reentry"] == "wiki2" and rules["wiki2_second"] == "full"
+        price = pot if full else (pot + 1) // 2
+        pot += price * (num_players - 2)
+        paid += 2 * stake + price
+    pots = rules.number("pots")
+    return -float(paid * pots), float(pot * pots)
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
