@@ -1,9 +1,15 @@
 """Slow accounts of who earned what, kept beside an environment and compared with it."""
 
+import io
+import warnings
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
+from pettingzoo.test import api_test, parallel_api_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
+from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.seat_tables import SeatTables
 
 RULES: list[tuple[int, dict[str, Any]]] = [
@@ -46,6 +52,23 @@ class SeatSpy:
         """Returns what the last decisions have brought, and begins to count anew."""
         due, self.due = self.due, np.zeros_like(self.due)
         return due
+
+
+def check_api(env: KilleAEC, cycles: int) -> None:
+    """PettingZoo's own test; plain observations are all that it warns of nothing about."""
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        if env.observation == "dict":  # the test knows arrays only
+            warnings.filterwarnings("ignore", message="Observation")
+            warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+        api_test(env, num_cycles=cycles)
+
+
+def check_conversion(env: KilleAEC, cycles: int) -> None:
+    """PettingZoo's own test of the parallel form that it makes of an environment."""
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        # The conversion has dropped them when the test looks: nobody is left.
+        warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
+        parallel_api_test(turn_based_aec_to_parallel(env), num_cycles=cycles)
 
 
 def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -3,17 +3,13 @@
 import copy
 import io
 import pickle
-import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
-import pettingzoo
 import pytest
 from pettingzoo.test import (
-    api_test,
-    parallel_api_test,
     performance_benchmark,
     render_test,
     seed_test,
@@ -22,7 +18,7 @@ from pettingzoo.test import (
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env
-from adapters.spies import Kept, random_legal
+from adapters.spies import Kept, check_api, check_conversion, random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.errors import IllegalActionError, KilleError
 from kille_env.records import replay
@@ -71,23 +67,13 @@ def play(env: KilleAEC, seed: int, steps: int = 10_000) -> list[Any]:
     return seen
 
 
-# PettingZoo's own tests. They say of every observation that is a dictionary that it is no array.
+# PettingZoo's own tests.
 
 
 @at_every_table
-def test_api(seats: int, preset: str, scale: Callable[..., int]) -> None:
-    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        warnings.filterwarnings("ignore", message="Observation")
-        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
-        api_test(make(seats, preset), num_cycles=scale(200))
-
-
-@at_every_table
-def test_api_with_plain_observations_warns_of_nothing(
-    seats: int, preset: str, scale: Callable[..., int]
-) -> None:
-    with redirect_stdout(io.StringIO()):
-        api_test(make(seats, preset, observation="box"), num_cycles=scale(200))
+@pytest.mark.parametrize("observation", ["dict", "box"])
+def test_api(seats: int, preset: str, observation: str, scale: Callable[..., int]) -> None:
+    check_api(make(seats, preset, observation=observation), scale(200))
 
 
 @pytest.mark.parametrize("eliminated", ["end", "immediate"])
@@ -96,11 +82,8 @@ def test_api_with_every_way_of_buying_in(
     eliminated: str, reentry: str, scale: Callable[..., int]
 ) -> None:
     rules = {"reentry": reentry}
-    env = kille_env.make(
-        "byteskille", num_players=5, rules=rules, eliminated=eliminated, observation="box"
-    )
-    with redirect_stdout(io.StringIO()):
-        api_test(env, num_cycles=scale(300))
+    env = kille_env.make("byteskille", 5, rules=rules, eliminated=eliminated, observation="box")
+    check_api(env, scale(300))
 
 
 @at_every_table
@@ -110,11 +93,7 @@ def test_seeds(seats: int, preset: str, scale: Callable[..., int]) -> None:
 
 @at_every_table
 def test_parallel_api_of_the_conversion(seats: int, preset: str, scale: Callable[..., int]) -> None:
-    env = turn_based_aec_to_parallel(make(seats, preset))
-    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        # The conversion has dropped them when the test looks: nobody is left.
-        warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
-        parallel_api_test(env, num_cycles=scale(500))
+    check_conversion(make(seats, preset), scale(500))
 
 
 @at_every_table
@@ -140,13 +119,6 @@ def test_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
     with redirect_stdout(io.StringIO()) as printed:
         performance_benchmark(make(5))
     assert "turns per second" in printed.getvalue()
-
-
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
-def test_pettingzoos_registry_makes_it() -> None:
-    env = pettingzoo.make("aec", "kille_env/byteskille-v0", num_players=3, episode="deal")
-    assert isinstance(env, KilleAEC)
-    assert env.possible_agents == ["player_0", "player_1", "player_2"]
 
 
 # What they miss.

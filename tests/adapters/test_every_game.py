@@ -1,7 +1,6 @@
 """Every game through every adapter. What an adapter does by itself, the other files test on one."""
 
 import io
-import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
@@ -12,11 +11,9 @@ import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from pettingzoo.test import api_test, parallel_api_test
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env
-from adapters.spies import random_legal
+from adapters.spies import check_api, check_conversion, random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
@@ -68,20 +65,11 @@ def sb3() -> Any:
 @pytest.mark.parametrize("observation", ["dict", "box"])
 def test_pettingzoos_test(game: str, observation: str, scale: Callable[..., int]) -> None:
     for seats in seats_of(game):
-        env = kille_env.make(game, seats, observation=observation)
-        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-            if observation == "dict":  # the test knows arrays only
-                warnings.filterwarnings("ignore", message="Observation")
-                warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
-            api_test(env, num_cycles=scale(200, 20))
+        check_api(kille_env.make(game, seats, observation=observation), scale(200, 20))
 
 
 def test_pettingzoos_test_of_its_conversion(game: str, scale: Callable[..., int]) -> None:
-    env = turn_based_aec_to_parallel(kille_env.make(game))
-    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        # The conversion has dropped them when the test looks: nobody is left.
-        warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
-        parallel_api_test(env, num_cycles=scale(200, 20))
+    check_conversion(kille_env.make(game), scale(200, 20))
 
 
 def play_aec(env: KilleAEC, seed: int) -> list[Any]:
@@ -146,16 +134,11 @@ def play_gym(env: Any, episodes: int) -> list[Any]:
 
 
 def test_a_seed_fixes_gymnasiums_episodes(game: str, scale: Callable[..., int]) -> None:
-    episodes = scale(20, 2)
-    played = [play_gym(make_gym(game, episode="deal"), episodes) for _ in range(2)]
-    assert played[0] == played[1]
-
-
-def test_the_rule_of_thumb_can_be_sat_down_with(game: str, scale: Callable[..., int]) -> None:
-    players = kille_env.spec(game).default_players
-    mixed = ["rule_of_thumb", *["uniform"] * (players - 2)]
-    for opponents in ("rule_of_thumb", mixed):
-        play_gym(make_gym(game, episode="deal", opponents=opponents), scale(10, 2))
+    others = kille_env.spec(game).default_players - 1
+    for opponents in ("rule_of_thumb", ["rule_of_thumb", *["uniform"] * (others - 1)]):
+        options = {"episode": "deal", "opponents": opponents}
+        played = [play_gym(make_gym(game, **options), scale(20, 2)) for _ in range(2)]
+        assert played[0] == played[1]
 
 
 # Many tables
@@ -282,9 +265,11 @@ def test_ids(game: str) -> None:
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
 def test_pettingzoos_registry(game: str) -> None:
-    made = pettingzoo.make("aec", pettingzoo_id(game))
+    assert pettingzoo_id(game) == f"kille_env/{game}-v0"
+    made = pettingzoo.make("aec", pettingzoo_id(game), num_players=4, episode="deal")
     assert isinstance(made, KilleAEC)
     assert made.game.spec.name == game
+    assert made.possible_agents == ["player_0", "player_1", "player_2", "player_3"]
 
 
 # Where a match starts

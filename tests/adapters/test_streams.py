@@ -1,6 +1,5 @@
 """Tables with one seat of the outside: who is paid what, who plays the others, and seeds."""
 
-import pickle
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -167,20 +166,6 @@ def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
     size = tables.batch.spec.table.itemsize
     same = [before[i * size : (i + 1) * size] == after[i * size : (i + 1) * size] for i in range(4)]
     assert same == [False, True, True, False]
-
-
-@pytest.mark.parametrize("kept", ["state", "pickle"])
-def test_kept_tables_play_on(kept: str) -> None:
-    tables = SeatTables("byteskille", 8, 5, seed=1)
-    tables.begin()
-    play(tables, 17)
-    if kept == "state":
-        other = SeatTables("byteskille", 8, 5, seed=77)
-        other.begin()
-        other.load_state(tables.state())
-    else:
-        other = pickle.loads(pickle.dumps(tables))
-    assert play(tables, 60, seed=4) == play(other, 60, seed=4)
 
 
 def test_an_illegal_action_is_refused_before_anything_is_played() -> None:
