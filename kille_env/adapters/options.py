@@ -5,7 +5,6 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from typing import Any, TypedDict, get_args
 
 from kille_env.core.batch import Batch
@@ -105,12 +104,16 @@ def check_reward(given: Any) -> float | None:
     """
     if given is None:
         return None
-    if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+    try:
+        reward = math.nan if isinstance(given, (str, bytes, bool)) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        reward = math.nan
+    if not math.isfinite(reward):
         raise RulesError(
             f"illegal_reward is {shortened(given)}, expected a finite number, or None for one unit "
             "less than the least reward of a step"
         )
-    return float(given)
+    return reward
 
 
 def illegal_reward(given: float | None, batch: Batch) -> float:

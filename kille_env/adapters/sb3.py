@@ -458,7 +458,7 @@ class SeatVecEnv(_TableVecEnv):
         self.follow(learner)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays; the model is not part of it."""
+        """Returns everything that `load_state` needs, as arrays, but the model."""
         return self.tables.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:

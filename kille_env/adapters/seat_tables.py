@@ -41,13 +41,6 @@ _FOR_SEATS = np.uint64(0x5EA7)
 _SHARED = TableOptions.__annotations__.keys()
 
 
-def illegal_rows(mask: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """Returns where an action is not legal, [N] bool."""
-    inside = (actions >= 0) & (actions < mask.shape[1])
-    legal = mask[np.arange(len(mask)), np.where(inside, actions, 0)] != 0
-    return ~(inside & legal)
-
-
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
     """Returns the players of the other seats, clockwise from the left neighbour.
 
@@ -159,9 +152,10 @@ class SeatTables:
         return illegal_reward(self._illegal_reward, self.batch)
 
     def _check_seat(self, seat: Any) -> int | str:
-        whole = arguments.is_whole(seat) and 0 <= seat < self.num_players
-        if seat in SEATS if isinstance(seat, str) else whole:
+        if isinstance(seat, str) and seat in SEATS:
             return seat
+        if arguments.is_whole(seat) and 0 <= seat < self.num_players:
+            return int(seat)
         raise RulesError(
             f"seat is {shortened(seat)}, expected 0 to {self.num_players - 1}, 'rotate' or 'random'"
         )
@@ -267,17 +261,18 @@ class SeatTables:
         if (chosen & self.over).any():
             table = int(np.argmax(chosen & self.over))
             raise KilleError(f"the match at table {table} is over: begin another one, reset()")
-        wrong = chosen & illegal_rows(self.batch.mask, actions)
-        if wrong.any() and self.illegal == "raise":
-            table = int(np.argmax(wrong))
-            self.batch.refuse(table, int(actions[table]))
-        self.skipped[:] = 0
-        self.decisions[chosen] += 1
+        wrong = np.zeros_like(chosen)
+        if self.illegal == "lose":
+            known = np.clip(actions, 0, self.batch.spec.num_actions - 1)
+            legal = self.batch.mask[np.arange(self.num_tables), known] != 0
+            wrong = chosen & ~(legal & (actions == known))
         played = chosen & ~wrong
         if played.any():
             self.players.step(actions, played)
             self._credit()
             self._play_others()
+        self.skipped[:] = 0
+        self.decisions[chosen] += 1
         self.reward = np.where(played, self.pending, 0.0)
         self.pending[played] = 0.0
         if wrong.any():
