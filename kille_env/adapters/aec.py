@@ -36,7 +36,6 @@ from kille_env.adapters.options import (
     rules_of_reset,
 )
 from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
-from kille_env.cards.sets import members
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
@@ -282,9 +281,9 @@ class KilleAEC(AECEnv[str, Any, int]):
     def _update_infos(self) -> None:
         """Gives new infos to the agents whose masks have changed or may have."""
         now = self._masks_of_all(self._batch._tables, self._batch._rules, self._masks)
-        for seat in members(now | self._with_mask):
-            name = self.possible_agents[seat]
-            if name in self.infos:
+        changed = now | self._with_mask
+        for seat, name in enumerate(self.possible_agents):
+            if changed >> seat & 1 and name in self.infos:
                 self.infos[name] = {"action_mask": self._masks[seat].copy()}
         self._with_mask = now
 
