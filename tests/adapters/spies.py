@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
+import pytest
 from pettingzoo.test import api_test, parallel_api_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
@@ -69,6 +70,34 @@ def check_conversion(env: KilleAEC, cycles: int) -> None:
         # The conversion has dropped them when the test looks: nobody is left.
         warnings.filterwarnings("ignore", message="Agent was given|Live agent|No agents")
         parallel_api_test(turn_based_aec_to_parallel(env), num_cycles=cycles)
+
+
+def legal(env: KilleAEC, rng: np.random.Generator) -> int | None:
+    """A random legal action of the selected agent, None for one that has ended."""
+    _, _, terminated, truncated, info = env.last(observe=False)
+    over = terminated or truncated
+    return None if over else int(rng.choice(np.flatnonzero(info["action_mask"])))
+
+
+def play_aec(env: KilleAEC, seed: int, steps: int = 10_000) -> list[Any]:
+    """Plays on with random legal actions; returns everything that was to be seen."""
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = []
+    for agent in env.agent_iter(steps):
+        observation, reward, *flags, info = env.last()
+        assert np.array_equal(observation["action_mask"], info["action_mask"])
+        shown = {key: value.tobytes() for key, value in observation.items()}
+        seen.append((agent, reward, shown, flags, dict(env.rewards)))
+        env.step(legal(env, rng))
+    return seen
+
+
+def stable_baselines() -> Any:
+    """The forms for Stable-Baselines3, where it is installed."""
+    pytest.importorskip("sb3_contrib")
+    import kille_env.sb3
+
+    return kille_env.sb3
 
 
 def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:

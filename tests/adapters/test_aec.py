@@ -18,7 +18,7 @@ from pettingzoo.test import (
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env
-from adapters.spies import Kept, check_api, check_conversion, random_legal
+from adapters.spies import Kept, check_api, check_conversion, legal, play_aec, random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.errors import IllegalActionError, KilleError
 from kille_env.records import replay
@@ -34,37 +34,6 @@ def at_every_table(test: Callable[..., None]) -> Callable[..., None]:
 
 def make(seats: int, preset: str = "svensk", **options: Any) -> KilleAEC:
     return kille_env.make("byteskille", num_players=seats, rules=preset, **options)
-
-
-def legal(env: KilleAEC, rng: np.random.Generator) -> int | None:
-    """A random legal action of the selected agent, None for one that has ended."""
-    _, _, terminated, truncated, info = env.last(observe=False)
-    if terminated or truncated:
-        return None
-    return int(rng.choice(np.flatnonzero(info["action_mask"])))
-
-
-def play(env: KilleAEC, seed: int, steps: int = 10_000) -> list[Any]:
-    """Plays on with random legal actions; returns everything that was to be seen."""
-    rng = np.random.default_rng(seed)
-    seen: list[Any] = []
-    for _ in range(steps):
-        if not env.agents:
-            break
-        observation, reward, terminated, truncated, info = env.last()
-        seen.append(
-            (
-                env.agent_selection,
-                {key: value.tobytes() for key, value in observation.items()},
-                reward,
-                terminated,
-                truncated,
-                info["action_mask"].tobytes(),
-                dict(env.rewards),
-            )
-        )
-        env.step(legal(env, rng))
-    return seen
 
 
 # PettingZoo's own tests.
@@ -130,7 +99,7 @@ def test_whole_matches_are_the_same_for_a_seed(eliminated: str, scale: Callable[
         first, second = (make(5, eliminated=eliminated) for _ in range(2))
         first.reset(seed=seed)
         second.reset(seed=seed)
-        assert play(first, seed) == play(second, seed)
+        assert play_aec(first, seed) == play_aec(second, seed)
 
 
 def test_what_is_not_seeded_differs_and_a_seed_fixes_the_matches_after_it_too() -> None:
@@ -177,7 +146,7 @@ def test_copies_play_on(
                 env.step(legal(env, rng))
         twin = copied(env)
         assert twin.action_space("player_0") is not env.action_space("player_0")
-        mine, its = play(env, seed), play(twin, seed)
+        mine, its = play_aec(env, seed), play_aec(twin, seed)
         assert mine == its
         env.reset()
         twin.reset()
@@ -188,16 +157,16 @@ def test_saved_states_come_back(scale: Callable[..., int]) -> None:
     env, other = make(5), make(5)
     for seed in range(scale(10, least=2)):
         env.reset(seed=seed, options={"rules": {"stake": 4}})
-        play(env, seed, steps=7 * seed)
+        play_aec(env, seed, steps=7 * seed)
         saved, early = env.clone_state(), env.record()
-        first = play(env, 1)
+        first = play_aec(env, 1)
         late = env.record()
         env.restore_state(saved)
         assert env.record() == early
-        assert play(env, 1) == first
+        assert play_aec(env, 1) == first
         assert env.record() == late
         other.restore_state(saved)  # another environment, with rules of its own
-        assert play(other, 1) == first
+        assert play_aec(other, 1) == first
 
 
 def test_a_state_of_another_table_is_refused() -> None:

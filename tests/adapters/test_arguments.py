@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import kille_env
-from adapters.spies import random_legal
+from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OPPONENTS
@@ -26,13 +26,6 @@ from kille_env.errors import (
 )
 
 AEC_AND_SEATS: list[type] = [KilleAEC, KilleEnv, KilleVectorEnv]
-
-
-def stable_baselines() -> Any:
-    pytest.importorskip("sb3_contrib")
-    import kille_env.sb3
-
-    return kille_env.sb3
 
 
 # Options

@@ -13,7 +13,13 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import kille_env
-from adapters.spies import check_api, check_conversion, random_legal
+from adapters.spies import (
+    check_api,
+    check_conversion,
+    play_aec,
+    random_legal,
+    stable_baselines,
+)
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
@@ -51,14 +57,6 @@ def make_gym(game: str, **options: Any) -> Any:
     return gymnasium.make(gymnasium_id(game), **options)
 
 
-def sb3() -> Any:
-    """The forms for Stable-Baselines3, where it is installed."""
-    pytest.importorskip("sb3_contrib")
-    import kille_env.sb3
-
-    return kille_env.sb3
-
-
 # PettingZoo
 
 
@@ -70,19 +68,6 @@ def test_pettingzoos_test(game: str, observation: str, scale: Callable[..., int]
 
 def test_pettingzoos_test_of_its_conversion(game: str, scale: Callable[..., int]) -> None:
     check_conversion(kille_env.make(game), scale(200, 20))
-
-
-def play_aec(env: KilleAEC, seed: int) -> list[Any]:
-    """Plays to the end with random legal actions; returns everything that was to be seen."""
-    rng = np.random.default_rng(seed)
-    seen: list[Any] = []
-    for agent in env.agent_iter():
-        observation, reward, terminated, truncated, info = env.last()
-        assert np.array_equal(observation["action_mask"], info["action_mask"])
-        seen.append((agent, observation["observation"].tobytes(), reward, terminated, truncated))
-        over = terminated or truncated
-        env.step(None if over else int(random_legal(info["action_mask"][None], rng)[0]))
-    return seen
 
 
 @pytest.mark.parametrize("episode", ["deal", "match"])
@@ -98,7 +83,7 @@ def test_a_seed_fixes_pettingzoos_match_and_its_rewards_are_the_returns(
         assert seen == play_aec(second, seed)
         played.append(seen)
         told = dict.fromkeys(first.possible_agents, 0.0)
-        for agent, _, reward, *_ in seen:
+        for agent, reward, *_ in seen:
             told[agent] += reward
         assert list(told.values()) == pytest.approx(first.record()["returns"])
         assert replay(first.record()).differences == []
@@ -202,7 +187,7 @@ def test_tables_play_as_gymnasiums_own_vector_environment(
 
 @pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
 def test_forms_for_stable_baselines(game: str, form: str, scale: Callable[..., int]) -> None:
-    forms = sb3()
+    forms = stable_baselines()
     from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor
 
     more = {} if form == "SelfPlayVecEnv" else {"opponents": "uniform"}
@@ -235,7 +220,7 @@ def test_forms_for_stable_baselines(game: str, form: str, scale: Callable[..., i
 @pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 def test_maskable_ppo_learns(game: str, form: str) -> None:
-    forms = sb3()
+    forms = stable_baselines()
     from sb3_contrib import MaskablePPO
 
     venv = getattr(forms, form)(game, 8, seed=4, episode="deal")
