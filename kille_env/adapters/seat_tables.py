@@ -261,18 +261,19 @@ class SeatTables:
         if (chosen & self.over).any():
             table = int(np.argmax(chosen & self.over))
             raise KilleError(f"the match at table {table} is over: begin another one, reset()")
-        wrong = np.zeros_like(chosen)
-        if self.illegal == "lose":
-            known = np.clip(actions, 0, self.batch.spec.num_actions - 1)
-            legal = self.batch.mask[np.arange(self.num_tables), known] != 0
-            wrong = chosen & ~(legal & (actions == known))
+        known = np.clip(actions, 0, self.batch.spec.num_actions - 1)
+        legal = self.batch.mask[np.arange(self.num_tables), known] != 0
+        wrong = chosen & ~(legal & (actions == known))
+        if wrong.any() and self.illegal == "raise":
+            table = int(np.argmax(wrong))
+            self.batch.refuse(table, int(actions[table]))
+        self.skipped[:] = 0
+        self.decisions[chosen] += 1
         played = chosen & ~wrong
         if played.any():
             self.players.step(actions, played)
             self._credit()
             self._play_others()
-        self.skipped[:] = 0
-        self.decisions[chosen] += 1
         self.reward = np.where(played, self.pending, 0.0)
         self.pending[played] = 0.0
         if wrong.any():
