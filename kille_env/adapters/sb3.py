@@ -140,25 +140,20 @@ class _TableVecEnv(VecEnv):
             taken["start"] = first
         return taken
 
-    def _infos(
-        self, dones: np.ndarray, results: np.ndarray, decisions: np.ndarray, **told: np.ndarray
-    ) -> list[dict[str, Any]]:
+    def _infos(self, dones: np.ndarray, results: Any, lengths: Any, **told: Any) -> list[Any]:
         """Returns infos, which are empty for tables whose match has not ended.
 
         Args:
             dones: [N] bool, where it has.
             results: [N], what monitors are told that the episode earned.
-            decisions: [N], how long it was.
-            **told: [N, ...] what else to tell of each table.
+            lengths: [N], its decisions.
+            **told: [N, ...] what else to tell of each table; it is handed out, not copied.
         """
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        infos: list[Any] = [{} for _ in range(self.num_envs)]
         spent = round(time.time() - self._began, 6)
-        columns = [list(values[dones]) for values in told.values()]
-        both = zip(results[dones].tolist(), decisions[dones].tolist(), strict=True)
-        rows = zip(np.flatnonzero(dones).tolist(), both, *columns, strict=True)
-        for i, (reward, length), *values in rows:
-            infos[i] = dict(zip(told, values, strict=True))
-            infos[i]["episode"] = {"r": reward, "l": length, "t": spent}
+        for i in np.flatnonzero(dones).tolist():
+            infos[i] = {name: values[i] for name, values in told.items()}
+            infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
             infos[i]["TimeLimit.truncated"] = False
         return infos
 
@@ -243,15 +238,15 @@ class SelfPlayVecEnv(_TableVecEnv):
         options = self._take_options()
         self.batch.reset(self._take_seeds(), **options)
         self._number = 0
-        self._clear(np.ones(self.num_envs, dtype=np.bool_))
+        self._clear(np.ones(self.num_envs, dtype=np.bool_), **{**options, "deck": None})
         return self.batch.observation.copy()
 
-    def _clear(self, chosen: np.ndarray) -> None:
+    def _clear(self, chosen: np.ndarray, **options: Any) -> None:
         """Forgets matches that are over, and passes over new ones that have no decision."""
         self._returns[chosen] = 0.0
         self._decisions[chosen] = 0
         while (over := self.batch.over).any():
-            self.batch.reset(which=over)
+            self.batch.reset(which=over, **options)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays the actions; returns observations, rewards, dones and infos.
@@ -275,8 +270,8 @@ class SelfPlayVecEnv(_TableVecEnv):
                 self._returns[:, 0],
                 self._decisions,
                 terminal_observation=batch.observe(seats),
-                truncated=batch.truncated,
-                returns=self._returns,
+                truncated=batch.truncated.tolist(),
+                returns=self._returns.copy(),
             )
             self._clear(step.dones)
         self.last_step = step
@@ -438,10 +433,10 @@ class SeatVecEnv(_TableVecEnv):
                 tables.earned,
                 tables.decisions,
                 terminal_observation=tables.observation(),
-                truncated=tables.truncated,
-                illegal_action=tables.forfeited,
-                seat=tables.own,
-                returns=tables.returns,
+                truncated=tables.truncated.tolist(),
+                illegal_action=tables.forfeited.tolist(),
+                seat=tables.own.tolist(),
+                returns=tables.returns.copy(),
             )
             tables.begin(which=dones)
             for i in np.flatnonzero(dones):
