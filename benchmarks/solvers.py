@@ -15,9 +15,9 @@ import contextlib
 import io
 import statistics
 import time
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyspiel
 from open_spiel.python.algorithms import cfr as spiel_cfr
@@ -47,92 +47,56 @@ def expand(state: Any) -> Terminal | Chance | Decision:
     return Decision(state.current_player(), known, [state.child(action) for action in actions])
 
 
-class Contestant(ABC):
+class Contestant(NamedTuple):
     """A solver of one of OpenSpiel's games."""
 
     name: str
-
-    @abstractmethod
-    def iterate(self, count: int) -> None:
-        """Does some iterations."""
-
-    @abstractmethod
-    def average(self) -> Policy:
-        """The average strategy, as OpenSpiel reads it."""
+    iterate: Callable[[int], Any]
+    average: Callable[[], Policy]
 
 
-class Ours(Contestant):
+def ours(game: Any, flat: Flattened, method: str, name: str) -> Contestant:
     """This suite."""
+    solver, tree = CFR(flat.tree, method), flat.tree
 
-    def __init__(self, game: Any, flat: Flattened, method: str, name: str) -> None:
-        self.name = f"kille-env, {name}"
-        self.game, self.flat = game, flat
-        self.solver = CFR(flat.tree, method)
-
-    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
-        self.solver.run(count)
-
-    def average(self) -> Policy:  # noqa: D102
-        policy, tree = TabularPolicy(self.game), self.flat.tree
-        strategy = self.solver.average
-        for number, (label, actions) in enumerate(self.flat.information):
+    def average() -> Policy:
+        policy, strategy = TabularPolicy(game), solver.average
+        for number, (label, actions) in enumerate(flat.information):
             row = policy.policy_for_key(label)
             row[:] = 0.0
             row[list(actions)] = strategy[tree.first[number] : tree.first[number + 1]]
         return policy
 
+    return Contestant(f"kille-env, {name}", solver.run, average)
 
-class SpielFast(Contestant):
-    """OpenSpiel's solver in C++."""
 
-    name = "OpenSpiel, C++, CFR+"
+def spiel(name: str, solver: Any, average: Callable[[], Policy]) -> Contestant:
+    """One of OpenSpiel's solvers."""
 
-    def __init__(self, game: Any) -> None:
-        self.solver = pyspiel.CFRPlusSolver(game)
-
-    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+    def iterate(count: int) -> None:
         for _ in range(count):
-            self.solver.evaluate_and_update_policy()
+            solver.evaluate_and_update_policy()
 
-    def average(self) -> Policy:  # noqa: D102
-        return self.solver.tabular_average_policy()
-
-
-class SpielPython(Contestant):
-    """OpenSpiel's solver in Python."""
-
-    name = "OpenSpiel, Python, CFR+"
-
-    def __init__(self, game: Any) -> None:
-        self.solver = spiel_cfr.CFRPlusSolver(game)
-
-    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
-        for _ in range(count):
-            self.solver.evaluate_and_update_policy()
-
-    def average(self) -> Policy:  # noqa: D102
-        return self.solver.average_policy()
+    return Contestant(f"OpenSpiel, {name}, CFR+", iterate, average)
 
 
-class Lite(Contestant):
+def lite(game: Any) -> Contestant:
     """LiteEFG's graph for CFR+."""
+    assert LiteEFG is not None and CFRplus is not None
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints a greeting
+        graph = CFRplus.graph()
+        solver = LiteEFG.OpenSpielEnv(game, traverse_type="Enumerate", regenerate=False)
+    solver.set_graph(graph)
 
-    name = "LiteEFG, CFR+"
-
-    def __init__(self, game: Any) -> None:
-        assert LiteEFG is not None and CFRplus is not None
-        with contextlib.redirect_stdout(io.StringIO()):  # it prints a greeting
-            self.graph = CFRplus.graph()
-            self.solver = LiteEFG.OpenSpielEnv(game, traverse_type="Enumerate", regenerate=False)
-        self.solver.set_graph(self.graph)
-
-    def iterate(self, count: int) -> None:  # noqa: D102 - see Contestant
+    def iterate(count: int) -> None:
         for _ in range(count):
-            self.graph.update_graph(self.solver)
-            self.solver.update_strategy(self.graph.current_strategy())
+            graph.update_graph(solver)
+            solver.update_strategy(graph.current_strategy())
 
-    def average(self) -> Policy:  # noqa: D102
-        return self.solver.get_strategy(self.graph.current_strategy(), "linear-avg-iterate")[0]
+    def average() -> Policy:
+        return solver.get_strategy(graph.current_strategy(), "linear-avg-iterate")[0]
+
+    return Contestant("LiteEFG, CFR+", iterate, average)
 
 
 def nash_conv(game: Any, policy: Policy) -> float:
@@ -173,11 +137,13 @@ def race(
 
 def entrants(game: Any, flat: Flattened, slow: bool) -> list[Contestant]:
     """Returns the solvers; the others are compared with the first."""
-    there = [Ours(game, flat, "cfr+", "CFR+"), SpielFast(game)]
+    fast = pyspiel.CFRPlusSolver(game)
+    there = [ours(game, flat, "cfr+", "CFR+"), spiel("C++", fast, fast.tabular_average_policy)]
     if LiteEFG is not None and game.num_players() == 2:  # what its graph for CFR+ updates
-        there.append(Lite(game))
+        there.append(lite(game))
     if slow:
-        there.append(SpielPython(game))
+        plain = spiel_cfr.CFRPlusSolver(game)
+        there.append(spiel("Python", plain, plain.average_policy))
     return there
 
 
@@ -219,8 +185,8 @@ def main() -> None:
         game, flat = pyspiel.load_game(name), flats[name]
         there = entrants(game, flat, slow=False)
         there[1:1] = [
-            Ours(game, flat, "dcfr", "discounted CFR"),
-            Ours(game, flat, "pcfr+", "predictive CFR+"),
+            ours(game, flat, "dcfr", "discounted CFR"),
+            ours(game, flat, "pcfr+", "predictive CFR+"),
         ]
         for contestant in there:
             done, used, found = race(game, contestant, options.target, options.first, options.most)

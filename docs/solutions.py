@@ -82,7 +82,7 @@ def sizes() -> str:
                 f"{first.tree.num_nodes:,}",
                 f"{len(first.tree.payoff):,}",
                 f"{by_seat} = {first.tree.num_infosets:,}",
-                f"{first.tree.nbytes / 1e6:,.1f} MB",
+                f"{sum(array.nbytes for array in first.tree[1:]) / 1e6:,.1f} MB",
             )
         )
     return table(head, rows)

@@ -423,49 +423,36 @@ def test_the_text_of_states_and_buying_in():
     assert "| buys 50% |" in "\n".join(buying_text(half, match, match_nash_conv(half, match)))
 
 
-def test_an_interrupted_match_resumes_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
-    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
-    assert main([*words, "--out", "whole"]) == 0
+def test_a_match_resumes_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
+    """Where it was interrupted, or at its last checkpoint if it was cut off."""
+    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2", "--out"]
+    assert main([*words, "whole"]) == 0
     iterate, left = CFR._iterate, [0]
+    error: list[BaseException] = [KeyboardInterrupt()]
 
-    def interrupted(solver, count):
+    def stopped(solver, count):
         left[0] -= 1
         if left[0] == 0:
-            raise KeyboardInterrupt
+            raise error[0]
         iterate(solver, count)
 
     stops = 0
     with monkeypatch.context() as patch:  # `undo` would leave the folder `here`, too
-        patch.setattr(CFR, "_iterate", interrupted)
+        patch.setattr(CFR, "_iterate", stopped)
         for left[0] in (1, 9, 17, 25):
-            if main([*words, "--out", "parts"]) == 130:
+            if main([*words, "interrupted"]) == 130:
                 stops += 1
-                assert (here / "parts" / "match.npz").exists()
+                assert (here / "interrupted" / "match.npz").exists()
+        patch.setattr(match_solver, "SAVE_SECONDS", 0.0)
+        left[0], error[0] = 20, RuntimeError("no power")
+        with pytest.raises(RuntimeError, match="no power"):
+            main([*words, "cut_off"])
     assert stops >= 2
     assert "resume with: kille solve" in capsys.readouterr().err
-    assert main([*words, "--out", "parts"]) == 0
-    assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
-
-
-def test_a_match_that_is_cut_off_resumes_from_its_last_checkpoint(here, monkeypatch):
-    words = ["solve", "byteskille", "--match", "--rules", "max_redeals=2"]
-    assert main([*words, "--out", "whole"]) == 0
-    iterate, left = CFR._iterate, [20]
-
-    def cut_off(solver, count):
-        left[0] -= 1
-        if left[0] == 0:
-            raise RuntimeError("no power")
-        iterate(solver, count)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(match_solver, "SAVE_SECONDS", 0.0)
-        patch.setattr(CFR, "_iterate", cut_off)
-        with pytest.raises(RuntimeError, match="no power"):
-            main([*words, "--out", "parts"])
-    assert (here / "parts" / "match.npz").exists()
-    assert main([*words, "--out", "parts"]) == 0
-    assert contents(Folder(here / "parts")) == contents(Folder(here / "whole"))
+    assert (here / "cut_off" / "match.npz").exists()
+    for parts in ("interrupted", "cut_off"):
+        assert main([*words, parts]) == 0
+        assert contents(Folder(here / parts)) == contents(Folder(here / "whole"))
 
 
 def test_a_broken_checkpoint_of_a_match_is_named(here, capsys):

@@ -1,7 +1,6 @@
 """Trees of Byteskille deals against full enumeration, the environment and OpenSpiel."""
 
 import contextlib
-from collections import defaultdict
 from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
@@ -20,12 +19,10 @@ from kille_training.solving.byteskille import deals
 from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
 from kille_training.solving.byteskille.policies import (
     nash_conv,
-    nash_conv_of,
     policy_of,
     strategies_of,
     strategy_of,
 )
-from kille_training.solving.trees.tree import CHANCE, TERMINAL
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
@@ -152,7 +149,7 @@ def played(rules, seats: int, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(
     ("seats", "rules"),
-    [(2, "svensk"), (2, "wikipedia"), (2, ODD), (3, "svensk"), (3, "wikipedia"), (4, "svensk")],
+    [(2, "svensk"), (2, "wikipedia"), (2, ODD), (3, "svensk"), (3, "wikipedia")],
 )
 def test_value_of_uniform_play_is_what_the_environment_pays(seats: int, rules) -> None:
     rules = {"fraga": "off", **(rules if rules is ODD else {"preset": rules})}
@@ -164,13 +161,13 @@ def test_value_of_uniform_play_is_what_the_environment_pays(seats: int, rules) -
 
 
 @pytest.mark.parametrize("rules", ["svensk", ODD], ids=["svensk", "odd"])
-@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_strategy_is_worth_what_every_order_of_a_small_pack_pays(seats: int, rules) -> None:
     """The environment plays all orders and every choice, so draws are neither averaged nor merged.
 
     That holds for whatever is done after them: the strategy is random.
     """
-    cards = ["BL", "VH", "KA", "SV", "GO", "KI", "KI"]
+    cards = ["BL", "L4" if seats == 4 else "VH", "KA", "SV", "GO", "KI", "KI"]
     rules = {"fraga": "off", **(rules if rules is ODD else {"preset": rules})}
     stage = build_stage(seats, rules, cards=cards)
     strategy = a_strategy(stage, 4)
@@ -243,95 +240,6 @@ def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
         tree = first.tree._replace(payoff=payoff)
         best = best_response(tree, uniform(tree), seat).value
         assert measured.improvement[seat] + measured.values[seat] == pytest.approx(best)
-
-
-# OpenSpiel
-
-
-def efg(stage: Stage) -> str:
-    """Returns a stage in Gambit's format, with 17 digits of everything."""
-    tree = stage.tree
-    children = defaultdict(list)
-    for node in range(1, tree.num_nodes):
-        children[int(tree.parent[node])].append(node)
-    leaf = np.cumsum(tree.infoset == TERMINAL) - 1
-    own = np.zeros(tree.num_infosets, dtype=np.int64)  # numbered by player, from 1
-    for seat in range(tree.num_players):
-        sets = tree.player == seat
-        own[sets] = np.arange(1, sets.sum() + 1)
-    names = " ".join(f'"{seat}"' for seat in range(tree.num_players))
-    lines = [f'EFG 2 R "stage" {{ {names} }}']
-    for node in range(tree.num_nodes):  # preorder, as the format wants it
-        number = int(tree.infoset[node])
-        if number == TERMINAL:
-            paid = " ".join(f"{x:.17g}" for x in tree.payoff[leaf[node]])
-            lines.append(f't "" {leaf[node] + 1} "" {{ {paid} }}')
-        elif number == CHANCE:
-            told = " ".join(f'"{k}" {tree.probability[k]:.17g}' for k in children[node])
-            lines.append(f'c "" {node + 1} "" {{ {told} }} 0')
-        else:
-            told = " ".join(f'"{tree.sequence[k]}"' for k in children[node])
-            name = f"{number}"
-            lines.append(f'p "" {tree.player[number] + 1} {own[number]} "{name}" {{ {told} }} 0')
-    return "\n".join(lines) + "\n"
-
-
-class Exported:
-    """A stage as OpenSpiel plays it."""
-
-    def __init__(self, stage: Stage) -> None:
-        self.spiel = pytest.importorskip("pyspiel")
-        self.game = self.spiel.load_efg_game(efg(stage))
-        self.actions: dict[str, dict[int, int]] = {}  # by information set: action, our sequence
-        waiting = [self.game.new_initial_state()]
-        while waiting:
-            state = waiting.pop()
-            if state.is_terminal():
-                continue
-            if not state.is_chance_node():
-                legal = state.legal_actions()
-                named = {action: int(state.action_to_string(action)) for action in legal}
-                self.actions[state.information_state_string()] = named
-            waiting += [state.child(action) for action in state.legal_actions()]
-        assert len(self.actions) == stage.tree.num_infosets
-
-    def policy(self, strategy: np.ndarray):
-        return self.spiel.TabularPolicy(
-            {
-                name: [(action, strategy[sequence]) for action, sequence in named.items()]
-                for name, named in self.actions.items()
-            }
-        )
-
-
-@pytest.mark.parametrize(
-    ("seats", "rules", "cards"),
-    [
-        (2, "svensk", None),
-        (2, "wikipedia", None),
-        (3, "svensk", ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]),
-        (3, "wikipedia", SMALL),
-    ],
-)
-def test_nash_conv_is_that_of_openspiel(seats: int, rules: str, cards: list[str] | None) -> None:
-    stage = build_stage(seats, rules, cards=cards)
-    exported = Exported(stage)
-    for seed in range(20):
-        strategy = a_strategy(stage, seed)
-        theirs = exported.spiel.nash_conv(exported.game, exported.policy(strategy), False)
-        assert nash_conv_of([strategy], stage).total == pytest.approx(theirs, abs=1e-9)
-
-
-def test_improvement_of_each_seat_is_that_of_openspiel() -> None:
-    stage = build_stage(3, cards=["BL", "L4", "SV", "VH", "GO", "KI", "KI"])
-    exported = Exported(stage)
-    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
-    strategy = a_strategy(stage, 1)
-    theirs = exploitability.nash_conv(
-        exported.game, exported.policy(strategy), return_only_nash_conv=False
-    )
-    ours = nash_conv_of([strategy], stage)
-    np.testing.assert_allclose(ours.improvement, theirs.player_improvements, atol=1e-9)
 
 
 # Players

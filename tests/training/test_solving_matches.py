@@ -256,11 +256,7 @@ def test_a_solved_match_is_as_good_as_it_says(two: Solved, three: Solved) -> Non
         assert match_nash_conv(uniform_play(match), match).share > 100 * target
         assert 1.0 < found.hands < 10.0
         assert 0.0 < found.beyond_cap < 1e-100
-
-
-def test_forehand_of_two_is_ahead(two: Solved) -> None:
-    match, strategy = two
-    assert match_nash_conv(strategy, match).values[0] > 0.04
+        assert found.values[0] > 0.04 or match.num_players > 2  # forehand of two is ahead
 
 
 @pytest.mark.parametrize(

@@ -235,17 +235,6 @@ def test_the_average_is_that_of_openspiel_after_the_same_iterations(name, varian
     assert solver.average == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.compiled
-def test_openspiel_agrees_that_leduc_is_solved():
-    tree, _ = flat("leduc_poker")
-    solver = CFR(tree)
-    found = solver.run(20_000, until=1e-4)
-    theirs = exploitability.nash_conv(
-        pyspiel.load_game("leduc_poker"), spiel_policy("leduc_poker", solver.average)
-    )
-    assert theirs == pytest.approx(found.total, abs=1e-9)
-
-
 def test_discounts_are_those_of_the_paper():
     """Brown and Sandholm, AAAI 2019, with alpha 3/2, beta 0 and gamma 2."""
     wanted = [[t**1.5 / (t**1.5 + 1), 0.5, t**2] for t in (5, 6, 7)]

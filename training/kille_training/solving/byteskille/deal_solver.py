@@ -38,9 +38,10 @@ def solve_deal(
     Raises:
         KilleError: A file in the folder is broken.
     """
-    rows = folder.read_progress()
-    began = time.monotonic() - max((row.seconds for row in rows), default=0.0)
-    solver = _DealSolver(settings, settings.target / len(deal.stages), folder, progress, began)
+    rows = {(row.granted, row.iteration): row for row in folder.read_progress()}
+    began = time.monotonic() - max((row.seconds for row in rows.values()), default=0.0)
+    target = settings.target / len(deal.stages)
+    solver = _DealSolver(settings, target, folder, progress, rows, began)
     strategies = deal.backwards(solver.solve_hand)
     return Found(strategies, solver.iterations, time.monotonic() - began)
 
@@ -53,6 +54,7 @@ class _DealSolver:
     target: float
     folder: Folder
     progress: Callable[[DealProgress], None] | None
+    rows: dict[tuple[int, int], DealProgress]
     began: float
     iterations: int = 0
     last: tuple[Stage, np.ndarray] | None = None
@@ -74,20 +76,17 @@ class _DealSolver:
     def _iterate(self, solver: CFR, stage: Stage) -> None:
         """Iterates until the hand is solved; saves now and then, at the end and if interrupted."""
         path, saved = self.folder.hand(stage.granted), time.monotonic()
-        # Measured again where it resumes.
-        rows = [
-            row
-            for row in self.folder.read_progress()
-            if row.granted != stage.granted or row.iteration < solver.iteration
-        ]
 
         def report(iteration: int, found: NashConv) -> None:
             nonlocal saved
             seconds = round(time.monotonic() - self.began, 3)
-            rows.append(DealProgress(stage.granted, iteration, seconds, found.total))
-            self.folder.write_progress(sorted(rows, key=lambda row: (-row.granted, row.iteration)))
+            row = DealProgress(stage.granted, iteration, seconds, found.total)
+            self.rows.setdefault((stage.granted, iteration), row)
+            self.folder.write_progress(
+                sorted(self.rows.values(), key=lambda row: (-row.granted, row.iteration))
+            )
             if self.progress is not None:
-                self.progress(rows[-1])
+                self.progress(row)
             if time.monotonic() - saved > SAVE_SECONDS:
                 solver.save(path)
                 saved = time.monotonic()

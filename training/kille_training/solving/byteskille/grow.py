@@ -33,55 +33,32 @@ PLAYED, DRAWS, AVERAGED = range(3)
 
 
 class Hands(NamedTuple):
-    """The hands whose trees are grown.
+    """The hands whose trees are grown."""
 
-    Attributes:
-        start: [1] table at which the hand is to be dealt.
-        cards: [D, P] the cards to deal, from forehand on.
-        chances: [D] how likely each hand is.
-    """
-
-    start: np.ndarray
-    cards: np.ndarray
-    chances: np.ndarray
+    start: np.ndarray  # [1] table at which the hand is to be dealt
+    cards: np.ndarray  # [D, P], the cards to deal, from forehand on
+    chances: np.ndarray  # [D], how likely each hand is
 
 
 class Job(NamedTuple):
-    """How trees are grown.
+    """How trees are grown."""
 
-    Attributes:
-        rules: [1], the rules.
-        num_cards: Cards of the pack.
-        num_features: Width of an information state.
-        shared: The set of seats, as bits, that share all they know.
-    """
-
-    rules: np.ndarray
-    num_cards: int
-    num_features: int
-    shared: int
+    rules: np.ndarray  # [1]
+    num_cards: int  # of the pack
+    num_features: int  # of an information state
+    shared: int  # the set of seats, as bits, that share all they know
 
 
 class Grown(NamedTuple):
-    """The nodes so far, as in `FlatTree`.
-
-    Attributes:
-        infoset: See `FlatTree`, like the next four.
-        parent: [M].
-        sequence: [M].
-        probability: [M].
-        payoff: [T, P].
-        redealt: [T] whether a leaf ends in another hand.
-        outs: [T, O] how likely each set of seats is out; no columns if that is not asked for.
-    """
+    """The nodes so far; the first five arrays as in `FlatTree`."""
 
     infoset: np.ndarray
     parent: np.ndarray
     sequence: np.ndarray
     probability: np.ndarray
     payoff: np.ndarray
-    redealt: np.ndarray
-    outs: np.ndarray
+    redealt: np.ndarray  # [T], whether a leaf ends in another hand
+    outs: np.ndarray  # [T, O], how likely each set of seats is out; no columns unless asked for
 
 
 class Sets(NamedTuple):

@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,21 +28,10 @@ from kille_training.solving.byteskille.matches import AGAIN, After, Hand, Match,
 STATE_LIMIT = 5000
 """States that a match may have before merging."""
 
-STATE = (
-    "in_pot",
-    "declined",
-    "first_buyers",
-    "prepaid",
-    "entries",
-    "pot",
-    "first_done",
-    "second_done",
-    "new_pot",
-    "redeal",
-    "redeals",
-    "deals",
-)
-"""Fields that distinguish tables at which a hand is to be dealt."""
+TURNED = ("in_pot", "declined", "first_buyers", "prepaid")
+COPIED = ("pot", "first_done", "second_done", "new_pot", "redeal")
+STATE = (*TURNED, *COPIED, "entries", "redeals", "deals")
+"""Fields that distinguish tables at which a hand is to be dealt; the first are sets of seats."""
 
 ENDLESS = 10**9  # a cap on hands that no match reaches
 PLAIN = KILLE_CODES[:15] * 2  # cards that end no hand by themselves, for hands that are not played
@@ -109,7 +99,7 @@ class _Explorer:
         cards: Sequence[str] | None,
         memory_limit: int,
     ) -> None:
-        self.game, self.rules, self.cards, self.memory_limit = game, rules, cards, memory_limit
+        self.game, self.rules = game, rules
         # Every hand in which nobody goes out makes the pot grow: only the cap ends that.
         self.capped = rules["ante"] == "deal"
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
@@ -120,6 +110,13 @@ class _Explorer:
         self.start["stacked"] = self.num_players
         endless = {**rules.as_dict(), "max_deals": ENDLESS}
         self.played = rules if self.capped else game.spec.resolve(endless)
+        self.build_stage = partial(
+            build_stage,
+            num_players,
+            {**rules.as_dict(), "episode": "deal", "max_deals": ENDLESS},
+            cards=cards,
+            memory_limit=memory_limit,
+        )
         self.hands: list[Hand] = []
         self.hand_numbers: dict[tuple[int, bool], int] = {}
         self.numbers: dict[bytes, int] = {}
@@ -152,11 +149,11 @@ class _Explorer:
         fresh, last = self.start.copy(), self.num_players - 1
         again = table["redeal"][0] == Redeal.QUESTION
         shift = last - int(table["next_dealer"][0])
-        for name in ("in_pot", "declined", "first_buyers", "prepaid"):
+        for name in TURNED:
             fresh[name] = self._turned(int(table[name][0]), shift)
         entries = table["entries"][:, : self.num_players]
         fresh["entries"][:, : self.num_players] = np.roll(entries, shift, axis=1)
-        for name in ("pot", "first_done", "second_done", "new_pot", "redeal"):
+        for name in COPIED:
             fresh[name] = table[name]
         fresh["redeals"] = table["redeals"] if again else 0
         fresh["deals"] = table["deals"] if self.capped else 0
@@ -181,14 +178,7 @@ class _Explorer:
         key = in_pot, exhausted
         if key not in self.hand_numbers:
             self.hand_numbers[key] = len(self.hands)
-            stage = build_stage(
-                self.num_players,
-                {**self.rules.as_dict(), "episode": "deal", "max_deals": ENDLESS},
-                seats=members(in_pot),
-                granted=most if exhausted else 0,
-                cards=self.cards,
-                memory_limit=self.memory_limit,
-            )
+            stage = self.build_stage(seats=members(in_pot), granted=most if exhausted else 0)
             self.hands.append(_with_outcomes(stage, members(in_pot)))
         return self.hand_numbers[key]
 

@@ -9,22 +9,13 @@ from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import Action
 from kille_env.policy import Policy
 from kille_env.registry import spec
-from kille_training.solving.byteskille.deals import observe
+from kille_training.solving.byteskille.match_build import STATE
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
 from kille_training.solving.byteskille.policies import as_strategy, ask
 from kille_training.solving.trees.values import infoset_reach
 
-KEPT = (  # what a table knows of the match while a hand is played
-    "pot",
-    "declined",
-    "first_buyers",
-    "prepaid",
-    "first_done",
-    "second_done",
-    "entries",
-    "redeals",
-    "deals",
-)
+KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
+"""What a table knows of the match while a hand is played."""
 
 
 def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
@@ -46,7 +37,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
         if len(nodes):
             masks = np.zeros((len(nodes), stage.masks.shape[1]), dtype=np.int8)
             masks[:, [Action.DECLINE, Action.BUY]] = 1
-            seen = observe(tables, match.rules, match.num_players, state.after.buyer[nodes])
+            seen = match.observe(tables, state.after.buyer[nodes])
             answers = ask(policy, seen, masks, lambda row: f"buying in, decision {row}.")
             buys[-1][nodes] = answers[:, Action.BUY]
     return MatchStrategy(tuple(hands), tuple(buys))
@@ -103,11 +94,12 @@ def match_policy_of(
 
     standings, buys = {}, {}
     for number, state in enumerate(match.states):
-        for row in _standings(match, state)[:, standing]:
+        seats, nodes = match.hands[state.hand].seats, state.after.decisions
+        tables = np.repeat(state.tables, len(seats))
+        for row in match.observe(tables, np.tile(seats, len(state.tables)))[:, standing]:
             _note(standings, row, number)
-        nodes = state.after.decisions
         for tables in state.after.tables:
-            seen = observe(tables, match.rules, match.num_players, state.after.buyer[nodes])
+            seen = match.observe(tables, state.after.buyer[nodes])
             for node, row in zip(nodes, seen[:, standing], strict=True):
                 _note(buys, row, float(strategy.buys[number][node]))
     arrays = {
@@ -144,11 +136,4 @@ def _seen(match: Match, state: State) -> np.ndarray:
     tables = stage.positions.copy()
     for name in KEPT:
         tables[name] = state.tables[name][:1]
-    return observe(tables, match.rules, match.num_players, stage.tree.player)
-
-
-def _standings(match: Match, state: State) -> np.ndarray:
-    """Returns the observations of the seats in the hand at each table of a state, [., F]."""
-    seats = match.hands[state.hand].seats
-    tables = np.repeat(state.tables, len(seats))
-    return observe(tables, match.rules, match.num_players, np.tile(seats, len(state.tables)))
+    return match.observe(tables, stage.tree.player)

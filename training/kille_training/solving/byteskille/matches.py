@@ -29,7 +29,7 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_training.solving.byteskille.components import components
-from kille_training.solving.byteskille.deals import Stage
+from kille_training.solving.byteskille.deals import Stage, observe
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
@@ -240,3 +240,7 @@ class Match:
             for state in self.states
         ]
         return components(leads)
+
+    def observe(self, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """Returns what a seat at each table observes, [N, F] uint8."""
+        return observe(tables, self.rules, self.num_players, seats)

@@ -13,7 +13,12 @@ from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
 from kille_training.solving.byteskille.deal_solver import solve_deal
-from kille_training.solving.byteskille.deals import Stage, TreeTooLargeError, build_deal
+from kille_training.solving.byteskille.deals import (
+    MEMORY_LIMIT,
+    Stage,
+    TreeTooLargeError,
+    build_deal,
+)
 from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
 from kille_training.solving.byteskille.match_solver import MatchProgress, solve_match
@@ -36,9 +41,6 @@ from kille_training.solving.byteskille.solution import (
 )
 from kille_training.solving.byteskille.text import strategy_text
 
-MEMORY = 4.0
-"""GiB that a tree may take by default."""
-
 Observer = Callable[[DealProgress | MatchProgress], None]
 """Called after each measurement of a deal's hand, or each group of a match's states."""
 
@@ -52,7 +54,7 @@ def solve(
     target: float | None = None,
     iterations: int | None = None,
     method: str = METHOD,
-    memory: float = MEMORY,
+    memory: float = MEMORY_LIMIT / 2**30,
     out: str | Path | None = None,
     observer: Observer | None = None,
 ) -> Solution:
@@ -90,16 +92,11 @@ def solve(
         if out is not None:
             return _solve(Folder(Path(out)), settings, int(memory * 2**30), observer)
         with tempfile.TemporaryDirectory() as place:
-            folder = Folder(Path(place) / default_name(settings))
+            whole = "-match" if settings.rules["episode"] == "match" else ""
+            folder = Folder(Path(place) / f"solved-{game}-{num_players}{whole}")
             return _solve(folder, settings, int(memory * 2**30), observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None
-
-
-def default_name(settings: SolveSettings) -> str:
-    """Returns the name of a solution, which is also that of its policy and of its folder."""
-    match = "-match" if settings.rules["episode"] == "match" else ""
-    return f"solved-{settings.game}-{settings.num_players}{match}"
 
 
 def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:

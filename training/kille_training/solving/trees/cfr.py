@@ -127,7 +127,7 @@ class CFR:
         """
         self.tree, self.method = tree, method
         self.form = sequence_form(tree) if form is None else form
-        slots = self.form.num_slots
+        slots = len(self.form.rows) - 1
         self._memory = _Memory(
             iterations=np.zeros(1, dtype=np.int64),
             regret=np.zeros(slots),

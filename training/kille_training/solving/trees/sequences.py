@@ -47,11 +47,6 @@ class SequenceForm(NamedTuple):
     columns: np.ndarray
     others: np.ndarray
 
-    @property
-    def num_slots(self) -> int:
-        """K."""
-        return len(self.rows) - 1
-
 
 @dataclass(frozen=True)
 class PayableForm:

@@ -60,11 +60,6 @@ class FlatTree(NamedTuple):
         """M."""
         return len(self.infoset)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        return sum(array.nbytes for array in self[1:])
-
     def fingerprint(self) -> str:
         """Returns a digest of the whole tree."""
         digest = hashlib.sha256(str(self.num_players).encode())
