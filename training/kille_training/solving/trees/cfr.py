@@ -127,6 +127,7 @@ class CFR:
         """
         self.tree, self.method = tree, method
         self.form = sequence_form(tree) if form is None else form
+        self._slice = 1  # iterations of the next compiled call
         slots = len(self.form.rows) - 1
         self._memory = _Memory(
             iterations=np.zeros(1, dtype=np.int64),
@@ -253,13 +254,12 @@ class CFR:
 
     def _iterate_to(self, goal: int) -> None:
         """Iterates in compiled calls of about `SLICE` seconds."""
-        count = 1
         while self.iteration < goal:
             began = time.perf_counter()
-            count = min(count, goal - self.iteration)
+            count = min(self._slice, goal - self.iteration)
             self._iterate(count)
             fast = time.perf_counter() - began < SLICE / 2
-            count = 2 * count if fast else max(1, count // 2)
+            self._slice = max(self._slice, 2 * count) if fast else max(1, count // 2)
 
     def _iterate(self, count: int) -> None:
         """Does some iterations; the state is whole whenever a compiled call has returned."""
