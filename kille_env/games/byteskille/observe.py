@@ -32,9 +32,8 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part(
             "phase",
             5,
-            "what is decided: exchange, gok (call or wait), dealer's answer, third "
-            "player's answer, buying in (one-hot); only the gok holder who is asked sees "
-            "gok",
+            "what is decided: exchange, gok (call or wait), dealer's answer, third player's "
+            "answer, buying in (one-hot); only the gok holder who is asked sees gok",
         ),
         Part("card", 21, "own card, from blaren to kille (one-hot; zero without a card)"),
         Part("card_high", 1, "own card is a kille that ranks high"),
@@ -89,12 +88,11 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
             "events",
             MAX_EVENTS * 6,
             "the hand so far, six numbers per event, zeros behind the last: kind (1 stand, "
-            "2 exchange, 3 passed, 4 gok stood, 5 husar, 6 svin, 7 talon passed, 8 talon "
-            "gok, 9 talon husar, 10 talon svin, 11 talon taken, 12 call, 13 ask, 14 "
-            "answer); who, counted from 1, the seat itself; whom, likewise (0 nobody; a "
-            "call: 1 on the own turn; an answer: the action); its card, 1 to 21, 0 if "
-            "unknown; the other card, likewise; 1 if undone since, for a svin the seat "
-            "that was chopped",
+            "2 exchange, 3 passed, 4 gok stood, 5 husar, 6 svin, 7 talon passed, 8 talon gok, 9 "
+            "talon husar, 10 talon svin, 11 talon taken, 12 call, 13 ask, 14 answer); who, counted "
+            "from 1, the seat itself; whom, likewise (0 nobody; a call: 1 on the own turn; an "
+            "answer: the action); its card, 1 to 21, 0 if unknown; the other card, likewise; 1 if "
+            "undone since, for a svin the seat that was chopped",
             255,
         ),
         Part("open_cards", p, "cards at the showdown: 1 blaren to 21 kille, 0 none", 21),

@@ -165,7 +165,11 @@ def _pot(table: Any) -> int:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    lines = [_headline(table, rules, who)]
+    pot = f", pot {units(int(table['pot']))}" if rules["episode"] == "match" else ""
+    lines = [
+        f"Byteskille, hand {int(table['deals'])}, dealer {who[int(table['dealer'])]}{pot}, "
+        f"{KILLE_PACK.size - int(table['drawn'])} cards in the talon"
+    ]
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     if history and table["num_events"] > 0:
         lines.append("The hand so far:")
@@ -173,13 +177,6 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
             f"  {_describe_event(table, rules, who, event, seat)}" for event in _events(table)
         ]
     return "\n".join([*lines, _to_decide(table, rules, who, seat)])
-
-
-def _headline(table: Any, rules: Rules, who: list[str]) -> str:
-    parts = [f"Byteskille, hand {int(table['deals'])}", f"dealer {who[int(table['dealer'])]}"]
-    if rules["episode"] == "match":
-        parts.append(f"pot {units(int(table['pot']))}")
-    return ", ".join([*parts, f"{KILLE_PACK.size - int(table['drawn'])} cards in the talon"])
 
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
@@ -242,7 +239,9 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         lines += _describe_deal(before, after, rules, who, seat)
         old = []
     elif before["phase"] == Phase.BUYIN:
-        lines.append(_describe_buying(before, after, who))
+        paid = _pot(after) - int(before["pot"])
+        deed = f"buys in for {units(paid)}" if paid > 0 else "does not buy in"
+        lines.append(f"{who[int(before['seat'])]} {deed}.")
     new = _events(after)
     undone = _count_undone(new) - _count_undone(old)
     for event in new[len(old) :]:
@@ -275,12 +274,6 @@ def _describe_deal(
     elif seat in order:
         lines.append(f"{who[seat]} gets {KILLE_PACK.name(after['dealt'][seat])}.")
     return lines
-
-
-def _describe_buying(before: Any, after: Any, who: list[str]) -> str:
-    paid = _pot(after) - int(before["pot"])
-    deed = f"buys in for {units(paid)}" if paid > 0 else "does not buy in"
-    return f"{who[int(before['seat'])]} {deed}."
 
 
 def _describe_event(

@@ -1,20 +1,11 @@
 """The facts about Knack: its switches and presets, and its `SPEC`."""
 
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.knack import table
 from kille_env.games.knack.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
-)
-from kille_env.games.knack.table import (
-    ACTIONS,
-    KNACK_PACK,
-    MAX_PLAYERS,
-    TABLE,
-    TRICKS,
-    Action,
-    Phase,
-    Remainder,
 )
 from kille_env.games.knack.text import MEANINGS, NOTES, RESULT_KEYS
 
@@ -45,7 +36,7 @@ SWITCHES = (
         "remainder",
         "what cannot be divided at the end of a party is drawn for, or left on the table",
         "draw",
-        member_names(Remainder),
+        member_names(table.Remainder),
         decision="D-N05",
     ),
 )
@@ -60,7 +51,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     single = rules["episode"] == "deal"
     deals = 1 if single else rules.number("deals")
     deals = deals if deals > 0 else num_players
-    stake = float(TRICKS * rules.number("unit"))
+    stake = float(table.TRICKS * rules.number("unit"))
     bets = stake * (num_players - 1) * deals * (deals + 1) / 2
     share = bets // num_players + num_players - 1
     return -stake * (deals + 1), stake * deals + share
@@ -68,29 +59,29 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
     """Bound on the decisions of a deal: everybody joins and plays three cards."""
-    return (1 + TRICKS) * num_players
+    return (1 + table.TRICKS) * num_players
 
 
 SPEC = GameSpec(
     name="knack",
     title="Knack",
     version=0,
-    pack=KNACK_PACK,
+    pack=table.KNACK_PACK,
     min_players=2,
-    max_players=MAX_PLAYERS,
+    max_players=table.MAX_PLAYERS,
     default_players=4,
-    actions=ACTIONS,
-    phases=member_names(Phase),
+    actions=table.ACTIONS,
+    phases=member_names(table.Phase),
     presets=("standard",),
     switches=SWITCHES,
-    table=TABLE,
+    table=table.TABLE,
     observation=observation_parts,
     information_state=information_state_parts,
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
+    covered_actions=tuple(range(table.Action.PLAY_DOWN, len(table.ACTIONS))),
     meanings=MEANINGS,
     notes=NOTES,
     result_keys=RESULT_KEYS,

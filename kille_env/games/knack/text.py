@@ -142,18 +142,15 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    lines = [_headline(table, rules, who), _bets_in_words(table, rules)]
+    deals = 1 if rules["episode"] == "deal" else rules["deals"] or len(who)
+    head = f"Knack, deal {int(table['deals'])} of {deals}, dealer {who[int(table['dealer'])]}"
+    head += f", {_trumps(table)}" if table["turn_up"] >= 0 else ""
+    lines = [head, _bets_in_words(table, rules)]
     if table["deals"] > 0:
         if history:
             lines += _describe_tricks(table, who, seat)
         lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     return "\n".join([*lines, _to_decide(table, who)])
-
-
-def _headline(table: Any, rules: Rules, who: list[str]) -> str:
-    deals = 1 if rules["episode"] == "deal" else rules["deals"] or len(who)
-    parts = [f"Knack, deal {int(table['deals'])} of {deals}", f"dealer {who[int(table['dealer'])]}"]
-    return ", ".join([*parts, _trumps(table)] if table["turn_up"] >= 0 else parts)
 
 
 def _trumps(table: Any) -> str:
