@@ -10,7 +10,7 @@ import kille_env
 
 GAMES = kille_env.list_games()
 MATCHES = 300 if numba.config.DISABLE_JIT else 1500
-DECISIONS = 30_000  # enough for every value of every switch, which the test asserts
+DECISIONS = 15_000  # enough for every value of every switch, which the test asserts
 NUMBERS = {
     "stake": (2, 4, 10),
     "max_redeals": (0, 1, 2, 16),
