@@ -2,9 +2,9 @@
 
 What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
 hands that were thrown in, the talon. From the tricks everybody can tell what a player cannot have
-in hand: who did not head a trick could not, who had to play the lowest card that does has none in
-between, and who had to creep with the lowest card has none below it. That was so of the hand of
-that moment, and so it is of what is left of it.
+in hand (`excluded`): who did not head a trick could not, who had to play the lowest card that does
+has none in between, and who had to creep with the lowest card has none below it. That was so of the
+hand of that moment, and so it is of what is left of it.
 
 Nobody else can tell either which of a player's cards were dealt, and which came later.
 """
@@ -12,48 +12,14 @@ Nobody else can tell either which of a player's cards were dealt, and which came
 import numpy as np
 
 from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
-from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
-from kille_env.tricktaking.tricks import (
-    NO_RANK,
-    cards_below,
-    lowest_card,
-    without_lowest,
-)
+from kille_env.tricktaking.tricks import lowest_card, without_lowest
 
 NOTHING = np.uint64(0)
 _FOUR, _FOUR_BITS = np.uint64(4), np.uint64(15)
 _SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
-
-
-@kernel
-def cannot_hold(table, seat, heads_lowest, creeps_lowest):
-    """The cards that everybody knows a seat not to have in hand, from what it has played.
-
-    Args:
-        table: The table.
-        seat: Whose hand.
-        heads_lowest: Whether who can head a trick has to do it with the lowest card that does.
-        creeps_lowest: Whether who cannot has to play the lowest card.
-    """
-    barred, in_play = NOTHING, np.uint32(table["in_play"])
-    for trick in range(table["played"].shape[0]):
-        rank = np.int64(table["played"][trick, index(seat)]) >> 1
-        other = np.int64(table["lead"][trick])
-        if rank < 0 or other == seat:
-            continue
-        highest = np.int64(NO_RANK)
-        while other != seat:
-            highest = max(highest, np.int64(table["played"][trick, index(other)]) >> 1)
-            other = np.int64(seat_left_of(table, other, in_play))
-        lower, under = cards_below(rank), cards_below(highest)
-        if rank < highest:
-            barred |= ~under | (lower if creeps_lowest else NOTHING)
-        elif heads_lowest:
-            barred |= lower & ~under
-    return barred
 
 
 # Small numbers by seat, four bits each in a word
@@ -81,7 +47,7 @@ def hidden_hand(table, viewer, seat):
 
 
 @kernel
-def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
+def plan_hands(table, viewer, free, spare):
     """Returns in which order to deal the hidden hands, and how many cards each can choose from.
 
     A hand that comes later finds at most as many as are written here: what the ones before it can
@@ -94,8 +60,6 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
         viewer: Who looks.
         free: The cards that may be in hidden hands, a set.
         spare: By seat, four bits each: how many places of its hand may be filled otherwise.
-        heads_lowest: As in `cannot_hold`.
-        creeps_lowest: Likewise.
 
     Returns:
         The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
@@ -104,33 +68,25 @@ def plan_hands(table, viewer, free, spare, heads_lowest, creeps_lowest):
     lowest, highest = NOTHING, NOTHING
     for place in range(np.int64(table["num_players"])):
         seat = np.uint64(place)
-        may = free & ~cannot_hold(table, place, heads_lowest, creeps_lowest)
+        may = free & ~np.uint64(table["excluded"][index(place)])
         if (hidden_hand(table, viewer, place) != 0) & (may != 0):
             lowest |= np.uint64(lowest_card(may)) << (_SIX * seat)
             highest |= np.uint64(highest_card(may)) << (_SIX * seat)
     best, order, most = np.inf, NOTHING, NOTHING
     for direction in range(2):
-        given = table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest
-        one_order, one_most, ways = _plan(*given, direction == 0)
+        upward = direction == 0
+        one_order, one_most, ways = _plan(table, viewer, free, spare, lowest, highest, upward)
         if ways < best:
             best, order, most = ways, one_order, one_most
     return order, most
 
 
 @kernel
-def _plan(table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highest, upward):
+def _plan(table, viewer, free, spare, lowest, highest, upward):
     """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
 
-    Args:
-        table: The table.
-        viewer: Who looks.
-        free: The cards that may be in hidden hands, a set.
-        spare: As in `plan_hands`.
-        heads_lowest: As in `cannot_hold`.
-        creeps_lowest: Likewise.
-        lowest: By seat, six bits each, the lowest card that it can hold.
-        highest: By seat, six bits each, the highest one.
-        upward: Whether hands go by the highest card that they can hold; else by the lowest one.
+    `lowest` and `highest` say, by seat, six bits each, which cards a seat can hold; `upward` plans
+    go by the highest one.
     """
     num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
     last, reach, ways = np.int64(-1), NOTHING, 1.0
@@ -146,7 +102,7 @@ def _plan(table, viewer, free, spare, heads_lowest, creeps_lowest, lowest, highe
         seat = last & 15
         order |= one_of_seat(place) * np.uint64(seat)
         hand = how_many(hidden_hand(table, viewer, seat))
-        may = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        may = free & ~np.uint64(table["excluded"][index(seat)])
         # The hands before it that can hold nothing beyond some card find room elsewhere only as far
         # as there are such cards; the rest of them must lie here.
         taken = np.int64(0)
@@ -181,7 +137,7 @@ def most_of(most, seat):
 
 
 @kernel
-def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_lowest, cards):
+def try_hands(table, viewer, places, free, order, most, cards):
     """Deals the hidden hands, or fails; of all ways to deal them, none succeeds more often.
 
     Each card is drawn as if the hand had as many to choose from as it can have at most; where it
@@ -194,8 +150,6 @@ def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_low
         free: The cards that lie nowhere yet, a set.
         order: From `plan_hands`.
         most: Likewise.
-        heads_lowest: As in `cannot_hold`.
-        creeps_lowest: Likewise.
         cards: Where it is written.
 
     Returns:
@@ -204,7 +158,7 @@ def try_hands(table, viewer, places, free, order, most, heads_lowest, creeps_low
     for place in range(np.int64(table["num_players"])):
         seat = by_seat(order, place)
         here = hidden_hand(table, viewer, seat) & places
-        choice = free & ~cannot_hold(table, seat, heads_lowest, creeps_lowest)
+        choice = free & ~np.uint64(table["excluded"][index(seat)])
         at_most, number = most_of(most, seat), how_many(choice)
         while here != 0:
             skipped = below(table, at_most)
@@ -239,7 +193,15 @@ def nth_card(cards, number):
 
 
 @kernel
-def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
+def not_in_hands(table, viewer, places):
+    """Those of some places that are in no hidden hand."""
+    for seat in range(np.int64(table["num_players"])):
+        places &= ~hidden_hand(table, viewer, seat)
+    return places
+
+
+@kernel
+def deal_hidden(table, viewer, unseen, cards):
     """Deals the cards that a seat has not seen anew to the places where they are now.
 
     All arrangements in which nobody holds what it cannot hold are equally likely.
@@ -248,20 +210,13 @@ def deal_hidden(table, viewer, unseen, heads_lowest, creeps_lowest, cards):
         table: The table with the generator.
         viewer: Who looks.
         unseen: The cards that it has not seen, a set: all other hands, and what nobody holds.
-        heads_lowest: As in `cannot_hold`.
-        creeps_lowest: Likewise.
         cards: Where it is written which card lies where card c lies now.
     """
-    order, most = plan_hands(table, viewer, unseen, NOTHING, heads_lowest, creeps_lowest)
+    order, most = plan_hands(table, viewer, unseen, NOTHING)
     done, free = False, NOTHING
     while not done:
-        done, free = try_hands(
-            table, viewer, unseen, unseen, order, most, heads_lowest, creeps_lowest, cards
-        )
-    elsewhere = np.uint64(unseen)
-    for seat in range(np.int64(table["num_players"])):
-        elsewhere &= ~hidden_hand(table, viewer, seat)
-    deal_places(table, elsewhere, free, free, cards)
+        done, free = try_hands(table, viewer, unseen, unseen, order, most, cards)
+    deal_places(table, not_in_hands(table, viewer, unseen), free, free, cards)
 
 
 # What nobody else can tell of a player's own cards

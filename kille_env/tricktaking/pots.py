@@ -13,11 +13,7 @@ from kille_env.core.table import DEAL, OVER
 
 
 def pot_fields(max_players: int) -> list[tuple]:
-    """Returns the fields of a table with a pot.
-
-    Args:
-        max_players: Most seats.
-    """
+    """Returns the fields of a table with a pot."""
     return [
         ("pot", np.int64),
         ("shown_pot", np.int64),  # the pot that a deal has decided about, or carries on
@@ -25,6 +21,7 @@ def pot_fields(max_players: int) -> list[tuple]:
         ("chips", np.int64, (max_players,)),  # by seat: what it has won or lost in this deal
         ("next_dealer", np.int8),
         ("winner", np.int8),  # who won the pot
+        ("end", np.int8),  # how the deal has ended, 0 not yet
     ]
 
 
@@ -35,6 +32,14 @@ def begin_pot(table):
     table["pot"] = 0
     table["shown_pot"] = 0
     table["left_on_table"] = 0
+
+
+@kernel
+def clear_pot(table):
+    """Forgets how the last deal ended."""
+    table["end"] = 0
+    table["winner"] = -1
+    table["chips"][:] = 0
 
 
 @kernel

@@ -13,10 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
-from kille_env.cards.features import put, start
 from kille_env.cards.pack import KILLE_PACK, draw, take_pack
-from kille_env.cards.seats import count, relative, seat_left_of
-from kille_env.cards.sets import card_bit
+from kille_env.cards.seats import seat_left_of
+from kille_env.cards.sets import card_bit, how_many
 from kille_env.core.jit import index, kernel
 
 TYPES = len(KILLE_PACK.codes)
@@ -34,7 +33,7 @@ for _card in range(KILLE_PACK.size):
     _PLACE[(1 << _card) % 53] = _card
 _FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
 WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
-_ONE, _THREE = np.uint64(1), np.uint64(3)
+_ONE = np.uint64(1)
 
 
 def discards(most: int) -> tuple[str, ...]:
@@ -44,12 +43,7 @@ def discards(most: int) -> tuple[str, ...]:
 
 
 def trick_fields(max_players: int, tricks: int) -> list[tuple]:
-    """Returns the fields of a table at which tricks are played.
-
-    Args:
-        max_players: Most seats.
-        tricks: Tricks in a deal.
-    """
+    """Returns the fields of a table at which so many tricks are played in a deal."""
     return [
         ("hand", np.uint64, (max_players,)),  # by seat: set of cards
         ("dealt", np.uint64, (max_players,)),  # by seat: the cards that it was dealt
@@ -62,17 +56,18 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
         ("lead", np.int8, (tricks,)),  # who led to each trick
         ("won", np.int8, (tricks,)),  # who won it
         ("played", np.int8, (tricks, max_players)),  # the card that each played to it
-        ("at_least", np.int8, (max_players,)),  # what everybody knows: nobody's card is lower ...
+        (
+            "at_least",
+            np.int8,
+            (max_players,),
+        ),  # as everybody knows: no card is lower ...
         ("below", np.int8, (max_players,)),  # ... and all are lower than this type
+        ("excluded", np.uint64, (max_players,)),  # by seat: cards that everybody knows it lacks
     ]
 
 
 def discard_fields(max_players: int) -> list[tuple]:
-    """Returns the further fields of a table at which cards are exchanged before the tricks.
-
-    Args:
-        max_players: Most seats.
-    """
+    """Returns the further fields of a table at which cards are exchanged before the tricks."""
     return [
         ("discarded", np.uint64, (max_players,)),  # by seat: the cards that it threw away
         ("exchanged", np.int8, (max_players,)),  # how many cards it has thrown away
@@ -123,49 +118,13 @@ def card_of_type(cards, kind):
     return np.int64(first + (_ONE - ((np.uint64(cards) >> first) & _ONE)))
 
 
-@kernel
-def write_types(cards, out, at):
-    """Marks the types of a set, 21 features."""
-    cards = np.uint64(cards)
-    for kind in range(TYPES):
-        out[index(at + kind)] = (cards >> np.uint64(2 * kind)) & _THREE != 0
-
-
-@kernel
-def write_counts(cards, out, at):
-    """Writes how many cards of each type are in a set, 21 features from 0 to 2."""
-    cards = np.uint64(cards)
-    for kind in range(TYPES):
-        pair = cards >> np.uint64(2 * kind)
-        out[index(at + kind)] = (pair & _ONE) + ((pair >> _ONE) & _ONE)
-
-
-@kernel
-def write_slots(cards, out, at):
-    """Writes a hand as one-hot types, 21 features per card from the lowest up."""
-    rest = np.uint64(cards)
-    while rest != 0:
-        out[index(at + (lowest_card(rest) >> 1))] = 1
-        rest = without_lowest(rest)
-        at += TYPES
-
-
-@kernel
-def write_codes(cards, out, at):
-    """Writes a set of cards as numbers from the lowest up: 1 blaren to 21 kille."""
-    rest = np.uint64(cards)
-    while rest != 0:
-        out[at] = (lowest_card(rest) >> 1) + 1
-        rest = without_lowest(rest)
-        at += 1
-
-
 # Dealing and discarding
 
 
 @kernel
 def clear_tricks(table):
-    """Forgets the last deal's tricks."""
+    """Forgets the last deal's hands and tricks."""
+    table["in_play"] = 0
     table["trick"] = 0
     table["highest"] = NO_RANK
     table["holder"] = -1
@@ -178,6 +137,7 @@ def clear_tricks(table):
     table["drawn_cards"][:] = 0
     table["at_least"][:] = 0
     table["below"][:] = TYPES
+    table["excluded"][:] = 0
 
 
 @kernel
@@ -188,16 +148,39 @@ def clear_discards(table):
 
 
 @kernel
-def write_discards(hand, most, out, at, size):
-    """Marks which of the first `size` discards are possible; equal cards make one action, not two.
+def deal_hands(table, first, number):
+    """Takes a whole pack and deals `number` cards each, one by one from `first` on."""
+    take_pack(table)
+    seat = np.int64(first)
+    for _ in range(number * how_many(table["in_play"])):
+        table["hand"][index(seat)] |= card_bit(draw(table))
+        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
+    for player in range(table["hand"].shape[0]):
+        table["dealt"][player] = table["hand"][player]
+
+
+@kernel
+def draw_cards(table, seat, number):
+    """A seat draws further cards from the pack."""
+    for _ in range(number):
+        table["drawn_cards"][index(seat)] |= card_bit(draw(table))
+    table["hand"][index(seat)] |= table["drawn_cards"][index(seat)]
+
+
+@kernel
+def write_discards(hand, most, out, at, end):
+    """Marks in the mask which discards are possible; equal cards make one action, not two.
 
     Args:
         hand: The cards in hand, five.
-        most: How many may be discarded.
+        most: How many may be discarded, -1 if nobody is asked for discards.
         out: Mask.
         at: Where the discards begin in it.
-        size: How many discards the game has.
+        end: Where they end.
     """
+    if most < 0:
+        out[at:end] = 0
+        return
     doubles, slot, before, rest = 0, 0, -1, np.uint64(hand)
     while rest != 0:
         kind = lowest_card(rest) >> 1
@@ -205,7 +188,7 @@ def write_discards(hand, most, out, at, size):
         before = kind
         rest = without_lowest(rest)
         slot += 1
-    for number in range(size):
+    for number in range(end - at):
         slots = SLOTS[index(number)]
         # Of two equal cards the lower slot goes first.
         out[index(at + number)] = (SIZES[index(number)] <= most) & (
@@ -214,21 +197,14 @@ def write_discards(hand, most, out, at, size):
 
 
 @kernel
-def chosen_cards(hand, number):
-    """The cards of a hand that a discard throws away."""
-    chosen, slots, rest = np.uint64(0), SLOTS[index(number)], np.uint64(hand)
+def throw_away(table, seat, number):
+    """Takes a discard out of a hand; returns how many cards that were."""
+    chosen, slots, rest = np.uint64(0), SLOTS[index(number)], np.uint64(table["hand"][seat])
     while slots != 0:
         if slots & 1:
             chosen |= rest & (~rest + _ONE)
         rest = without_lowest(rest)
         slots >>= 1
-    return chosen
-
-
-@kernel
-def throw_away(table, seat, number):
-    """Takes a discard out of a hand; returns how many cards that were."""
-    chosen = chosen_cards(table["hand"][seat], number)
     table["hand"][seat] &= ~chosen
     table["discarded"][seat] = chosen
     table["exchanged"][seat] = SIZES[index(number)]
@@ -239,133 +215,74 @@ def throw_away(table, seat, number):
 
 
 @kernel
-def deal_hands(table, first, number):
-    """Takes a whole pack and deals it to those in play, one by one from `first` on.
-
-    Args:
-        table: The table, its `in_play` set.
-        first: Who gets the first card.
-        number: Cards each.
-    """
-    take_pack(table)
-    seat = np.int64(first)
-    for _ in range(number * count(table["in_play"])):
-        table["hand"][index(seat)] |= card_bit(draw(table))
-        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
-    for player in range(table["hand"].shape[0]):
-        table["dealt"][player] = table["hand"][player]
-
-
-@kernel
 def lead_from(table, seat):
-    """Somebody leads to the next trick."""
+    """Somebody is to lead to the next trick."""
     table["highest"] = NO_RANK
     table["lead"][index(table["trick"])] = seat
+    table["seat"] = seat
 
 
 @kernel
-def play_card(table, seat, card, creeps):
-    """Lays a card to the trick, and notes what everybody learns from it.
-
-    A seat that does not head the trick cannot: all of its cards are below the highest.
+def playable(table, hand, heads_lowest, creeps_lowest):
+    """The cards of a hand that may be played to the trick.
 
     Args:
         table: The table.
-        seat: Who plays.
-        card: The card.
-        creeps: Whether a card that does not head must be its lowest.
+        hand: The cards in hand.
+        heads_lowest: Whether who can head the trick has to do it with the lowest card that does.
+        creeps_lowest: Whether who cannot has to play the lowest card.
     """
+    highest = np.int64(table["highest"])
+    able = heading(hand, highest)
+    if able == 0:
+        return lowest_of(hand) if creeps_lowest else hand
+    return lowest_of(able) if heads_lowest & (highest >= 0) else able
+
+
+@kernel
+def play_to_trick(table, card, heads_lowest, creeps_lowest):
+    """The seat to act plays a card, and everybody learns from it what that seat cannot hold.
+
+    Who does not head the trick cannot: all of its cards are below the highest one. Then the next
+    player is to act; if the trick is complete its winner, who leads to the next.
+
+    Args:
+        table: The table.
+        card: The card.
+        heads_lowest: As in `playable`.
+        creeps_lowest: Likewise.
+
+    Returns:
+        Whether the trick is complete.
+    """
+    seat, trick = index(table["seat"]), index(table["trick"])
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
-    table["hand"][index(seat)] &= ~card_bit(card)
+    lower, under = cards_below(rank), cards_below(max(highest, 0))
+    table["hand"][seat] &= ~card_bit(card)
     table["face_up"] |= card_bit(card)
-    table["played"][index(table["trick"]), index(seat)] = card
+    table["played"][trick, seat] = card
     if rank >= highest:
         table["highest"] = rank
         table["holder"] = seat
+        table["excluded"][seat] |= lower & ~under if heads_lowest & (highest >= 0) else np.uint64(0)
     else:
-        if creeps:
-            table["at_least"][index(seat)] = rank
-        table["below"][index(seat)] = min(highest, np.int64(table["below"][index(seat)]))
-
-
-@kernel
-def open_card(table, seat):
-    """The last card of a seat, if it lies open: 1 blaren to 21 kille, else 0."""
-    shown = np.uint64(table["hand"][seat]) & np.uint64(table["face_up"])
-    return (lowest_card(shown) >> 1) + 1 if shown != 0 else np.int64(0)
-
-
-@kernel
-def next_to_play(table, seat):
-    """The next player of the trick, or -1 if it is complete; then the trick is booked as won."""
-    trick = index(table["trick"])
-    following = seat_left_of(table, seat, table["in_play"])
-    if following == table["lead"][trick]:
+        table["excluded"][seat] |= ~under | (lower if creeps_lowest else np.uint64(0))
+        table["below"][seat] = min(highest, np.int64(table["below"][seat]))
+        if creeps_lowest:
+            table["at_least"][seat] = rank
+    following = np.int64(seat_left_of(table, seat, table["in_play"]))
+    table["seat"] = following
+    complete = following == table["lead"][trick]
+    if complete:
         table["won"][trick] = table["holder"]
+        table["seat"] = table["holder"]
         table["trick"] += 1
-        return np.int64(-1)
-    return np.int64(following)
-
-
-# What a seat sees of it
+        if table["trick"] < table["played"].shape[0]:
+            lead_from(table, table["holder"])
+    return complete
 
 
 @kernel
 def seen(table, seat):
     """The cards that a seat has seen in this deal: all that it has held, and open ones."""
     return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])
-
-
-@kernel
-def write_played(table, tricks, viewer, out, played, won):
-    """Writes who has played what to the first tricks, and who has won them.
-
-    Args:
-        table: The table.
-        tricks: How many tricks.
-        viewer: Who looks.
-        out: Features.
-        played: The part that has a card per trick and seat, 1 blaren to 21 kille.
-        won: The part that marks the winner of each trick.
-    """
-    num_players = np.int64(table["num_players"])
-    for number in range(tricks):
-        winner = np.int64(table["won"][index(number)])
-        for other in range(num_players):
-            code = (table["played"][index(number), index(other)] >> 1) + 1
-            place = number * num_players + relative(other, viewer, num_players)
-            put(code, out, played, num_players, place)
-            put(other == winner, out, won, num_players, place)
-
-
-@kernel
-def write_recalled(table, tricks, viewer, out, led, played):
-    """Writes who led to each trick and what was played to it, for an information state.
-
-    Args:
-        table: The table.
-        tricks: Tricks in a deal.
-        viewer: Who looks.
-        out: Features.
-        led: The part that marks who led to each trick.
-        played: The part that has a card per trick and seat.
-    """
-    num_players = np.int64(table["num_players"])
-    for number in range(tricks):
-        leader = np.int64(table["lead"][number])
-        first = number * num_players
-        if leader >= 0:
-            place = first + relative(leader, viewer, num_players)
-            put(1, out, led, num_players, place)
-        for other in range(num_players):
-            code = (np.int64(table["played"][number, other]) >> 1) + 1
-            place = first + relative(other, viewer, num_players)
-            put(code, out, played, num_players, place)
-
-
-@kernel
-def write_hands(cards, viewer, num_players, out, part):
-    """Writes a set of cards of each seat as a part with 21 counts per seat."""
-    for other in range(num_players):
-        place = TYPES * relative(other, viewer, num_players)
-        write_counts(cards[index(other)], out, start(part, num_players) + place)

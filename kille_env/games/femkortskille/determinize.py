@@ -1,15 +1,14 @@
 """Determinizations of Femkortskille: what a seat cannot tell from the deal as it is, as kernels.
 
 A seat has seen the cards that it has held and those that were played. Of the others it knows what
-`kille_env.tricktaking.hidden` derives from the tricks: who did not head a trick could not, and with
-`follow: lowest` had no card below the one that they played. Words are free: they tell nothing for
-certain. Which of its cards a knocker was dealt, and which it got for knocking, nobody else knows.
+everybody can tell from the tricks (`kille_env.tricktaking.hidden`). Words are free: they tell
+nothing for certain. Which of its cards a knocker was dealt, and which it got for knocking, nobody
+else knows.
 """
 
 import numpy as np
 
 from kille_env.core.jit import index, kernel
-from kille_env.games.femkortskille.table import Follow
 from kille_env.tricktaking.hidden import deal_hidden, relabel_tricks, share_draws
 from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 
@@ -17,8 +16,7 @@ from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 @kernel
 def resample(table, rules, seat, cards):
     """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
-    unseen = WHOLE_PACK & ~seen(table, index(seat))
-    deal_hidden(table, np.int64(seat), unseen, False, rules["follow"] == Follow.LOWEST, cards)
+    deal_hidden(table, np.int64(seat), WHOLE_PACK & ~seen(table, index(seat)), cards)
     share_draws(table, np.int64(seat))
 
 

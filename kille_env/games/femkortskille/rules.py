@@ -2,33 +2,22 @@
 
 import numpy as np
 
-from kille_env.cards.pack import draw
 from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
-from kille_env.cards.sets import card_bit
+from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.femkortskille.settle import end_in_checks, end_in_play, end_in_walk_over
-from kille_env.games.femkortskille.table import (
-    DEALT,
-    DRAWN,
-    TRICKS,
-    Action,
-    End,
-    Follow,
-    Phase,
-    Said,
-)
-from kille_env.tricktaking.pots import begin_pot, pay_into_pot
+from kille_env.games.femkortskille.table import DEALT, DRAWN, TRICKS, Action, Follow, Phase, Said
+from kille_env.tricktaking.observe import write_types
+from kille_env.tricktaking.pots import begin_pot, clear_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
     card_of_type,
     clear_tricks,
     deal_hands,
-    heading,
+    draw_cards,
     lead_from,
-    lowest_of,
-    next_to_play,
-    play_card,
-    write_types,
+    play_to_trick,
+    playable,
 )
 
 # begin, deal
@@ -45,14 +34,11 @@ def begin(table, rules, dealer):
 @kernel
 def _clear_deal(table):
     clear_tricks(table)
-    table["in_play"] = 0
+    clear_pot(table)
     table["knockers"] = 0
     table["forehand"] = -1
     table["said1"][:] = Said.NOTHING
     table["said2"][:] = Said.NOTHING
-    table["end"] = End.NONE
-    table["winner"] = -1
-    table["chips"][:] = 0
 
 
 @kernel
@@ -78,22 +64,13 @@ def legal_actions(table, rules, seat, out):
     """Marks what the seat to act may do."""
     phase, acts = table["phase"], seat == table["seat"]
     speaks = acts & (phase == Phase.SPEAK)
-    knocked = table["knockers"] != 0
-    hand = np.uint64(table["hand"][index(seat)])
-    playable = _playable(table, rules, hand) if acts & (phase == Phase.PLAY) else np.uint64(0)
+    hand = np.uint64(table["hand"][index(seat)]) if acts & (phase == Phase.PLAY) else np.uint64(0)
     out[Action.KNOCK] = speaks
-    out[Action.CHECK] = speaks & (not knocked)
+    out[Action.CHECK] = speaks & (table["knockers"] == 0)
     out[Action.FOLD] = speaks
-    write_types(playable, out, Action.PLAY)
-
-
-@kernel
-def _playable(table, rules, hand):
-    """The cards that may be played: those that head the trick, or else any (D-F07, D-F08)."""
-    able = heading(hand, np.int64(table["highest"]))
-    if able != 0:
-        return able
-    return lowest_of(hand) if rules["follow"] == Follow.LOWEST else hand
+    # Who can must head the trick with any card that does; else any card goes (D-F07, D-F08).
+    cards = playable(table, hand, False, rules["follow"] == Follow.LOWEST)
+    write_types(cards, out, Action.PLAY)
 
 
 # apply
@@ -103,10 +80,13 @@ def _playable(table, rules, hand):
 def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat = np.int64(table["seat"])
-    if table["phase"] == Phase.PLAY:
-        _play(table, rules, seat, action - Action.PLAY)
-    else:
+    if table["phase"] == Phase.SPEAK:
         _speak(table, rules, seat, action)
+        return
+    card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
+    play_to_trick(table, card, False, rules["follow"] == Follow.LOWEST)
+    if table["trick"] == TRICKS:
+        end_in_play(table, rules)
 
 
 @kernel
@@ -142,27 +122,8 @@ def _begin_play(table, rules):
         end_in_walk_over(table, rules, eldest)
         return
     seat = eldest
-    while True:
-        for _ in range(DRAWN):
-            table["drawn_cards"][index(seat)] |= card_bit(draw(table))
-        table["hand"][index(seat)] |= table["drawn_cards"][index(seat)]
+    for _ in range(how_many(table["in_play"])):
+        draw_cards(table, seat, DRAWN)
         seat = seat_left_of(table, seat, table["in_play"])
-        if seat == eldest:
-            break
     table["phase"] = Phase.PLAY
-    table["seat"] = eldest
     lead_from(table, eldest)
-
-
-@kernel
-def _play(table, rules, seat, kind):
-    card = card_of_type(table["hand"][index(seat)], kind)
-    play_card(table, seat, card, rules["follow"] == Follow.LOWEST)
-    following = next_to_play(table, seat)
-    if following < 0:
-        following = np.int64(table["holder"])
-        if table["trick"] == TRICKS:
-            end_in_play(table, rules)
-            return
-        lead_from(table, following)
-    table["seat"] = following

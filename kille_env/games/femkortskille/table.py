@@ -57,7 +57,6 @@ TABLE = table_dtype(
         ("said1", np.int8, (MAX_PLAYERS,)),  # by seat: its word in the first round
         ("said2", np.int8, (MAX_PLAYERS,)),  # by seat: its word after a check, once somebody knocks
         ("knockers", np.uint32),  # who has knocked
-        ("end", np.int8),  # how the deal has ended
         *trick_fields(MAX_PLAYERS, TRICKS),
     ],
 )

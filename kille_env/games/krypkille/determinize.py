@@ -21,10 +21,9 @@ from kille_env.core.rng import below
 from kille_env.tricktaking.hidden import (
     NOTHING,
     by_seat,
-    cannot_hold,
     deal_hidden,
-    hidden_hand,
     most_of,
+    not_in_hands,
     nth_card,
     one_of_seat,
     plan_hands,
@@ -49,7 +48,7 @@ def resample(table, rules, seat, cards):
         _deal_after_shuffle(table, viewer, mine, cards)
     else:
         unseen = WHOLE_PACK & ~_open_to(table, viewer) & ~discarded
-        deal_hidden(table, viewer, unseen, True, True, cards)
+        deal_hidden(table, viewer, unseen, cards)
     if table["again_end"] == 0:
         share_draws(table, viewer)
     else:
@@ -146,24 +145,15 @@ def _deal_after_shuffle(table, viewer, mine, cards):
     undrawn = _undrawn_again(table) if last else NOTHING
     hidden = WHOLE_PACK & ~_open_to(table, viewer)
     unclear, taken = _read_open_cards(table, viewer, mine)
-    order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn, True, True)
+    order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn)
     done, places, free = False, hidden, NOTHING
     while not done:
         done, places, free = _try_own(
             table, viewer, mine, hidden, undrawn, drawn, taken, most, cards
         )
         if done:
-            done, free = try_hands(table, viewer, places, free, order, most, True, True, cards)
-    elsewhere = _not_in_hands(table, viewer, places)
-    deal_places(table, elsewhere, free, free, cards)
-
-
-@kernel
-def _not_in_hands(table, viewer, places):
-    """Those of some places that are in nobody's hand."""
-    for seat in range(np.int64(table["num_players"])):
-        places &= ~hidden_hand(table, viewer, seat)
-    return places
+            done, free = try_hands(table, viewer, places, free, order, most, cards)
+    deal_places(table, not_in_hands(table, viewer, places), free, free, cards)
 
 
 @kernel
@@ -218,8 +208,8 @@ def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
         most_ways, _ = _ways(
             table, viewer, card, copies, hidden, undrawn, drawn, before, most, np.inf
         )
-        lot = most_ways * (below(table, _FINE) / _FINE)
-        _, place = _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot)
+        pick = most_ways * (below(table, _FINE) / _FINE)
+        _, place = _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick)
         if place < 0:
             return False, places, free
         if in_cards(undrawn, place):
@@ -238,7 +228,7 @@ def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
 
 
 @kernel
-def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot):
+def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick):
     """Adds up the chances of the places where a card of the new talon can be.
 
     Args:
@@ -251,10 +241,10 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot)
         drawn: By seat, how many cards it has drawn from that talon.
         taken: By seat, how many of these have been found.
         most: From `plan_hands`.
-        lot: A number from 0.
+        pick: A random number, less than the largest possible sum.
 
     Returns:
-        The sum, and the place at which the sum exceeds the lot, -1 nowhere.
+        The sum, and the place at which the sum exceeds `pick`, -1 nowhere.
     """
     total, place = 0.0, np.int64(-1)
     both_open = copies & (copies - np.uint64(copies != 0)) != 0
@@ -266,18 +256,17 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, lot)
         rest = copies & _held_by(table, seat)
         while rest != 0:
             total += chance
-            place = lowest_card(rest) if place < 0 and lot < total else place
+            place = lowest_card(rest) if place < 0 and pick < total else place
             rest = without_lowest(rest)
         here = np.uint64(table["hand"][index(seat)]) & places
-        barred = in_cards(cannot_hold(table, seat, True, True), card)
-        if here != 0 and not barred and not both_open:
+        if here != 0 and not in_cards(table["excluded"][index(seat)], card) and not both_open:
             number = how_many(here)
             total += chance * number / (most_of(most, seat) - number + 1)
-            place = lowest_card(here) if place < 0 and lot < total else place
+            place = lowest_card(here) if place < 0 and pick < total else place
     left = undrawn & places
     if left != 0 and not both_open:
-        total += how_many(left) / how_many(_not_in_hands(table, viewer, places))
-        place = lowest_card(left) if place < 0 and lot < total else place
+        total += how_many(left) / how_many(not_in_hands(table, viewer, places))
+        place = lowest_card(left) if place < 0 and pick < total else place
     return total, place
 
 

@@ -13,20 +13,18 @@ from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
 from kille_env.games.krypkille.table import TRICKS, Phase
-from kille_env.tricktaking.tricks import (
-    HAND,
-    TYPES,
-    WHOLE_PACK,
-    cards_below,
-    lowest_card,
+from kille_env.tricktaking.observe import (
     open_card,
+    recall_tricks,
+    shared_parts,
     write_codes,
     write_counts,
     write_hands,
+    write_phase,
     write_played,
-    write_recalled,
     write_slots,
 )
+from kille_env.tricktaking.tricks import HAND, TYPES, WHOLE_PACK, cards_below, lowest_card
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size
@@ -39,7 +37,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
     p = num_players
     return lay_out(
         Part("phase", NUM_PHASES, "what is decided: discard, lead, declare or pass (one-hot)"),
-        Part("hand", HAND * TYPES, "own cards from the lowest up, a one-hot of 21 each"),
+        *_shared(p, "hand"),
         Part(
             "known",
             TYPES,
@@ -47,31 +45,18 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
             "discards unless they were shuffled in again",
             2,
         ),
-        Part("trick", TRICKS, "number of the trick (one-hot, from the first lead on)"),
+        *_shared(p, "trick"),
         Part("lower", 1, "how many unknown cards are lower than the seat's lowest", PACK),
         Part("equal", 1, "how many unknown cards are as low", 2),
-        Part(
-            "deals_left", 1, "deals until the match is cut off, at most 15; single deal: 0", DEALS
-        ),
+        Part("deals_left", 1, "deals until the cut-off, at most 15; single deal: 0", DEALS),
         Part("in_play", p, "is in"),
-        Part("dealer", p, "is the dealer"),
-        Part("to_act", p, "is to act"),
-        Part(
-            "exchanged",
-            p,
-            "0 has not discarded yet, else 1 more than its number of discards",
-            HAND + 1,
-        ),
+        *_shared(p, "dealer", "to_act", "exchanged"),
         Part("passed", p, "has passed"),
         Part("to_limit", p, "points until it is out, at most 63; single deal: 0", FAR),
-        Part(
-            "at_least", p, "none of its cards is lower than this type, as everybody can tell", TYPES
-        ),
-        Part("below", p, "all of its cards are lower than this type, as everybody can tell", TYPES),
+        *_shared(p, "at_least", "below"),
         Part("may_hold", p, "of how many unknown cards it has one, after all that it played", PACK),
         Part("may_be_lower", p, "how many of these are lower than the seat's lowest card", PACK),
-        Part("played", TRICKS * p, "its card in each trick: 1 blaren to 21 kille, 0 none", TYPES),
-        Part("won", TRICKS * p, "won the trick"),
+        *_shared(p, "played", "won"),
     )
 
 
@@ -80,35 +65,23 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
     p = num_players
     return lay_out(
         Part("phase", NUM_PHASES, "as in the observation"),
-        Part("to_act", p, "is to act"),
-        Part("dealer", p, "is the dealer"),
-        Part("dealt", HAND, "cards that the seat was dealt: 1 blaren to 21 kille, 0 none", TYPES),
-        Part("discarded", HAND, "cards that it discarded, likewise", TYPES),
-        Part("drawn", HAND, "cards that it got for them, likewise", TYPES),
-        Part(
-            "exchanged",
-            p,
-            "0 has not discarded yet, else 1 more than its number of discards",
-            HAND + 1,
-        ),
-        Part("led", TRICKS * p, "led to the trick"),
-        Part("played", TRICKS * p, "its card in the trick: 1 blaren to 21 kille, 0 none", TYPES),
+        *_shared(p, "to_act", "dealer", "dealt", "discarded", "drawn", "exchanged"),
+        *_shared(p, "led", "played"),
         Part("passed", p, "has passed"),
         Part("declared", p, "has declared"),
-        Part("open_cards", p, "its last card, if it lies open: 1 blaren to 21 kille", TYPES),
+        *_shared(p, "open_cards"),
         Part("scores", 4 * p, "its points, base 256, lowest digit first", 255),
-        Part("deals", 4, "deals so far in this match, likewise", 255),
+        *_shared(p, "deals"),
     )
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the full-information state."""
-    p = num_players
-    return lay_out(
-        *observation_parts(num_players),
-        Part("hands", TYPES * p, "how many cards of each type every seat has (21 per seat)", 2),
-        Part("discards", TYPES * p, "how many of each type it has discarded (21 per seat)", 2),
-    )
+    return lay_out(*observation_parts(num_players), *_shared(num_players, "hands", "discards"))
+
+
+def _shared(p: int, *names: str) -> tuple[Part, ...]:
+    return shared_parts(p, TRICKS, HAND, *names)
 
 
 OBS = offsets(observation_parts)
@@ -126,21 +99,15 @@ def known(table, seat):
     return np.uint64(table["hand"][seat]) | kept | np.uint64(table["face_up"])
 
 
-# observe
-
-
 @kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
-    p = np.int64(table["num_players"])
-    phase, trick = np.int64(table["phase"]), np.int64(table["trick"])
-    if phase >= Phase.DISCARD:
-        put(1, out, OBS.phase, p, phase - Phase.DISCARD)
-        put(phase >= Phase.LEAD, out, OBS.trick, p, min(trick, TRICKS - 1))
+    p, trick = np.int64(table["num_players"]), np.int64(table["trick"])
     hand, mine = np.uint64(table["hand"][index(seat)]), known(table, index(seat))
     lowest = lowest_card(hand) >> 1 if hand != 0 else np.int64(0)
     unknown, lower = WHOLE_PACK & ~mine, cards_below(lowest)
+    write_phase(table, out, OBS.phase)
     write_slots(hand, out, start(OBS.hand, p))
     write_counts(mine, out, start(OBS.known, p))
     put(how_many(unknown & lower), out, OBS.lower, p, 0)
@@ -148,16 +115,20 @@ def observe(table, rules, seat, out):
     if rules["episode"] != SINGLE_DEAL:
         left = min(DEALS, rules["max_deals"] - np.int64(table["deals"]))
         put(left, out, OBS.deals_left, p, 0)
+    if table["phase"] >= Phase.LEAD:
+        put(1, out, OBS.trick, p, min(trick, TRICKS - 1))
+        write_played(table, trick, np.int64(seat), out, OBS)
     _observe_players(table, rules, np.int64(seat), unknown, lower, out)
 
 
 @kernel
 def _observe_players(table, rules, viewer, unknown, lower, out):
     """Writes the parts that have an entry per seat; what it reads of a seat it reads first."""
-    p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
+    p = np.int64(table["num_players"])
     in_play, passed = np.uint32(table["in_play"]), np.uint32(table["passed"])
-    acts, dealer = np.int64(table["seat"]), np.int64(table["dealer"])
     limit = np.int64(0) if rules["episode"] == SINGLE_DEAL else np.int64(rules["limit"])
+    one_seat(table["dealer"], viewer, p, out, OBS.dealer)
+    one_seat(table["seat"], viewer, p, out, OBS.to_act)
     for other in range(p):
         this = index(other)
         plays = has(in_play, other)
@@ -170,8 +141,6 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
         may_hold, may_be_lower = how_many(may), how_many(may & lower)
         at = relative(other, viewer, p)
         put(plays, out, OBS.in_play, p, at)
-        put(other == dealer, out, OBS.dealer, p, at)
-        put(other == acts, out, OBS.to_act, p, at)
         put(exchanged, out, OBS.exchanged, p, at)
         put(has(passed, other), out, OBS.passed, p, at)
         put(to_limit, out, OBS.to_limit, p, at)
@@ -179,26 +148,14 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
         put(below, out, OBS.below, p, at)
         put(may_hold, out, OBS.may_hold, p, at)
         put(may_be_lower, out, OBS.may_be_lower, p, at)
-    if phase >= Phase.LEAD:
-        write_played(table, np.int64(table["trick"]), viewer, out, OBS.played, OBS.won)
-
-
-# information_state
 
 
 @kernel
 def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
-    out[:] = 0
+    recall_tricks(table, seat, out, INFO)
     p = np.int64(table["num_players"])
-    if table["phase"] >= Phase.DISCARD:
-        put(1, out, INFO.phase, p, np.int64(table["phase"]) - Phase.DISCARD)
-    one_seat(table["seat"], seat, p, out, INFO.to_act)
-    one_seat(table["dealer"], seat, p, out, INFO.dealer)
-    write_codes(table["dealt"][seat], out, start(INFO.dealt, p))
     write_codes(table["discarded"][seat], out, start(INFO.discarded, p))
-    write_codes(table["drawn_cards"][seat], out, start(INFO.drawn, p))
-    write_recalled(table, TRICKS, seat, out, INFO.led, INFO.played)
     seat_set(table["passed"], seat, p, out, INFO.passed)
     one_seat(table["declarer"], seat, p, out, INFO.declared)
     for other in range(p):
@@ -206,10 +163,6 @@ def information_state(table, rules, seat, out):
         put(table["exchanged"][other] + 1, out, INFO.exchanged, p, at)
         put(open_card(table, other), out, INFO.open_cards, p, at)
         digits(np.int64(table["scores"][other]), 4, out, start(INFO.scores, p) + 4 * at)
-    digits(np.int64(table["deals"]), 4, out, start(INFO.deals, p))
-
-
-# full_state
 
 
 @kernel

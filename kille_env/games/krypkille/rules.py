@@ -8,25 +8,21 @@ from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.krypkille.settle import settle, still_in
-from kille_env.games.krypkille.table import DISCARDS, TRICKS, Action, Phase, TalonShortage
+from kille_env.games.krypkille.table import TRICKS, Action, Phase, TalonShortage
+from kille_env.tricktaking.observe import write_types
 from kille_env.tricktaking.tricks import (
     HAND,
     card_of_type,
-    cards_below,
     clear_discards,
     clear_tricks,
     deal_hands,
-    heading,
     lead_from,
     lowest_card,
-    next_to_play,
-    play_card,
+    play_to_trick,
+    playable,
     throw_away,
     write_discards,
-    write_types,
 )
-
-NUM_DISCARDS = len(DISCARDS)
 
 # begin, deal
 
@@ -46,13 +42,11 @@ def begin(table, rules, dealer):
 def _clear_deal(table):
     clear_tricks(table)
     clear_discards(table)
-    table["in_play"] = 0
     table["points"][:] = 0
     table["declarer"] = -1
     table["passed"] = 0
     table["again_end"] = 0
     table["shuffled_in"] = 0
-    table["excluded"][:] = 0
 
 
 @kernel
@@ -81,16 +75,14 @@ def legal_actions(table, rules, seat, out):
     phase, acts = table["phase"], seat == table["seat"]
     hand = np.uint64(table["hand"][index(seat)])
     guesses = acts & (phase == Phase.GUESS)
-    discards = acts & (phase == Phase.DISCARD)
+    most = np.int64(rules["max_discards"])
+    if rules["talon_shortage"] == TalonShortage.CAP:
+        most = min(most, talon_left(table))
+    if not acts or phase != Phase.DISCARD:
+        most = -1
     out[Action.DECLARE] = guesses
     out[Action.PASS] = guesses
-    if discards:
-        most = np.int64(rules["max_discards"])
-        if rules["talon_shortage"] == TalonShortage.CAP:
-            most = min(most, talon_left(table))
-        write_discards(hand, most, out, Action.DISCARD, NUM_DISCARDS)
-    else:
-        out[Action.DISCARD : Action.DISCARD + NUM_DISCARDS] = 0
+    write_discards(hand, most, out, Action.DISCARD, Action.PLAY)
     write_types(hand if acts & (phase == Phase.LEAD) else np.uint64(0), out, Action.PLAY)
 
 
@@ -139,36 +131,17 @@ def _shuffle_discards(table, seat):
 
 @kernel
 def _play_trick(table, leader, kind):
-    """A whole round: "only the lead has a proper choice to make" (D-R06)."""
-    seat, card = leader, card_of_type(table["hand"][index(leader)], kind)
-    while True:
-        play_card(table, seat, card, True)
-        seat = next_to_play(table, seat)
-        if seat < 0:
-            break
-        card = _forced_card(table, seat)
-    winner = np.int64(table["holder"])
-    table["seat"] = winner
-    if table["trick"] == TRICKS:
-        table["phase"] = Phase.GUESS
-    else:
-        lead_from(table, winner)
-
-
-@kernel
-def _forced_card(table, seat):
-    """The card that a follower plays; everybody learns which cards it cannot have.
+    """A whole round: "only the lead has a proper choice to make" (D-R06).
 
     "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
     lowest card of the hand."
     """
-    hand, highest = np.uint64(table["hand"][index(seat)]), np.int64(table["highest"])
-    able = heading(hand, highest)
-    heads = able != 0
-    card = lowest_card(able if heads else hand)
-    lower, under = cards_below(card >> 1), cards_below(highest)
-    table["excluded"][index(seat)] |= lower & ~under if heads else lower | ~under
-    return card
+    card = card_of_type(table["hand"][index(leader)], kind)
+    while not play_to_trick(table, card, True, True):
+        hand = np.uint64(table["hand"][index(table["seat"])])
+        card = lowest_card(playable(table, hand, True, True))
+    if table["trick"] == TRICKS:
+        table["phase"] = Phase.GUESS
 
 
 @kernel

@@ -54,7 +54,6 @@ TABLE = table_dtype(
         ("declarer", np.int8),
         ("passed", np.uint32),  # who has passed
         ("shuffled_in", np.uint64),  # discards that have become talon again
-        ("excluded", np.uint64, (MAX_PLAYERS,)),  # by seat: cards that everybody knows it lacks
         *trick_fields(MAX_PLAYERS, TRICKS),
         *discard_fields(MAX_PLAYERS),
     ],

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from kille_env.cards.pack import draw
 from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
-from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.kungsholmskille.settle import (
@@ -14,33 +12,28 @@ from kille_env.games.kungsholmskille.settle import (
 )
 from kille_env.games.kungsholmskille.table import (
     ANTE,
-    DISCARDS,
     MOST_DISCARDS,
     TRICKS,
     Action,
-    End,
     ForcedBeat,
     Phase,
     Said,
 )
-from kille_env.tricktaking.pots import begin_pot, pay_into_pot
+from kille_env.tricktaking.observe import write_types
+from kille_env.tricktaking.pots import begin_pot, clear_pot, pay_into_pot
 from kille_env.tricktaking.tricks import (
     HAND,
     card_of_type,
     clear_discards,
     clear_tricks,
     deal_hands,
-    heading,
+    draw_cards,
     lead_from,
-    lowest_of,
-    next_to_play,
-    play_card,
+    play_to_trick,
+    playable,
     throw_away,
     write_discards,
-    write_types,
 )
-
-NUM_DISCARDS = len(DISCARDS)
 
 # begin, deal
 
@@ -60,17 +53,14 @@ def begin(table, rules, dealer):
 def _clear_deal(table):
     clear_tricks(table)
     clear_discards(table)
-    table["in_play"] = 0
+    clear_pot(table)
     table["knocker"] = -1
     table["forehand"] = -1
     table["said1"][:] = Said.NOTHING
     table["stayed"][:] = Said.NOTHING
     table["said2"][:] = Said.NOTHING
     table["showed"][:] = Said.NOTHING
-    table["end"] = End.NONE
     table["shower"] = -1
-    table["winner"] = -1
-    table["chips"][:] = 0
 
 
 @kernel
@@ -100,34 +90,20 @@ def legal_actions(table, rules, seat, out):
     shows = acts & (phase == Phase.SHOW)
     folds = acts & (phase == Phase.FOLD)
     may_fold = (seat != table["forehand"]) | (rules["forehand_may_fold"] != 0)
+    most = MOST_DISCARDS if acts & (phase == Phase.EXCHANGE) else -1
     hand = np.uint64(table["hand"][index(seat)])
-    playable = _playable(table, rules, hand) if acts & (phase == Phase.PLAY) else np.uint64(0)
-    exchanges = acts & (phase == Phase.EXCHANGE)
+    held = hand if acts & (phase == Phase.PLAY) else np.uint64(0)
     out[Action.BUD] = speaks | shows
     out[Action.KNOCK] = speaks
     out[Action.STAY] = folds
     out[Action.FOLD] = folds & may_fold
     out[Action.SHOW] = shows
-    if exchanges:
-        write_discards(hand, MOST_DISCARDS, out, Action.DISCARD, NUM_DISCARDS)
-    else:
-        out[Action.DISCARD : Action.DISCARD + NUM_DISCARDS] = 0
-    write_types(playable, out, Action.PLAY)
-
-
-@kernel
-def _playable(table, rules, hand):
-    """The cards that may be played.
-
-    "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka över
-    med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta valör"
-    (D-K03).
-    """
-    leads = table["highest"] < 0
-    able = heading(hand, np.int64(table["highest"]))
-    if able == 0:
-        return lowest_of(hand)
-    return lowest_of(able) if (rules["forced_beat"] == ForcedBeat.LOWEST) & (not leads) else able
+    write_discards(hand, most, out, Action.DISCARD, Action.PLAY)
+    # "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka
+    # över med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta
+    # valör" (D-K03)
+    cards = playable(table, held, rules["forced_beat"] == ForcedBeat.LOWEST, True)
+    write_types(cards, out, Action.PLAY)
 
 
 # apply
@@ -138,7 +114,10 @@ def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.PLAY:
-        _play(table, seat, action - Action.PLAY)
+        card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
+        play_to_trick(table, card, rules["forced_beat"] == ForcedBeat.LOWEST, True)
+        if table["trick"] == TRICKS:
+            table["phase"] = Phase.SHOW
     elif phase == Phase.BUD1:
         _speak(table, rules, seat, action)
     elif phase == Phase.FOLD:
@@ -184,9 +163,7 @@ def _stay_or_fold(table, rules, seat, action):
 
 @kernel
 def _exchange(table, seat, discard):
-    for _ in range(throw_away(table, seat, discard)):
-        table["drawn_cards"][seat] |= card_bit(draw(table))
-    table["hand"][seat] |= table["drawn_cards"][seat]
+    draw_cards(table, seat, throw_away(table, seat, discard))
     table["seat"] = seat_left_of(table, seat, table["in_play"])
     if table["seat"] == table["forehand"]:
         table["phase"] = Phase.BUD2
@@ -199,24 +176,10 @@ def _speak_again(table, rules, seat, action):
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
     if action == Action.KNOCK:
-        table["seat"] = table["forehand"]
         table["phase"] = Phase.PLAY
         lead_from(table, table["forehand"])
     elif following == table["forehand"]:
         end_in_bud_round(table, rules)
-
-
-@kernel
-def _play(table, seat, kind):
-    play_card(table, seat, card_of_type(table["hand"][index(seat)], kind), True)
-    following = next_to_play(table, seat)
-    if following < 0:
-        following = np.int64(table["holder"])
-        if table["trick"] == TRICKS:
-            table["phase"] = Phase.SHOW
-        else:
-            lead_from(table, following)
-    table["seat"] = following
 
 
 @kernel

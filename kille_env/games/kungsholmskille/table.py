@@ -63,7 +63,6 @@ TABLE = table_dtype(
         ("stayed", np.int8, (MAX_PLAYERS,)),  # by seat: not asked, folded or stayed
         ("said2", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or knock, after the exchange
         ("showed", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or show, at the showing
-        ("end", np.int8),  # how the deal has ended
         ("shower", np.int8),  # who showed first
         *trick_fields(MAX_PLAYERS, TRICKS),
         *discard_fields(MAX_PLAYERS),
