@@ -8,7 +8,7 @@ import numpy as np
 
 from kille_env.cards.seats import next_seat
 from kille_env.core.jit import kernel
-from kille_env.core.spec import SINGLE_DEAL
+from kille_env.core.spec import SINGLE_DEAL, Rules, Switch
 from kille_env.core.table import DEAL, OVER
 
 
@@ -23,6 +23,25 @@ def pot_fields(max_players: int) -> list[tuple]:
         ("winner", np.int8),  # who won the pot
         ("end", np.int8),  # how the deal has ended, 0 not yet
     ]
+
+
+def match_switches(decision: str) -> tuple[Switch, Switch]:
+    """Returns the switches for when a match ends, with the number of their decision."""
+    meaning = "deals in a match; null: it ends when a pot is won"
+    return (
+        Switch("deals", meaning, None, minimum=1, nullable=True, decision=decision),
+        Switch(
+            "max_deals", "deals after which a match is cut off", 200, minimum=1, decision=decision
+        ),
+    )
+
+
+def most_deals(rules: Rules) -> int:
+    """Returns how many deals a match can have."""
+    if rules["episode"] == "deal":
+        return 1
+    most = rules.number("max_deals")
+    return most if rules["deals"] is None else min(rules.number("deals"), most)
 
 
 @kernel

@@ -13,19 +13,3 @@ from kille_env.games.femkortskille.observe import full_state, information_state,
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
 from kille_env.games.femkortskille.text import describe, narrate, result
-
-__all__ = [
-    "SPEC",
-    "apply",
-    "begin",
-    "deal",
-    "describe",
-    "full_state",
-    "information_state",
-    "legal_actions",
-    "narrate",
-    "observe",
-    "relabel",
-    "resample",
-    "result",
-]

@@ -9,6 +9,7 @@ from kille_env.games.femkortskille.observe import (
 )
 from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
 from kille_env.games.femkortskille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.tricktaking.pots import match_switches, most_deals
 
 SWITCHES = (
     Switch(
@@ -21,15 +22,7 @@ SWITCHES = (
         member_names(Follow),
         decision="D-F08",
     ),
-    Switch(
-        "deals",
-        "deals in a match; null: it ends when a pot is won",
-        None,
-        minimum=1,
-        nullable=True,
-        decision="D-F09",
-    ),
-    Switch("max_deals", "deals after which a match is cut off", 200, minimum=1, decision="D-F09"),
+    *match_switches("D-F09"),
 )
 
 
@@ -38,10 +31,8 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
     A match that is cut off pays out a share of the pot instead.
     """
-    deals = rules.number("max_deals") if rules["deals"] is None else rules.number("deals")
-    deals = 1 if rules["episode"] == "deal" else min(deals, rules.number("max_deals"))
     ante = float(rules.number("ante"))
-    largest = ante * num_players * deals
+    largest = ante * num_players * most_deals(rules)
     return -largest - ante, num_players * largest
 
 

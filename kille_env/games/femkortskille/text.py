@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, listed, units
 from kille_env.games.femkortskille.table import End, Phase, Said
-from kille_env.tricktaking.text import CARD_NOTES, codes_of, describe_last, describe_trick, names_of
+from kille_env.tricktaking import text as tricks
 
 MEANINGS = {
     "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
@@ -19,7 +18,7 @@ MEANINGS = {
 NOTES = (
     "Whoever wins the fifth trick wins the pot; the tricks before it are worth nothing.",
     "A player who cannot head a trick plays any card, unless other rules were chosen.",
-    *CARD_NOTES,
+    *tricks.CARD_NOTES,
 )
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
 _DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks", Said.CHECKED: "checks"}
@@ -43,40 +42,15 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    lines = [
-        f"Femkortskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}, "
-        f"pot {units(int(table['pot']))}"
-    ]
-    lines += columns([_row(table, who, other, seat) for other in range(len(who))])
-    past = int(table["trick"]) if history else 0
-    lines += [describe_trick(table, who, number) for number in range(past)]
-    if table["phase"] == Phase.PLAY and table["highest"] >= 0:
-        lines.append(describe_trick(table, who, int(table["trick"])))
-    return "\n".join([*lines, _to_decide(table, who)])
-
-
-def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
-    """One seat: its name, its cards, what it said."""
-    cards = codes_of(table["hand"][seat])
-    shown = " ".join(cards if viewer in (None, seat) else "?" * len(cards))
-    if viewer in (None, seat) and table["drawn_cards"][seat]:
-        dealt, got = (" ".join(codes_of(table[f][seat])) for f in ("dealt", "drawn_cards"))
-        shown += f" (dealt {dealt}, then {got})"
-    said = [Said(word).name.lower() for word in _said(table, seat) if word != Said.NOTHING]
-    return (who[seat], shown.strip(), ", ".join(said))
-
-
-def _to_decide(table: Any, who: list[str]) -> str:
-    phase = int(table["phase"])
-    if phase == Phase.OVER:
-        return "The match is over."
-    if phase == Phase.DEAL:
-        return "Cards are to be dealt."
-    seat = who[int(table["seat"])]
-    if phase == Phase.SPEAK:
-        return f"{seat} knocks{' or' if table['knockers'] else ', checks or'} folds."
-    number = int(table["trick"]) + 1
-    return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
+    rows = []
+    for other, name in enumerate(who):
+        words = (Said(table[field][other]) for field in ("said1", "said2"))
+        said = ", ".join(word.name.lower() for word in words if word != Said.NOTHING)
+        rows.append((name, tricks.describe_hand(table, other, seat, "dealt", "then"), said))
+    asked = f"knocks{' or' if table['knockers'] else ', checks or'} folds"
+    if table["phase"] == Phase.PLAY:
+        asked = tricks.plays_to(table)
+    return tricks.describe_table("Femkortskille", table, who, rows, history, asked)
 
 
 # What has happened
@@ -86,39 +60,33 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
         return _describe_deal(after, rules, who, seat)
-    lines = [_describe_action(before, after, who)]
-    if before["phase"] == Phase.SPEAK and after["phase"] == Phase.PLAY:
-        lines += _describe_drawing(after, who, seat)
-    if after["trick"] != before["trick"]:
-        lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
+    if before["phase"] == Phase.PLAY:
+        lines = tricks.describe_play(before, after, who)
+    else:
+        lines = [_describe_word(before, after, who)]
+        if after["phase"] == Phase.PLAY:
+            lines += _describe_drawing(after, who, seat)
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(after, who)
     return lines
 
 
 def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    lines = [
+    return [
         f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals.",
         f"Everybody pays {units(rules.number('ante'))}; the pot is {units(int(after['pot']))}.",
+        *tricks.describe_dealt(after, who, seat),
     ]
-    if seat is None:
-        rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
-        return lines + columns(rows)
-    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
 
 
-def _describe_action(before: Any, after: Any, who: list[str]) -> str:
-    """The decision that lies between two tables."""
+def _describe_word(before: Any, after: Any, who: list[str]) -> str:
     actor = int(before["seat"])
-    if before["phase"] == Phase.PLAY:
-        card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
-        return f"{who[actor]} {'leads' if before['highest'] < 0 else 'plays'} {card}."
     word = int(after["said1" if before["said1"][actor] == Said.NOTHING else "said2"][actor])
     return f"{who[actor]} {_DEEDS[Said(word)]}."
 
 
 def _describe_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
-    got = [(who[s], names_of(after["drawn_cards"][s])) for s in range(len(who))]
+    got = [(who[s], tricks.names_of(after["drawn_cards"][s])) for s in range(len(who))]
     knockers = [s for s in range(len(who)) if after["drawn_cards"][s]]
     lines = [f"{listed([who[s] for s in knockers])} get two more cards each."]
     if seat is None:
@@ -136,8 +104,4 @@ def _describe_end(after: Any, who: list[str]) -> list[str]:
         lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
     else:
         lines = [f"{who[winner]} wins the pot of {pot} without play."]
-    return lines + (describe_last(after, who) if after["phase"] == Phase.OVER else [])
-
-
-def _said(table: Any, seat: int) -> tuple[int, int]:
-    return int(table["said1"][seat]), int(table["said2"][seat])
+    return lines + (tricks.describe_last(after, who) if after["phase"] == Phase.OVER else [])

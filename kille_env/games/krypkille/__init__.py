@@ -25,23 +25,3 @@ from kille_env.games.krypkille.text import (
     result,
     set_up,
 )
-
-__all__ = [
-    "SPEC",
-    "action_text",
-    "apply",
-    "begin",
-    "deal",
-    "describe",
-    "full_state",
-    "information_state",
-    "knows_action",
-    "legal_actions",
-    "narrate",
-    "observe",
-    "relabel",
-    "resample",
-    "result",
-    "retired",
-    "set_up",
-]

@@ -10,16 +10,8 @@ from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
 from kille_env.core.text import columns, counted, listed
 from kille_env.errors import RulesError
-from kille_env.games.krypkille.table import ACTIONS, TRICKS, Action, Phase
-from kille_env.tricktaking.text import (
-    CARD_NOTES,
-    codes_of,
-    describe_hand,
-    describe_trick,
-    discard_text,
-    is_discard,
-    names_of,
-)
+from kille_env.games.krypkille.table import ACTIONS, TRICKS, Phase
+from kille_env.tricktaking import text as tricks
 from kille_env.tricktaking.tricks import HAND
 
 MEANINGS = {
@@ -32,7 +24,7 @@ NOTES = (
     "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
     "Four tricks are played, and the last cards are scored. A player who cannot head a trick "
     "plays their lowest card; one who can does so with the lowest card that does.",
-    *CARD_NOTES,
+    *tricks.CARD_NOTES,
 )
 RESULT_KEYS = (
     "tricks",
@@ -55,7 +47,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "tricks": table["won"].tolist(),
         "played": [[_code(trick[seat]) for seat in seats] for trick in table["played"]],
         "declarer": seat_or_none(table["declarer"]),
-        "last": [codes_of(table["hand"][s])[0] if s in played else None for s in seats],
+        "last": [tricks.codes_of(table["hand"][s])[0] if s in played else None for s in seats],
         "points": [int(table["points"][s]) if s in played else None for s in seats],
         "scores": [int(table["scores"][s]) for s in seats],
         "out": _out(table, rules),
@@ -78,15 +70,12 @@ def _out(table: Any, rules: Rules) -> list[int]:
 
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
-    if Action.DISCARD <= action < Action.PLAY:
-        return discard_text(int(table["hand"][int(table["seat"])]), action - Action.DISCARD)
-    return ACTIONS[action]
+    return tricks.action_text(table, ACTIONS[action])
 
 
 def knows_action(text: Any) -> bool:
     """Returns whether a text can be an action's."""
-    fixed = (*ACTIONS[: Action.DISCARD], *ACTIONS[Action.PLAY :])
-    return text in fixed or is_discard(text, HAND)
+    return tricks.knows_action(text, ACTIONS, HAND)
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
@@ -113,44 +102,30 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    out = _out(table, rules)
-    lines = [f"Krypkille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}"]
-    lines += columns(
-        [_row(table, who, other, seat, other in out, history) for other in range(len(who))]
-    )
-    past = int(table["trick"]) if history else 0
-    lines += [describe_trick(table, who, number) for number in range(past)]
-    return "\n".join([*lines, _to_decide(table, rules, who)])
+    rows = []
+    for other, name in enumerate(who):
+        points = counted(int(table["scores"][other]), "point", "points")
+        hand = tricks.describe_hand(table, other, seat, "discarded", "got", history)
+        rows.append((name, points, hand, ", ".join(_deeds(table, rules, other))))
+    return tricks.describe_table("Krypkille", table, who, rows, history, _asked(table, rules))
 
 
-def _row(
-    table: Any, who: list[str], seat: int, viewer: int | None, out: bool, history: bool
-) -> tuple[str, str, str, str]:
-    """One seat: its name, its points, its cards, what it did."""
-    points = counted(int(table["scores"][seat]), "point", "points")
-    deeds = ["is out"] if out else []
+def _deeds(table: Any, rules: Rules, seat: int) -> list[str]:
+    deeds = ["is out"] if seat in _out(table, rules) else []
     if table["exchanged"][seat] >= 0:
         deeds.append(f"discarded {int(table['exchanged'][seat])}")
     if seat in members(table["passed"]):
         deeds.append("passed")
     if table["declarer"] == seat:
         deeds.append("declared")
-    return (who[seat], points, describe_hand(table, seat, viewer, history), ", ".join(deeds))
+    return deeds
 
 
-def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
-    phase = int(table["phase"])
-    if phase == Phase.OVER:
-        return "The match is over."
-    if phase == Phase.DEAL:
-        return "Cards are to be dealt."
-    seat = who[int(table["seat"])]
-    if phase == Phase.DISCARD:
-        most = rules.number("max_discards")
-        return f"{seat} may discard up to {counted(most, 'card', 'cards')}."
-    if phase == Phase.LEAD:
-        return f"{seat} leads to trick {int(table['trick']) + 1}."
-    return f"{seat} declares or passes."
+def _asked(table: Any, rules: Rules) -> str:
+    """What the seat to act has to decide."""
+    if table["phase"] == Phase.DISCARD:
+        return f"may discard up to {counted(rules.number('max_discards'), 'card', 'cards')}"
+    return tricks.plays_to(table) if table["phase"] == Phase.LEAD else "declares or passes"
 
 
 # What has happened
@@ -159,8 +134,9 @@ def _to_decide(table: Any, rules: Rules, who: list[str]) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        return _describe_deal(after, rules, who, seat)
-    lines = _describe_action(before, after, who, seat)
+        deal = f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."
+        return [deal, *tricks.describe_dealt(after, who, seat)]
+    lines = [_describe_action(before, after, who, seat)]
     if after["trick"] == TRICKS > before["trick"]:
         lines.append(f"{who[int(after['seat'])]} begins the guessing.")
     if after["phase"] <= Phase.OVER:
@@ -168,37 +144,19 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     return lines
 
 
-def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
-    out = _out(after, rules)
-    if seat is None:
-        players = [s for s in range(len(who)) if s not in out]
-        return lines + columns([(who[s], names_of(after["dealt"][s])) for s in players])
-    if seat in out:
-        return lines
-    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
-
-
-def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
+def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) -> str:
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
-    name = who[actor]
     if phase == Phase.DISCARD:
-        number = int(after["exchanged"][actor])
-        if number == 0:
-            return [f"{name} keeps all cards."]
-        line = f"{name} discards {counted(number, 'card', 'cards')}"
+        more = ""
         if after["shuffled_in"] != before["shuffled_in"]:
-            line += "; the talon runs out, and the others' discards are shuffled for a new one"
-        if seat not in (None, actor):
-            return [f"{line}."]
-        got = names_of(after["drawn_cards"][actor])
-        return [f"{line}: {names_of(after['discarded'][actor])} for {got}."]
+            more = "; the talon runs out, and the others' discards are shuffled for a new one"
+        return tricks.describe_exchange(after, who, actor, seat, "discards", more)
     if phase == Phase.LEAD:
-        return [describe_trick(after, who, int(before["trick"]))]
+        return tricks.describe_trick(after, who, int(before["trick"]))
     if after["declarer"] == actor:
-        return [f"{name} declares with {names_of(after['hand'][actor])}."]
-    return [f"{name} passes."]
+        return f"{who[actor]} declares with {tricks.names_of(after['hand'][actor])}."
+    return f"{who[actor]} passes."
 
 
 def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
@@ -207,7 +165,12 @@ def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list
     lines = ["The last cards are shown."]
     lines += columns(
         [
-            (who[s], names_of(after["hand"][s]), f"+{int(after['points'][s])}", _total(after, s))
+            (
+                who[s],
+                tricks.names_of(after["hand"][s]),
+                f"+{int(after['points'][s])}",
+                _total(after, s),
+            )
             for s in seats
         ]
     )

@@ -17,6 +17,7 @@ from kille_env.games.kungsholmskille.table import (
     Phase,
 )
 from kille_env.games.kungsholmskille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.tricktaking.pots import match_switches, most_deals
 
 SWITCHES = (
     Switch(
@@ -33,15 +34,7 @@ SWITCHES = (
         member_names(ForcedBeat),
         decision="D-K03",
     ),
-    Switch(
-        "deals",
-        "deals in a match; null: it ends when a pot is won",
-        None,
-        minimum=1,
-        nullable=True,
-        decision="D-K04",
-    ),
-    Switch("max_deals", "deals after which a match is cut off", 200, minimum=1, decision="D-K04"),
+    *match_switches("D-K04"),
 )
 
 
@@ -51,9 +44,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     A deal adds at most two units a seat to the pot (three for one of them, but then one for the
     others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
     """
-    deals = rules.number("max_deals") if rules["deals"] is None else rules.number("deals")
-    deals = 1 if rules["episode"] == "deal" else min(deals, rules.number("max_deals"))
-    largest = float(max(ANTE * num_players, num_players + 2) * deals)
+    largest = float(max(ANTE * num_players, num_players + 2) * most_deals(rules))
     return -largest - 3.0, 2.0 * largest
 
 

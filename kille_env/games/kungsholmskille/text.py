@@ -3,22 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import seat_or_none
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amount, amounts, check_keys
-from kille_env.core.text import columns, counted, listed, units
-from kille_env.games.kungsholmskille.table import ACTIONS, MOST_DISCARDS, Action, End, Phase, Said
-from kille_env.tricktaking.text import (
-    CARD_NOTES,
-    codes_of,
-    describe_hand,
-    describe_last,
-    describe_trick,
-    discard_text,
-    is_discard,
-    names_of,
-)
+from kille_env.core.text import columns, listed, units
+from kille_env.games.kungsholmskille.table import ACTIONS, MOST_DISCARDS, End, Phase, Said
+from kille_env.tricktaking import text as tricks
 
 MEANINGS = {
     "bud": "rather have new cards; at the showing: keep the last card hidden",
@@ -32,7 +22,7 @@ MEANINGS = {
 NOTES = (
     "Four tricks are played, and the lowest of the last cards wins the pot, if somebody shows.",
     "A player who cannot head a trick plays their lowest card.",
-    *CARD_NOTES,
+    *tricks.CARD_NOTES,
 )
 RESULT_KEYS = (
     "kind",
@@ -65,7 +55,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
 
 def _last_card(table: Any, seat: int) -> str | None:
     """The last card of a seat that has turned it up."""
-    shown = codes_of(int(table["hand"][seat]) & int(table["face_up"]))
+    shown = tricks.codes_of(int(table["hand"][seat]) & int(table["face_up"]))
     return shown[0] if shown else None
 
 
@@ -74,15 +64,12 @@ def _last_card(table: Any, seat: int) -> str | None:
 
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
-    if Action.DISCARD <= action < Action.PLAY:
-        return discard_text(int(table["hand"][int(table["seat"])]), action - Action.DISCARD)
-    return ACTIONS[action]
+    return tricks.action_text(table, ACTIONS[action])
 
 
 def knows_action(text: Any) -> bool:
     """Returns whether a text can be an action's."""
-    fixed = (*ACTIONS[: Action.DISCARD], *ACTIONS[Action.PLAY :])
-    return text in fixed or is_discard(text, MOST_DISCARDS)
+    return tricks.knows_action(text, ACTIONS, MOST_DISCARDS)
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
@@ -105,23 +92,11 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    lines = [
-        f"Kungsholmskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}, "
-        f"pot {units(int(table['pot']))}"
-    ]
-    lines += columns([_row(table, who, other, seat, history) for other in range(len(who))])
-    past = int(table["trick"]) if history else 0
-    lines += [describe_trick(table, who, number) for number in range(past)]
-    if table["phase"] == Phase.PLAY and table["highest"] >= 0:
-        lines.append(describe_trick(table, who, int(table["trick"])))
-    return "\n".join([*lines, _to_decide(table, who)])
-
-
-def _row(
-    table: Any, who: list[str], seat: int, viewer: int | None, history: bool
-) -> tuple[str, str, str]:
-    """One seat: its name, its cards, what it said and did."""
-    return (who[seat], describe_hand(table, seat, viewer, history), ", ".join(_deeds(table, seat)))
+    rows = []
+    for other, name in enumerate(who):
+        hand = tricks.describe_hand(table, other, seat, "discarded", "got", history)
+        rows.append((name, hand, ", ".join(_deeds(table, other))))
+    return tricks.describe_table("Kungsholmskille", table, who, rows, history, _asked(table, who))
 
 
 _WORDS = {
@@ -140,23 +115,16 @@ def _deeds(table: Any, seat: int) -> list[str]:
     return [deed for deed in deeds if deed]
 
 
-def _to_decide(table: Any, who: list[str]) -> str:
+def _asked(table: Any, who: list[str]) -> str:
+    """What the seat to act has to decide."""
     phase = int(table["phase"])
-    if phase == Phase.OVER:
-        return "The match is over."
-    if phase == Phase.DEAL:
-        return "Cards are to be dealt."
-    seat = who[int(table["seat"])]
     if phase in (Phase.BUD1, Phase.BUD2):
-        return f"{seat} says bud or knocks."
+        return "says bud or knocks"
     if phase == Phase.FOLD:
-        return f"{seat} stays or folds: {who[int(table['knocker'])]} has knocked."
+        return f"stays or folds: {who[int(table['knocker'])]} has knocked"
     if phase == Phase.EXCHANGE:
-        return f"{seat} may exchange up to {MOST_DISCARDS} cards."
-    if phase == Phase.PLAY:
-        number = int(table["trick"]) + 1
-        return f"{seat} {'leads to' if table['highest'] < 0 else 'plays to'} trick {number}."
-    return f"{seat} says bud or shows the last card."
+        return f"may exchange up to {MOST_DISCARDS} cards"
+    return tricks.plays_to(table) if phase == Phase.PLAY else "says bud or shows the last card"
 
 
 # What has happened
@@ -166,9 +134,12 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
         return _describe_deal(before, after, who, seat)
-    lines = [_describe_action(before, after, who, seat)]
-    if after["trick"] != before["trick"]:
-        lines.append(f"{who[int(after['won'][int(before['trick'])])]} wins the trick.")
+    if before["phase"] == Phase.PLAY:
+        lines = tricks.describe_play(before, after, who)
+    elif before["phase"] == Phase.EXCHANGE:
+        lines = [tricks.describe_exchange(after, who, int(before["seat"]), seat, "exchanges")]
+    else:
+        lines = [_describe_word(before, after, who)]
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(before, after, rules, who)
     return lines
@@ -180,28 +151,12 @@ def _describe_deal(before: Any, after: Any, who: list[str], seat: int | None) ->
     if any(paid):
         line = _amounts(who, paid, "Everybody pays", "pays")
         lines.append(f"{line}; the pot is {units(int(after['pot']))}.")
-    if seat is None:
-        rows = [(who[s], names_of(after["dealt"][s])) for s in range(len(who))]
-        return lines + columns(rows)
-    return [*lines, f"{who[seat]} gets {names_of(after['dealt'][seat])}."]
+    return lines + tricks.describe_dealt(after, who, seat)
 
 
-def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) -> str:
-    """The decision that lies between two tables, as a seat has seen it."""
+def _describe_word(before: Any, after: Any, who: list[str]) -> str:
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
-    if phase == Phase.EXCHANGE:
-        number = int(after["exchanged"][actor])
-        if number == 0:
-            return f"{name} keeps all cards."
-        line = f"{name} exchanges {counted(number, 'card', 'cards')}"
-        if seat not in (None, actor):
-            return f"{line}."
-        got = names_of(after["drawn_cards"][actor])
-        return f"{line}: {names_of(after['discarded'][actor])} for {got}."
-    if phase == Phase.PLAY:
-        card = KILLE_PACK.name(after["played"][int(before["trick"]), actor])
-        return f"{name} {'leads' if before['highest'] < 0 else 'plays'} {card}."
     if phase == Phase.FOLD:
         return f"{name} {'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds'}."
     field = {Phase.BUD1: "said1", Phase.BUD2: "said2"}.get(Phase(phase), "showed")
@@ -216,7 +171,7 @@ def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list
     if after["end"] == End.BUD_ROUND:
         lines.append(f"All have said bud: the deal is broken off, the pot of {pot} stays.")
     elif after["end"] == End.SHOWING:
-        rows = [(who[s], names_of(after["hand"][s])) for s in seats if _last_card(after, s)]
+        rows = [(who[s], tricks.names_of(after["hand"][s])) for s in seats if _last_card(after, s)]
         lines += ["The last cards are turned up.", *columns(rows)]
         winner, shower = int(after["winner"]), int(after["shower"])
         if winner == shower:
@@ -226,7 +181,7 @@ def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list
     else:
         lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
     if after["phase"] == Phase.OVER:
-        return lines + describe_last(after, who)
+        return lines + tricks.describe_last(after, who)
     owed = [int(after["owed"][s]) for s in seats]
     if any(owed):
         line = _amounts(who, owed, "everybody owes", "owes")
