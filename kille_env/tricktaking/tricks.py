@@ -235,7 +235,7 @@ def playable(table, hand, heads_lowest, creeps_lowest):
     highest = np.int64(table["highest"])
     able = heading(hand, highest)
     if able == 0:
-        return lowest_of(hand) if creeps_lowest else hand
+        return lowest_of(hand) if creeps_lowest & (hand != 0) else hand
     return lowest_of(able) if heads_lowest & (highest >= 0) else able
 
 

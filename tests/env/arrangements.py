@@ -1,6 +1,6 @@
 """How likely cards lie where, if all ways to lay them that can be are equally likely.
 
-For positions with too many arrangements to list: plain Python counts them, place after place.
+For positions with too many determinizations to list: they are counted, place after place.
 """
 
 from collections import Counter
@@ -55,17 +55,17 @@ def pair_chances(may: np.ndarray, first: int, second: int) -> np.ndarray:
     return of_cards / of_cards.sum()
 
 
-def pair_p_value(may: np.ndarray, arrangements: np.ndarray, first: int, second: int) -> float:
-    """The p-value of the cards that lie on two places in arrangements drawn; 0 if that cannot be.
+def pair_p_value(may: np.ndarray, drawn: np.ndarray, first: int, second: int) -> float:
+    """The p-value of the cards drawn for two places; 0 if they cannot lie there.
 
     Args:
         may: [places, cards] which card may lie where.
-        arrangements: [K, places] the number of the card that lies there.
+        drawn: [K, places] the number of the card that lies there.
         first: A place.
         second: Another one.
     """
     chances, counts = pair_chances(may, first, second), np.zeros(may.shape)
-    np.add.at(counts, (arrangements[:, first], arrangements[:, second]), 1)
+    np.add.at(counts, (drawn[:, first], drawn[:, second]), 1)
     if counts[chances == 0].any():
         return 0.0
     likely = chances > 0
@@ -73,22 +73,22 @@ def pair_p_value(may: np.ndarray, arrangements: np.ndarray, first: int, second: 
 
 
 def place_after_place(may: np.ndarray, number: int, seed: int) -> np.ndarray:
-    """Arrangements of a wrong sampler: to each place any card that may lie there and is left.
+    """What a wrong sampler draws: to each place any card that may lie there and is left.
 
     Args:
         may: [places, cards] which card may lie where.
         number: How many; what comes to an end with no card for a place is thrown away.
         seed: Seed.
     """
-    rng, arrangements = np.random.default_rng(seed), []
-    while len(arrangements) < number:
-        left, arrangement = np.ones(len(may), dtype=bool), []
+    rng, drawn = np.random.default_rng(seed), []
+    while len(drawn) < number:
+        left, one = np.ones(len(may), dtype=bool), []
         for row in may:
             choice = np.flatnonzero(row & left)
             if len(choice) == 0:
                 break
-            arrangement.append(rng.choice(choice))
-            left[arrangement[-1]] = False
+            one.append(rng.choice(choice))
+            left[one[-1]] = False
         else:
-            arrangements.append(arrangement)
-    return np.array(arrangements)
+            drawn.append(one)
+    return np.array(drawn)

@@ -1,8 +1,8 @@
 """Determinizer of the trick games by brute force: all ways in which a few hidden cards can lie.
 
 A hand is played again with every other card in its hidden places. Ways in which the seat sees the
-same are counted: they are what a determinization must be drawn from. The kernels that draw it have
-no part in that.
+same are counted: they are what determinizations must be drawn from. The kernels that draw them have
+no part in it.
 """
 
 from collections import Counter
@@ -19,7 +19,6 @@ from kille_env.core.batch import Batch
 from kille_env.tricktaking.tricks import SLOTS
 
 NUMBER = 20_000
-LEAST = 1e-4  # what is less likely than this is no chance
 
 Types = tuple[tuple[int, ...], ...]
 
@@ -92,7 +91,7 @@ class Position:
     def _shuffled(self, rng: np.random.Generator) -> list[str]:
         return rng.permutation([code for code in self.spec.pack.codes for _ in "12"]).tolist()
 
-    def arrangements(self) -> Counter[Hashable]:
+    def possible(self) -> Counter[Hashable]:
         """The types that the hidden places can have, and in how many ways, by playing again."""
         table = self.batch.tables[0]
         deck = table["deck"][: table["drawn"]].tolist()
@@ -144,7 +143,7 @@ class Position:
         return alive
 
     def drawn(self, number: int = NUMBER) -> list[Types]:
-        """Determinizations that were drawn, as `arrangements` has them."""
+        """Determinizations that were drawn, as `possible` has them."""
         deck = self.batch.tables["deck"][0].astype(int)
         return [self._outcome(row[deck] // 2) for row in draw(self.batch, self.viewer, number)[1]]
 
@@ -159,10 +158,10 @@ def _slots(hand: list[int], thrown: list[int]) -> int:
 
 
 def draw(batch: Batch, seat: int, number: int) -> tuple[Batch, np.ndarray]:
-    """Returns determinizations of the first table, and [number, pack] the card where card c lay."""
-    determinizations = batch.take(np.zeros(number, dtype=np.int64))
+    """Returns determinizations of the first table, [number, pack] which card lies where c lay."""
+    drawn = batch.take(np.zeros(number, dtype=np.int64))
     keys = np.random.default_rng(number).integers(2**63, size=number, dtype=np.uint64)
-    return determinizations, determinizations.resample(seat, keys)
+    return drawn, drawn.resample(seat, keys)
 
 
 def p_value(expected: Counter[Hashable], drawn: Iterable[Hashable]) -> float:

@@ -19,23 +19,6 @@ TWO = "L1 L5 L9 GO HU | L2 L6 L10 VH KA"
 # The deal
 
 
-@pytest.mark.parametrize("players", [1, 7])
-def test_two_to_six_can_play(players):
-    with pytest.raises(RulesError, match="2 to 6"):
-        kille_env.make_batch("krypkille", 1, players)
-
-
-def test_five_cards_each_are_dealt_one_by_one_from_forehand():
-    batch = kille_env.make_batch("krypkille", 1, 2, restart=False)
-    deck = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"]
-    batch.reset(deck=deck, dealer=0)
-    dealt = next(part.slice for part in SPEC.information_state(2) if part.name == "dealt")
-    hands = [batch.information_state(seat)[0][dealt] for seat in range(2)]
-    codes = [[SPEC.pack.codes[card - 1] for card in hand] for hand in hands]
-    assert codes == [["L2", "L4", "L6", "L8", "L10"], ["L1", "L3", "L5", "L7", "L9"]]
-    assert batch.seat[0] == 1
-
-
 # Discards
 
 
@@ -597,6 +580,7 @@ def test_who_is_out_is_retired_until_the_match_is_over():  # D-R01
     assert retired(table.record, table.rules) == []
 
 
+@pytest.mark.compiled
 def test_a_table_that_begins_again_begins_with_nothing():
     batch = kille_env.make_batch("krypkille", 64, 3, seed=3)
     batch.reset(start={"scores": [49, 48, 47]})

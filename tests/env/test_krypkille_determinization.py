@@ -1,6 +1,5 @@
-"""Determinizer of Krypkille against every way in which a few hidden cards can lie."""
+"""Determinizer of Krypkille after a reshuffle, against every way in which cards can lie."""
 
-import random
 from collections import Counter
 from itertools import chain, combinations, permutations, product
 from typing import Any
@@ -9,35 +8,15 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.hidden_cards import LEAST, Position, draw, forced, p_value, plays_of
-from env.test_twins import random_rules
+from env.arrangements import BY_CHANCE
+from env.hidden_cards import draw, forced, p_value, plays_of
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
 from kille_env.games.krypkille import SPEC
-from kille_env.testing.determinization import check_determinizations
 
 GAME = "krypkille"
 SIX = range(6)
 FIVE_EACH = {"max_discards": 5}
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("players", "hidden", "discards", "seed"),
-    [(2, 1, False, 1), (2, 1, True, 2), (2, 2, False, 3), (3, 2, False, 4), (4, 3, False, 5)],
-)
-def test_every_determinization_is_equally_likely(players, hidden, discards, seed):
-    position = Position(GAME, players, seed, hidden, discards)
-    arrangements = position.arrangements()
-    assert len(arrangements) > 1
-    assert p_value(arrangements, position.drawn()) > LEAST
-
-
-@pytest.mark.parametrize("players", range(SPEC.min_players, SPEC.max_players + 1))
-def test_determinizations_could_be_and_look_the_same(players):
-    rng = random.Random(players)
-    for rules in (SPEC.resolve({}), random_rules(SPEC, rng)):
-        check_determinizations(GAME, players, rules, 150, players)
 
 
 # Discards that were shuffled in again
@@ -86,22 +65,22 @@ def test_a_determinization_can_be_played_as_it_says(rules):
     for number in range(12):
         batch = reshuffled(rng, number % 5, **rules)
         for seat in rng.choice(6, 2, replace=False).tolist():
-            determinizations, _ = draw(batch, seat, 1)
-            again = played_again(determinizations)
+            drawn, _ = draw(batch, seat, 1)
+            again = played_again(drawn)
             for viewer in SIX:
-                same = determinizations.information_state(viewer) == again.information_state(viewer)
+                same = drawn.information_state(viewer) == again.information_state(viewer)
                 assert same.all()
-                assert (determinizations.full_state(viewer) == again.full_state(viewer)).all()
-            shown = determinizations.information_state(seat) == batch.information_state(seat)
+                assert (drawn.full_state(viewer) == again.full_state(viewer)).all()
+            shown = drawn.information_state(seat) == batch.information_state(seat)
             assert shown.all()
-            assert (determinizations.observe(seat) == batch.observe(seat)).all()
-            assert determinizations.describe(0, seat) == batch.describe(0, seat)
+            assert (drawn.observe(seat) == batch.observe(seat)).all()
+            assert drawn.describe(0, seat) == batch.describe(0, seat)
 
 
-def played_again(determinization: Batch) -> Batch:
-    """Deals the cards of an arrangement in the order of its pack, and does what was done in it."""
-    table, code = determinization.tables[0], SPEC.pack.code
-    batch = kille_env.make_batch(GAME, 1, 6, rules=determinization.rules, seed=1, restart=False)
+def played_again(drawn: Batch) -> Batch:
+    """Deals a determinization's cards in the order of its pack, and does what was done in it."""
+    table, code = drawn.tables[0], SPEC.pack.code
+    batch = kille_env.make_batch(GAME, 1, 6, rules=drawn.rules, seed=1, restart=False)
     deck = [*table["deck"].tolist(), *table["again"][: table["again_end"]].tolist()]
     batch.reset(dealer=int(table["dealer"]), deck=[code(card) for card in deck])
     while batch.tables["phase"][0] == SPEC.phases.index("discard"):
@@ -123,18 +102,18 @@ def test_own_discards_may_be_wherever_cards_of_the_new_talon_are(seed, tricks, r
     tried = 0
     while tried < 2:
         few = FewHidden(reshuffled(rng, tricks, **rules), rng)
-        arrangements = few.arrangements() if few.usable else Counter()
-        if len(arrangements) > 1:
+        possible = few.possible() if few.usable else Counter()
+        if len(possible) > 1:
             tried += 1
             drawn = [few.outcome(row) for row in draw(few.batch, few.viewer, 20_000)[1].tolist()]
-            assert p_value(arrangements, drawn) > LEAST
+            assert p_value(possible, drawn) > BY_CHANCE
 
 
 class FewHidden:
     """A table of six after a reshuffle, with all but a few hidden cards laid open.
 
-    An arrangement has a weight: of all ways in which a player can have got five cards, the share in
-    which those that had been the viewer's are from the new talon.
+    A determinization has a weight: of all ways in which a player can have got five cards, the share
+    in which those that had been the viewer's are from the new talon.
     """
 
     def __init__(self, batch: Batch, rng: np.random.Generator, number: int = 6) -> None:
@@ -173,7 +152,7 @@ class FewHidden:
         pairs = [[card for card in self.open if card // 2 == kind] for kind in sorted(kinds)]
         self.unclear = [pair for pair in pairs if pair]
 
-    def arrangements(self) -> Counter:
+    def possible(self) -> Counter:
         """How likely each outcome is, up to a factor."""
         found: Counter = Counter()
         for swaps in product((False, True), repeat=len(self.unclear)):

@@ -17,6 +17,7 @@ import numpy as np
 
 import kille_env
 from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.sets import members
 
 
 class NoMoreCards(Exception):
@@ -122,8 +123,7 @@ class Table:
 
     def hand(self, seat: int) -> str:
         """The cards in a hand, from the lowest up."""
-        cards = [card for card in range(42) if int(self.record["hand"][seat]) >> card & 1]
-        return " ".join(map(self.spec.pack.code, cards))
+        return " ".join(map(self.spec.pack.code, members(self.record["hand"][seat])))
 
     @property
     def result(self) -> dict[str, Any]:
@@ -261,15 +261,11 @@ def number(bits: Iterable[int]) -> int:
     return sum(bit << place for place, bit in enumerate(bits))
 
 
+def of(*members: int, players: int = 4) -> list[int]:
+    """Returns a part with an entry by seat: 1 for the members."""
+    return [int(seat in members) for seat in range(players)]
+
+
 def types(*codes: str) -> list[int]:
     """Returns a part with an entry for each type of card, counting the given ones."""
     return [codes.count(code) for code in KILLE_PACK.codes]
-
-
-def check_bounds(table: Any, num_players: int) -> None:
-    """Checks that what everybody can tell of the hands still in play is true."""
-    for seat in range(num_players):
-        held = [card >> 1 for card in range(42) if int(table["hand"][seat]) >> card & 1]
-        if int(table["in_play"]) >> seat & 1:
-            assert all(table["at_least"][seat] <= rank for rank in held)
-            assert all(rank < table["below"][seat] for rank in held)

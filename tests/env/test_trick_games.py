@@ -1,0 +1,107 @@
+"""What the trick games have in common: seats, dealing, the pot, and what a seat sees of it."""
+
+import numpy as np
+import pytest
+
+import kille_env
+from env.trick_tables import differ, number, play
+from kille_env.cards.sets import members
+from kille_env.errors import RulesError
+
+HANDS = {
+    "femkortskille": "L1 L5 L9 | L2 L6 L10 | L3 L7 L11 | L4 L8 L12",
+    "kungsholmskille": ("BL L1 L5 L9 KA | BP L2 L6 L10 SV | KR L3 L7 L11 HU | L4 L8 L12 VH GO"),
+    "krypkille": "L1 L5 L9 L12 HU | L2 L6 L10 VH GO | L3 L7 L11 KA KI | L4 L8 BL BP SV",
+}
+POT_GAMES = ("femkortskille", "kungsholmskille")
+QUIET_DEALS = {
+    "femkortskille": "0 check, 1 check, 2 check, 3 check",
+    "kungsholmskille": "0 bud, 1 bud, 2 bud, 3 bud",
+    "krypkille": (
+        "0 discard, 1 discard L6, 2 discard, 3 discard, 0 HU, 2 KA, 1 L10, 0 L9, "
+        "1 pass, 2 pass, 3 pass, 0 pass"
+    ),
+}
+"""Deals in which seat 1 never shows its lilja 6."""
+
+
+@pytest.mark.parametrize(
+    ("game", "most"), [("femkortskille", 8), ("kungsholmskille", 6), ("krypkille", 6)]
+)
+def test_how_many_can_play(game, most):  # D-F01 D-K10
+    for players in (1, most + 1):
+        with pytest.raises(RulesError, match=f"2 to {most}"):
+            kille_env.make_batch(game, 1, players)
+
+
+@pytest.mark.parametrize(
+    ("game", "dealt"), [("femkortskille", 3), ("kungsholmskille", 5), ("krypkille", 5)]
+)
+def test_cards_are_dealt_one_by_one_from_forehand(game, dealt):
+    batch = kille_env.make_batch(game, 1, 3, restart=False)
+    deck = batch.spec.pack.codes[: 3 * dealt]
+    batch.reset(deck=deck, dealer=0)
+    hands = [[card >> 1 for card in members(hand)] for hand in batch.tables["hand"][0][:3]]
+    codes = [[batch.spec.pack.codes[kind] for kind in hand] for hand in hands]
+    assert codes == [list(deck[first::3]) for first in (2, 0, 1)]
+    assert batch.seat[0] == 1  # forehand sits to the left of the dealer
+
+
+@pytest.mark.parametrize("game", POT_GAMES)
+def test_pot_and_deals_left(game):
+    table = play(game, HANDS[game])
+    assert number(table.part("pot", 1)) == table.pot > 0
+    for rules, deals in (
+        ({"max_deals": 9}, 8),
+        ({"deals": 3}, 2),
+        ({"deals": 3, "max_deals": 2}, 1),
+        ({"episode": "deal"}, 0),
+        ({"max_deals": 999}, 255),
+    ):
+        assert number(play(game, HANDS[game], **rules).part("deals_left", 1)) == deals
+
+
+def test_a_large_pot_is_shown_as_the_largest_number():
+    table = play("femkortskille", HANDS["femkortskille"], ante=500)
+    assert number(table.part("pot", 1)) == 1023
+
+
+@pytest.mark.parametrize("game", POT_GAMES)
+def test_a_pot_won_in_the_last_deal_before_the_cap_is_no_cut(game):
+    table = play(game, HANDS[game], "0 knock, 1 fold, 2 fold, 3 fold", max_deals=1)
+    assert (table.phase, bool(table.record["truncated"])) == ("over", False)
+
+
+@pytest.mark.parametrize("game", HANDS)
+def test_hidden_cards_of_the_last_deal_are_forgotten(game):
+    hands, script = HANDS[game], QUIET_DEALS[game]
+    one = play(game, hands, script, "SV")
+    other = play(game, hands.replace("L6", "L8"), script.replace("L6", "L8"), "SV")
+    assert differ(one, other) == {1}
+    assert differ(one.deal(hands), other.deal(hands)) == set()
+
+
+@pytest.mark.parametrize(
+    ("game", "rules", "players"),
+    [
+        ("femkortskille", {"follow": "any"}, 4),
+        ("femkortskille", {"follow": "lowest"}, 4),
+        ("kungsholmskille", {"forced_beat": "any"}, 4),
+        ("kungsholmskille", {"forced_beat": "lowest"}, 4),
+        ("krypkille", {"preset": "blog2010"}, 2),
+        ("krypkille", {"preset": "blog2010"}, 6),
+    ],
+)
+def test_what_everybody_can_tell_of_hands_is_true(game, rules, players, scale):
+    batch = kille_env.make_batch(game, 64, players, rules=rules, seed=3)
+    batch.reset()
+    rng, seats = np.random.default_rng(3), 1 << np.arange(batch.spec.max_players)
+    for _ in range(scale(200, least=20)):
+        tables = batch.tables
+        hands = np.where(seats & tables["in_play"][:, None], tables["hand"], 0)
+        lower, allowed = (
+            (np.uint64(1) << (2 * tables[name]).astype(np.uint64)) - np.uint64(1)
+            for name in ("at_least", "below")
+        )
+        assert not (hands & (lower | ~allowed | tables["excluded"])).any()
+        batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
