@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.cards.sets import card_bit, how_many, in_cards, nth_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 
@@ -21,10 +21,7 @@ def whole_pack(cards):
 @kernel
 def card_from(table, cards):
     """Draws a card of a set, each equally likely; the set is not empty."""
-    rest = np.uint64(cards)
-    for _ in range(below(table, how_many(rest))):
-        rest &= rest - _ONE
-    return how_many((rest & ~(rest - _ONE)) - _ONE)
+    return nth_card(cards, below(table, how_many(cards)))
 
 
 @kernel

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.pack import Pack
 from kille_env.core.rng import below
@@ -51,15 +52,20 @@ def take_pack(table):
 @kernel
 def draw(table):
     """Returns the next card of the pack; past the stacked cards a random one of the rest."""
-    deck = table["deck"]
-    position = np.int64(table["drawn"])
-    table["drawn"] = position + 1
-    if position >= table["stacked"]:
-        other = position + below(table, deck.shape[0] - position)
-        card = deck[index(other)]
-        deck[index(other)] = deck[index(position)]
-        deck[index(position)] = card
-    return np.int64(deck[index(position)])
+    deck, position = table["deck"], np.int64(table["drawn"])
+    return _next_of(table, deck, position, deck.shape[0])
+
+
+@kernel
+def _next_of(table, cards, position, end):
+    """Draws the card at a position in a list of cards, or a random one from there to its end."""
+    if table["drawn"] >= table["stacked"]:
+        other = position + below(table, end - position)
+        card = cards[index(other)]
+        cards[index(other)] = cards[index(position)]
+        cards[index(position)] = card
+    table["drawn"] += 1
+    return np.int64(cards[index(position)])
 
 
 @kernel
@@ -74,17 +80,17 @@ def reshuffle(table, cards):
     given = np.int64(table["stacked"]) - table["deck"].shape[0]
     end = start
     while end < given and rest != 0:
-        card = np.uint64(again[index(end)])
-        if (rest >> card) & np.uint64(1) == 0:
-            card ^= np.uint64(1)  # the other copy looks the same
-        if (rest >> card) & np.uint64(1) == 0:
+        card = np.int64(again[index(end)])
+        if not in_cards(rest, card):
+            card ^= 1  # the other copy looks the same
+        if not in_cards(rest, card):
             table["stacked"] = table["deck"].shape[0] + end
             break
         again[index(end)] = card
-        rest &= ~(np.uint64(1) << card)
+        rest &= ~card_bit(card)
         end += 1
     for card in range(table["deck"].shape[0]):
-        if (rest >> np.uint64(card)) & np.uint64(1) != 0:
+        if in_cards(rest, card):
             again[index(end)] = card
             end += 1
     table["again_end"] = end
@@ -93,18 +99,10 @@ def reshuffle(table, cards):
 @kernel
 def draw_again(table):
     """Returns the next card, like `draw`; once the pack is used up, one of those reshuffled."""
-    size = table["deck"].shape[0]
-    if table["drawn"] < size:
+    position = np.int64(table["drawn"]) - table["deck"].shape[0]
+    if position < 0:
         return draw(table)
-    again = table["again"]
-    position = np.int64(table["drawn"]) - size
-    if table["drawn"] >= table["stacked"]:
-        other = position + below(table, np.int64(table["again_end"]) - position)
-        card = again[index(other)]
-        again[index(other)] = again[index(position)]
-        again[index(position)] = card
-    table["drawn"] += 1
-    return np.int64(again[index(position)])
+    return _next_of(table, table["again"], position, np.int64(table["again_end"]))
 
 
 @kernel

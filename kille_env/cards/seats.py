@@ -20,17 +20,6 @@ def has(seats, seat):
 
 
 @kernel
-def count(seats):
-    """How many seats are in a set."""
-    rest = np.uint32(seats)
-    number = 0
-    while rest != 0:
-        rest = np.uint32(rest & (rest - np.uint32(1)))
-        number += 1
-    return number
-
-
-@kernel
 def everybody(table):
     """The set of all seats of the table."""
     return np.uint32((np.uint32(1) << np.uint32(table["num_players"])) - np.uint32(1))

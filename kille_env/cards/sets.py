@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.jit import kernel
+from kille_env.core.jit import index, kernel
 
 _PAIRS, _FOURS, _EIGHTS = (
     np.uint64(word) for word in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
 )
 _ONE, _TWO = np.uint64(1), np.uint64(2)
+_PLACE = np.zeros(67, dtype=np.int64)  # where a single bit stands: 2 is a primitive root of 67
+for _card in range(64):
+    _PLACE[(1 << _card) % 67] = _card
 
 
 @kernel
@@ -39,6 +42,38 @@ def how_many(cards):
     groups += groups >> np.uint64(16)
     groups += groups >> np.uint64(32)
     return np.int64(groups & np.uint64(127))
+
+
+@kernel
+def lowest_card(cards):
+    """The lowest card of a set that is not empty."""
+    cards = np.uint64(cards)
+    return _PLACE[index((cards & (~cards + _ONE)) % np.uint64(67))]
+
+
+@kernel
+def without_lowest(cards):
+    """A set that is not empty, without its lowest card."""
+    cards = np.uint64(cards)
+    return cards & (cards - _ONE)
+
+
+@kernel
+def highest_card(cards):
+    """The highest card of a set that is not empty."""
+    rest = np.uint64(cards)
+    for shift in (1, 2, 4, 8, 16, 32):
+        rest |= rest >> np.uint64(shift)
+    return how_many(rest) - 1
+
+
+@kernel
+def nth_card(cards, number):
+    """A card of a set, counted from its lowest, which is number 0."""
+    rest = np.uint64(cards)
+    for _ in range(number):
+        rest = without_lowest(rest)
+    return lowest_card(rest)
 
 
 def members(word: Any) -> list[int]:

@@ -12,12 +12,20 @@ Nobody else can tell either which of a player's cards were dealt, and which came
 import numpy as np
 
 from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
-from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.cards.sets import (
+    card_bit,
+    highest_card,
+    how_many,
+    in_cards,
+    lowest_card,
+    nth_card,
+    without_lowest,
+)
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
-from kille_env.tricktaking.tricks import lowest_card, without_lowest
 
 NOTHING = np.uint64(0)
+NONE_SPARE = np.zeros(16, dtype=np.int8)
 _FOUR, _FOUR_BITS = np.uint64(4), np.uint64(15)
 _SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
 
@@ -59,7 +67,7 @@ def plan_hands(table, viewer, free, spare):
         table: The table.
         viewer: Who looks.
         free: The cards that may be in hidden hands, a set.
-        spare: By seat, four bits each: how many places of its hand may be filled otherwise.
+        spare: [P] how many places of each hand may be filled otherwise.
 
     Returns:
         The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
@@ -112,7 +120,7 @@ def _plan(table, viewer, free, spare, lowest, highest, upward):
             for other_place in range(place):
                 other = by_seat(order, other_place)
                 within = most_of(lowest, other) >= end if upward else most_of(highest, other) <= end
-                needed = how_many(hidden_hand(table, viewer, other)) - by_seat(spare, other)
+                needed = how_many(hidden_hand(table, viewer, other)) - spare[index(other)]
                 held += max(needed, 0) if within else 0
             side = _cards_from(end) if upward else ~_cards_from(end + 1)
             taken = max(taken, held - how_many(reach & side & ~may))
@@ -175,24 +183,6 @@ def try_hands(table, viewer, places, free, order, most, cards):
 
 
 @kernel
-def highest_card(cards):
-    """The highest card of a set that is not empty."""
-    rest = np.uint64(cards)
-    for shift in (1, 2, 4, 8, 16, 32):
-        rest |= rest >> np.uint64(shift)
-    return how_many(rest) - 1
-
-
-@kernel
-def nth_card(cards, number):
-    """A card of a set, counted from its lowest, which is number 0."""
-    rest = np.uint64(cards)
-    for _ in range(number):
-        rest = without_lowest(rest)
-    return lowest_card(rest)
-
-
-@kernel
 def not_in_hands(table, viewer, places):
     """Those of some places that are in no hidden hand."""
     for seat in range(np.int64(table["num_players"])):
@@ -212,7 +202,7 @@ def deal_hidden(table, viewer, unseen, cards):
         unseen: The cards that it has not seen, a set: all other hands, and what nobody holds.
         cards: Where it is written which card lies where card c lies now.
     """
-    order, most = plan_hands(table, viewer, unseen, NOTHING)
+    order, most = plan_hands(table, viewer, unseen, NONE_SPARE)
     done, free = False, NOTHING
     while not done:
         done, free = try_hands(table, viewer, unseen, unseen, order, most, cards)

@@ -4,11 +4,12 @@ import numpy as np
 
 from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
 from kille_env.cards.seats import relative
+from kille_env.cards.sets import lowest_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part
 from kille_env.core.table import OVER
 from kille_env.tricktaking.pots import deals_left
-from kille_env.tricktaking.tricks import HAND, TYPES, lowest_card, seen, without_lowest
+from kille_env.tricktaking.tricks import HAND, TYPES, seen
 
 _ONE, _THREE = np.uint64(1), np.uint64(3)
 

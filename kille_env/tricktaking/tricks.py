@@ -15,7 +15,7 @@ import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK, draw, take_pack
 from kille_env.cards.seats import seat_left_of
-from kille_env.cards.sets import card_bit, how_many
+from kille_env.cards.sets import card_bit, how_many, lowest_card, without_lowest
 from kille_env.core.jit import index, kernel
 
 TYPES = len(KILLE_PACK.codes)
@@ -28,9 +28,6 @@ _SUBSETS = [slots for n in range(HAND + 1) for slots in combinations(range(HAND)
 SLOTS = np.array([sum(1 << slot for slot in slots) for slots in _SUBSETS], dtype=np.int64)
 """Discards as sets of slots: bit i is the i-th lowest card. Fewer cards come first."""
 SIZES = np.array([len(slots) for slots in _SUBSETS], dtype=np.int64)
-_PLACE = np.zeros(53, dtype=np.int64)  # where a single bit stands: 2 is a primitive root of 53
-for _card in range(KILLE_PACK.size):
-    _PLACE[(1 << _card) % 53] = _card
 _FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
 WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
 _ONE = np.uint64(1)
@@ -75,20 +72,6 @@ def discard_fields(max_players: int) -> list[tuple]:
 
 
 # Sets of cards
-
-
-@kernel
-def lowest_card(cards):
-    """The lowest card of a set that is not empty."""
-    cards = np.uint64(cards)
-    return _PLACE[index((cards & (~cards + _ONE)) % np.uint64(53))]
-
-
-@kernel
-def without_lowest(cards):
-    """A set that is not empty without its lowest card."""
-    cards = np.uint64(cards)
-    return cards & (cards - _ONE)
 
 
 @kernel

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from kille_env.cards.pack import Kind
-from kille_env.cards.seats import bit, count, everybody, has, next_seat, seat_left_of
-from kille_env.cards.sets import card_bit, members
+from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit, how_many, members
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Rules
 from kille_env.games.byteskille.table import (
@@ -86,7 +86,7 @@ def go_out(table, rules, out):
 @kernel
 def _pay_single_deal(table, rules):
     """Each seat that is out pays the stake; those who stay share it equally."""
-    losers, winners = count(table["out"]), count(table["left"])
+    losers, winners = how_many(table["out"]), how_many(table["left"])
     if losers == 0:
         return
     share = rules["stake"] * losers / winners
@@ -111,7 +111,7 @@ def _open_buying_in(table, rules):
     table["opening_pot"] = table["pot"]
     table["to_buy"] = 0
     table["occasion"] = Occasion.NONE
-    left = count(table["left"])
+    left = how_many(table["left"])
     all_out = np.uint32(everybody(table) & ~table["in_pot"])
     way = rules["reentry"]
     if table["out"] == 0 or way == Reentry.NONE:
@@ -188,7 +188,7 @@ def buy_or_decline(table, rules, seat, action):
 def _finish_deal(table, rules):
     """Pays out a pot that is won and names the next dealer."""
     table["shown_pot"] = table["pot"]
-    if count(table["in_pot"]) == 1:
+    if how_many(table["in_pot"]) == 1:
         winner = seat_left_of(table, table["dealer"], table["in_pot"])
         table["reward"][winner] += table["pot"]
         table["pot"] = 0
@@ -213,11 +213,11 @@ def _next_hand(table, rules):
         table["seat"] = -1
         return
     if table["pot"] > 0:
-        share = np.int64(table["pot"]) // count(table["in_pot"])
+        share = np.int64(table["pot"]) // how_many(table["in_pot"])
         for seat in range(table["num_players"]):
             if has(table["in_pot"], seat):
                 table["reward"][seat] += share
-        table["left_on_table"] = table["pot"] - share * count(table["in_pot"])
+        table["left_on_table"] = table["pot"] - share * how_many(table["in_pot"])
         table["pot"] = 0
     _end_match(table, True)
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kille_env.cards.seats import count, has
+from kille_env.cards.seats import has
+from kille_env.cards.sets import how_many
 from kille_env.core.jit import kernel
 from kille_env.games.femkortskille.table import End
 from kille_env.tricktaking.pots import pay_out, settle
@@ -29,7 +30,7 @@ def end_in_play(table, rules):
     winner, pot = np.int64(table["holder"]), table["pot"]
     for seat in range(table["num_players"]):
         pay_out(table, seat, -pot * has(table["knockers"], seat))
-    pay_out(table, winner, pot * count(table["knockers"]))
+    pay_out(table, winner, pot * how_many(table["knockers"]))
     table["end"] = End.PLAYED
     table["winner"] = winner
     settle(table, rules)

@@ -14,8 +14,8 @@ lie are equally likely.
 import numpy as np
 
 from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
-from kille_env.cards.seats import bit, count, has, seat_left_of
-from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.cards.seats import seat_left_of
+from kille_env.cards.sets import card_bit, how_many, in_cards, lowest_card, nth_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 from kille_env.tricktaking.hidden import (
@@ -24,7 +24,6 @@ from kille_env.tricktaking.hidden import (
     deal_hidden,
     most_of,
     not_in_hands,
-    nth_card,
     one_of_seat,
     plan_hands,
     relabel_discards,
@@ -33,7 +32,7 @@ from kille_env.tricktaking.hidden import (
     some_cards,
     try_hands,
 )
-from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK, lowest_card, without_lowest
+from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK
 
 _FINE = 1 << 32  # in how many steps chances are drawn
 
@@ -98,51 +97,16 @@ def _undrawn_again(table):
     return cards
 
 
-# Who has drawn from what: the numbers of discards tell it to everybody
-
-
-@kernel
-def _sources(table):
-    """Returns how many cards each seat has drawn from the pack and from either new talon.
-
-    A word each, four bits a seat; the fourth says which new talon, 1 or 2, each one's discards have
-    become, 0 none. There are no more than two.
-    """
-    from_pack, from_first, from_second, talon_of = NOTHING, NOTHING, NOTHING, NOTHING
-    players, talons, waiting = np.uint32(table["in_play"]), 0, np.uint32(0)
-    left = table["deck"].shape[0] - HAND * count(players)
-    seat = np.int64(table["dealer"])
-    for _ in range(count(players)):
-        seat = np.int64(seat_left_of(table, seat, players))
-        for _ in range(max(0, np.int64(table["exchanged"][index(seat)]))):
-            if left == 0:
-                talons += 1
-                for other in range(np.int64(table["num_players"])):
-                    if has(waiting, other):
-                        talon_of |= one_of_seat(other) * np.uint64(talons)
-                        left += np.int64(table["exchanged"][index(other)])
-                waiting = np.uint32(0)
-            left -= 1
-            one = one_of_seat(seat)
-            from_pack += one if talons == 0 else NOTHING
-            from_first += one if talons == 1 else NOTHING
-            from_second += one if talons == 2 else NOTHING
-        waiting |= bit(seat) if table["exchanged"][index(seat)] > 0 else np.uint32(0)
-    return from_pack, from_first, from_second, talon_of
-
-
 # Where the cards lie, if the viewer's own discards are among them
 
 
 @kernel
 def _deal_after_shuffle(table, viewer, mine, cards):
     """Deals the cards that a seat does not see, its own discards `mine` among them."""
-    _, from_first, from_second, talon_of = _sources(table)
-    first = by_seat(talon_of, viewer) == 1
-    drawn = from_first if first else from_second
+    talon = table["talon_of"][index(viewer)]
+    drawn = table["drawn_from"][index(talon)]
     # The first new talon is used up where there is a second one.
-    last = first == (from_second == 0)
-    undrawn = _undrawn_again(table) if last else NOTHING
+    undrawn = _undrawn_again(table) if talon == table["talons"] else NOTHING
     hidden = WHOLE_PACK & ~_open_to(table, viewer)
     unclear, taken = _read_open_cards(table, viewer, mine)
     order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn)
@@ -238,7 +202,7 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick
         copies: The open cards that may be it.
         places: The hidden places that are left.
         undrawn: Those in the talon.
-        drawn: By seat, how many cards it has drawn from that talon.
+        drawn: [P] how many cards each seat has drawn from that talon.
         taken: By seat, how many of these have been found.
         most: From `plan_hands`.
         pick: A random number, less than the largest possible sum.
@@ -250,7 +214,7 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick
     both_open = copies & (copies - np.uint64(copies != 0)) != 0
     for seat in range(np.int64(table["num_players"])):
         found = by_seat(taken, seat)
-        chance = (by_seat(drawn, seat) - found) / (HAND - found) if found < HAND else 0.0
+        chance = (drawn[index(seat)] - found) / (HAND - found) if found < HAND else 0.0
         if seat == viewer or chance <= 0.0:
             continue
         rest = copies & _held_by(table, seat)
@@ -282,22 +246,22 @@ def _share_after_shuffle(table, viewer, mine):
         viewer: Who knows what it was dealt, discarded and drew.
         mine: The places where its discards are, if they were shuffled in, a set.
     """
-    from_pack, from_first, from_second, talon_of = _sources(table)
-    in_first = by_seat(talon_of, viewer) == 1
+    drawn_from = table["drawn_from"]
+    own_first = mine if table["talon_of"][index(viewer)] == 1 else NOTHING
+    own_second = mine & ~own_first
     players = np.uint32(table["in_play"])
     first, second = NOTHING, NOTHING
-    position, seat = HAND * count(players), np.int64(table["dealer"])
-    for _ in range(count(players)):
+    position, seat = HAND * how_many(players), np.int64(table["dealer"])
+    for _ in range(how_many(players)):
         seat = np.int64(seat_left_of(table, seat, players))
         if table["exchanged"][index(seat)] == NOT_YET:
             break
         held = np.uint64(table["drawn_cards"][index(seat)])
         if seat != viewer:
             held = _held_by(table, seat)
-        own_first, own_second = (mine, NOTHING) if in_first else (NOTHING, mine)
-        one = _some_with(table, held & ~own_second, own_first, by_seat(from_first, seat))
-        other = _some_with(table, held & ~one, own_second, by_seat(from_second, seat))
-        pack = some_cards(table, held & ~one & ~other, by_seat(from_pack, seat))
+        one = _some_with(table, held & ~own_second, own_first, drawn_from[1, index(seat)])
+        other = _some_with(table, held & ~one, own_second, drawn_from[2, index(seat)])
+        pack = some_cards(table, held & ~one & ~other, drawn_from[0, index(seat)])
         table["drawn_cards"][index(seat)] = one | other | pack
         first |= one
         second |= other
@@ -305,10 +269,10 @@ def _share_after_shuffle(table, viewer, mine):
         position = _lay(table, one, position)
         position = _lay(table, other, position)
     rest = _undrawn_again(table)
-    first |= rest if from_second == 0 else NOTHING
-    second |= rest if from_second != 0 else NOTHING
+    first |= rest if table["talons"] == 1 else NOTHING
+    second |= rest if table["talons"] == 2 else NOTHING
     table["shuffled_in"] = first | second
-    _share_discards(table, viewer, mine, first, second, talon_of)
+    _share_discards(table, viewer, mine, first, second)
 
 
 @kernel
@@ -333,15 +297,15 @@ def _lay(table, cards, position):
 
 
 @kernel
-def _share_discards(table, viewer, mine, first, second, talon_of):
+def _share_discards(table, viewer, mine, first, second):
     """Draws who had discarded the cards of the new talons, and so what everybody was dealt."""
     first &= ~mine
     second &= ~mine
     players = np.uint32(table["in_play"])
-    number, seat = count(players), np.int64(table["dealer"])
+    number, seat = how_many(players), np.int64(table["dealer"])
     for place in range(number):
         seat = np.int64(seat_left_of(table, seat, players))
-        thrown, talon = np.uint64(table["discarded"][index(seat)]), by_seat(talon_of, seat)
+        thrown, talon = np.uint64(table["discarded"][index(seat)]), table["talon_of"][index(seat)]
         if talon != 0:
             rest = first if talon == 1 else second
             thrown = mine if seat == viewer else some_cards(table, rest, how_many(thrown))

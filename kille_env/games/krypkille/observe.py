@@ -9,7 +9,7 @@ import numpy as np
 from kille_env.cards.features import digits, one_seat, put, seat_set, start
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.seats import has, relative
-from kille_env.cards.sets import how_many
+from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
 from kille_env.games.krypkille.table import TRICKS, Phase
@@ -24,7 +24,7 @@ from kille_env.tricktaking.observe import (
     write_played,
     write_slots,
 )
-from kille_env.tricktaking.tricks import HAND, TYPES, WHOLE_PACK, cards_below, lowest_card
+from kille_env.tricktaking.tricks import HAND, TYPES, WHOLE_PACK, cards_below
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size

@@ -4,7 +4,7 @@ import numpy as np
 
 from kille_env.cards.pack import draw_again, reshuffle, talon_left
 from kille_env.cards.seats import bit, has, seat_left_of
-from kille_env.cards.sets import card_bit
+from kille_env.cards.sets import card_bit, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.krypkille.settle import settle, still_in
@@ -17,7 +17,6 @@ from kille_env.tricktaking.tricks import (
     clear_tricks,
     deal_hands,
     lead_from,
-    lowest_card,
     play_to_trick,
     playable,
     throw_away,
@@ -47,6 +46,9 @@ def _clear_deal(table):
     table["passed"] = 0
     table["again_end"] = 0
     table["shuffled_in"] = 0
+    table["talons"] = 0
+    table["talon_of"][:] = 0
+    table["drawn_from"][:] = 0
 
 
 @kernel
@@ -107,6 +109,7 @@ def _discard(table, seat, number):
     for _ in range(throw_away(table, seat, number)):
         if talon_left(table) == 0:
             _shuffle_discards(table, seat)
+        table["drawn_from"][index(table["talons"]), index(seat)] += 1
         table["drawn_cards"][seat] |= card_bit(draw_again(table))
     table["hand"][seat] |= table["drawn_cards"][seat]
     forehand = seat_left_of(table, table["dealer"], table["in_play"])
@@ -121,10 +124,11 @@ def _discard(table, seat, number):
 def _shuffle_discards(table, seat):
     """What others have discarded so far, and nobody has drawn again, is the new talon (D-R03)."""
     cards = np.uint64(0)
+    table["talons"] += 1
     for other in range(table["num_players"]):
-        if other != seat:
+        if (other != seat) & (table["exchanged"][other] > 0) & (table["talon_of"][other] == 0):
+            table["talon_of"][other] = table["talons"]
             cards |= table["discarded"][other]
-    cards &= ~np.uint64(table["shuffled_in"])
     reshuffle(table, cards)
     table["shuffled_in"] |= cards
 

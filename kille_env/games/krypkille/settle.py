@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from kille_env.cards.pack import Kind
-from kille_env.cards.seats import bit, count, has, seat_left_of
+from kille_env.cards.seats import bit, has, seat_left_of
+from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Rules
 from kille_env.games.krypkille.table import FIRST_WORTH, Phase, Worth
-from kille_env.tricktaking.tricks import TYPES, lowest_card
 
 
 @kernel
@@ -35,9 +35,10 @@ def settle(table, rules):
     if rules["episode"] == SINGLE_DEAL:
         for seat in range(table["num_players"]):
             table["reward"][index(seat)] -= table["points"][index(seat)]
-    elif count(players) < 2:
+    elif how_many(players) < 2:
         # "The last remaining is the winner."
-        table["winners"] = players if players != 0 else _lowest_total(table)
+        # If all have reached the limit, the lowest total wins (D-R04).
+        table["winners"] = players if players != 0 else _lowest(table, table["in_play"], True)
         _share(table, table["winners"])
     elif table["deals"] >= rules["max_deals"]:
         table["truncated"] = True
@@ -51,7 +52,7 @@ def settle(table, rules):
 def _write_points(table, rules):
     """Reads the table of outcomes, every number of which is a switch (D-R01)."""
     players, declarer = np.uint32(table["in_play"]), np.int64(table["declarer"])
-    holders = _holders_of_lowest(table, players)
+    holders = _lowest(table, players, False)
     if declarer < 0:
         _charge(table, rules, holders, rules["allpass_lowest"], False)
         _charge(table, rules, players & ~holders, rules["allpass_others"], False)
@@ -73,15 +74,16 @@ def _write_points(table, rules):
 
 
 @kernel
-def _holders_of_lowest(table, players):
-    """Who has the lowest last card, by rank: one seat, or the two that hold equal ones."""
-    lowest, holders = TYPES, np.uint32(0)
+def _lowest(table, players, total):
+    """Which of some players have the lowest total, or else the lowest last card, by rank."""
+    lowest, holders = np.int64(0), np.uint32(0)
     for seat in range(np.int64(table["num_players"])):
         if has(players, seat):
             rank = lowest_card(table["hand"][index(seat)]) >> 1
-            if rank < lowest:
-                lowest, holders = rank, np.uint32(0)
-            if rank == lowest:
+            value = np.int64(table["scores"][index(seat)]) if total else rank
+            if holders == 0 or value < lowest:
+                lowest, holders = value, np.uint32(0)
+            if value == lowest:
                 holders |= bit(seat)
     return holders
 
@@ -99,23 +101,9 @@ def _charge(table, rules, seats, points, worth):
 
 
 @kernel
-def _lowest_total(table):
-    """Who has the lowest total of those who were in until now (D-R04)."""
-    lowest, seats = np.int64(0), np.uint32(0)
-    for seat in range(np.int64(table["num_players"])):
-        if has(table["in_play"], seat):
-            score = np.int64(table["scores"][index(seat)])
-            if seats == 0 or score < lowest:
-                lowest, seats = score, np.uint32(0)
-            if score == lowest:
-                seats |= bit(seat)
-    return seats
-
-
-@kernel
 def _share(table, seats):
     """These seats share the 1 of the match."""
-    share = 1.0 / count(seats)
+    share = 1.0 / how_many(seats)
     for seat in range(table["num_players"]):
         if has(seats, seat):
             table["reward"][index(seat)] += share
@@ -127,7 +115,10 @@ def retired(table: Any, rules: Rules) -> list[int]:
     Between deals a seat that has just gone out with all the others may still share the win, but
     then the match is over.
     """
-    if table["phase"] == Phase.OVER:
-        return []
+    return [] if table["phase"] == Phase.OVER else who_is_out(table, rules)
+
+
+def who_is_out(table: Any, rules: Rules) -> list[int]:
+    """Returns the seats whose points have reached the limit."""
     limit = rules.number("limit")
     return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]

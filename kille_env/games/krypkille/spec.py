@@ -1,5 +1,7 @@
 """The facts about Krypkille: its switches and presets, and its `SPEC`."""
 
+from typing import Any
+
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.krypkille.observe import (
@@ -21,6 +23,17 @@ from kille_env.games.krypkille.table import (
 from kille_env.games.krypkille.text import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.tricks import HAND
 
+
+def _points(name: str, meaning: str, default: Any = 0) -> Switch:
+    """A number of the table of outcomes."""
+    return Switch(name, meaning, default, decision="D-R01")
+
+
+def _worth(name: str, meaning: str, default: Any = "denomination") -> Switch:
+    """What a card scores, in the table of outcomes."""
+    return Switch(name, meaning, default, member_names(Worth), decision="D-R01")
+
+
 SWITCHES = (
     Switch(
         "max_discards",
@@ -37,42 +50,22 @@ SWITCHES = (
         member_names(TalonShortage),
         decision="D-R03",
     ),
-    Switch("right_declarer", "points of a declarer who has the lowest card", 0, decision="D-R01"),
-    Switch(
-        "right_others",
-        "what the others then score for their cards",
-        "denomination",
-        member_names(Worth),
-        decision="D-R01",
-    ),
-    Switch(
+    _points("right_declarer", "points of a declarer who has the lowest card"),
+    _worth("right_others", "what the others then score for their cards"),
+    _worth(
         "wrong_declarer_base",
         "what a declarer who is wrong scores for the last card",
         {"reconstructed": "denomination", "blog2010": "zero"},
-        member_names(Worth),
-        decision="D-R01",
     ),
-    Switch("wrong_declarer_extra", "points on top of that", 10, decision="D-R01"),
-    Switch(
-        "wrong_lowest",
-        "points of each of the others who then has the lowest card",
-        0,
-        decision="D-R01",
-    ),
-    Switch(
-        "wrong_others",
-        "what the rest then score for their cards",
-        "denomination",
-        member_names(Worth),
-        decision="D-R01",
-    ),
-    Switch(
+    _points("wrong_declarer_extra", "points on top of that", 10),
+    _points("wrong_lowest", "points of each of the others who then has the lowest card"),
+    _worth("wrong_others", "what the rest then score for their cards"),
+    _points(
         "allpass_lowest",
         "points of everybody with the lowest card when all have passed",
         {"reconstructed": 10, "blog2010": 0},
-        decision="D-R01",
     ),
-    Switch("allpass_others", "points of the others then", 0, decision="D-R01"),
+    _points("allpass_others", "points of the others then"),
     Switch(
         "tie_beats_declarer",
         "a declarer with whose card another is equal is wrong, else right",
@@ -80,11 +73,8 @@ SWITCHES = (
         (False, True),
         decision="D-R05",
     ),
-    Switch(
-        "kille_denomination",
-        "denomination of the kille",
-        {"reconstructed": 50, "blog2010": 18},
-        decision="D-R01",
+    _points(
+        "kille_denomination", "denomination of the kille", {"reconstructed": 50, "blog2010": 18}
     ),
     Switch("limit", "points with which a player is out", 50, minimum=1, decision="D-R09"),
     Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),

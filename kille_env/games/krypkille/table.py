@@ -54,6 +54,13 @@ TABLE = table_dtype(
         ("declarer", np.int8),
         ("passed", np.uint32),  # who has passed
         ("shuffled_in", np.uint64),  # discards that have become talon again
+        ("talons", np.int8),  # how many new talons they have become, two at most
+        ("talon_of", np.int8, (MAX_PLAYERS,)),  # by seat: which of them its discards are in, 0 none
+        (
+            "drawn_from",
+            np.int8,
+            (3, MAX_PLAYERS),
+        ),  # cards from the pack and each new one
         *trick_fields(MAX_PLAYERS, TRICKS),
         *discard_fields(MAX_PLAYERS),
     ],

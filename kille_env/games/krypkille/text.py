@@ -10,6 +10,7 @@ from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
 from kille_env.core.text import columns, counted, listed
 from kille_env.errors import RulesError
+from kille_env.games.krypkille.settle import who_is_out
 from kille_env.games.krypkille.table import ACTIONS, TRICKS, Phase
 from kille_env.tricktaking import text as tricks
 from kille_env.tricktaking.tricks import HAND
@@ -50,7 +51,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "last": [tricks.codes_of(table["hand"][s])[0] if s in played else None for s in seats],
         "points": [int(table["points"][s]) if s in played else None for s in seats],
         "scores": [int(table["scores"][s]) for s in seats],
-        "out": _out(table, rules),
+        "out": who_is_out(table, rules),
         "next_dealer": seat_or_none(table["next_dealer"]),
         "winner": members(table["winners"]),
     }
@@ -58,11 +59,6 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
 
 def _code(card: Any) -> str | None:
     return KILLE_PACK.code(card) if card >= 0 else None
-
-
-def _out(table: Any, rules: Rules) -> list[int]:
-    limit = rules.number("limit")
-    return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]
 
 
 # Texts of actions, and how a match starts
@@ -111,7 +107,7 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
 
 
 def _deeds(table: Any, rules: Rules, seat: int) -> list[str]:
-    deeds = ["is out"] if seat in _out(table, rules) else []
+    deeds = ["is out"] if seat in who_is_out(table, rules) else []
     if table["exchanged"][seat] >= 0:
         deeds.append(f"discarded {int(table['exchanged'][seat])}")
     if seat in members(table["passed"]):
@@ -174,7 +170,7 @@ def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list
             for s in seats
         ]
     )
-    out = [who[s] for s in _out(after, rules) if s in seats]
+    out = [who[s] for s in who_is_out(after, rules) if s in seats]
     if rules["episode"] == "match" and out:
         lines.append(f"{listed(out)} {'is' if len(out) == 1 else 'are'} out.")
     if after["phase"] != Phase.OVER or rules["episode"] == "deal":
