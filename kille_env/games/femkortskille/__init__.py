@@ -2,10 +2,6 @@
 
 Source: an encyclopedia's rules, the end of which is cut off. Where they are silent, a switch or a
 documented default decides; the numbers D-F01 to D-F12 are explained on the game's page.
-
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, what a
-seat deems possible in `determinize`, the texts in `text`; what trick games share is in
-`kille_env.tricktaking`.
 """
 
 from kille_env.games.femkortskille.determinize import relabel, resample

@@ -7,9 +7,6 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
 
 - A player who cannot discard anything (`max_discards` 0, or `talon_shortage: cap`) is asked all the
   same, with one answer.
-
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the texts
-in `text`; what other trick games share is in `kille_env.tricktaking.tricks`.
 """
 
 from kille_env.games.krypkille.determinize import relabel, resample

@@ -6,9 +6,6 @@ them:
 
 - A forehand who may not fold is still asked, with one answer.
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
-
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, the texts
-in `text`; what other trick games share is in `kille_env.tricktaking`.
 """
 
 from kille_env.games.kungsholmskille.determinize import relabel, resample

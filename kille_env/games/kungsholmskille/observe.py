@@ -1,7 +1,6 @@
 """What a seat of Kungsholmskille sees: the compact observation, the information state, everything.
 
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
-The layouts below say what each part means; the page of the game is made from them.
 """
 
 import numpy as np

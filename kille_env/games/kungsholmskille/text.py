@@ -24,17 +24,7 @@ NOTES = (
     "A player who cannot head a trick plays their lowest card.",
     *tricks.CARD_NOTES,
 )
-RESULT_KEYS = (
-    "kind",
-    "shower",
-    "winner",
-    "pot",
-    "tricks",
-    "last",
-    "owed",
-    "chips",
-    "next_dealer",
-)
+RESULT_KEYS = ("kind", "shower", "winner", "pot", "tricks", "last", "owed", "chips", "next_dealer")
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
