@@ -26,23 +26,22 @@ from kille_env.core.rng import below
 
 NOTHING = np.uint64(0)
 NONE_SPARE = np.zeros(16, dtype=np.int8)
-_FOUR, _FOUR_BITS = np.uint64(4), np.uint64(15)
 _SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
 
 
-# Small numbers by seat, four bits each in a word
+# Small numbers by seat, six bits each in a word
 
 
 @kernel
 def by_seat(word, seat):
     """The number of a seat."""
-    return np.int64((np.uint64(word) >> (_FOUR * np.uint64(seat))) & _FOUR_BITS)
+    return np.int64((np.uint64(word) >> (_SIX * np.uint64(seat))) & _SIX_BITS)
 
 
 @kernel
 def one_of_seat(seat):
     """A one for a seat, to be added."""
-    return np.uint64(1) << (_FOUR * np.uint64(seat))
+    return np.uint64(1) << (_SIX * np.uint64(seat))
 
 
 # Hands
@@ -70,16 +69,15 @@ def plan_hands(table, viewer, free, spare):
         spare: [P] how many places of each hand may be filled otherwise.
 
     Returns:
-        The seats, four bits each from the lowest up, those without hidden cards last; and by seat,
-        six bits each, the number of cards.
+        The seats, six bits each from the lowest up, those without hidden cards last; and by seat
+        the number of cards.
     """
     lowest, highest = NOTHING, NOTHING
-    for place in range(np.int64(table["num_players"])):
-        seat = np.uint64(place)
-        may = free & ~np.uint64(table["excluded"][index(place)])
-        if (hidden_hand(table, viewer, place) != 0) & (may != 0):
-            lowest |= np.uint64(lowest_card(may)) << (_SIX * seat)
-            highest |= np.uint64(highest_card(may)) << (_SIX * seat)
+    for seat in range(np.int64(table["num_players"])):
+        may = free & ~np.uint64(table["excluded"][index(seat)])
+        if (hidden_hand(table, viewer, seat) != 0) & (may != 0):
+            lowest |= one_of_seat(seat) * np.uint64(lowest_card(may))
+            highest |= one_of_seat(seat) * np.uint64(highest_card(may))
     best, order, most = np.inf, NOTHING, NOTHING
     for direction in range(2):
         upward = direction == 0
@@ -93,15 +91,14 @@ def plan_hands(table, viewer, free, spare):
 def _plan(table, viewer, free, spare, lowest, highest, upward):
     """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
 
-    `lowest` and `highest` say, by seat, six bits each, which cards a seat can hold; `upward` plans
-    go by the highest one.
+    `lowest` and `highest` say by seat which cards it can hold; `upward` plans go by the highest.
     """
     num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
     last, reach, ways = np.int64(-1), NOTHING, 1.0
     for place in range(num_players):
         following = np.int64(1) << 30
         for seat in range(num_players):
-            low, high = most_of(lowest, seat), most_of(highest, seat)
+            low, high = by_seat(lowest, seat), by_seat(highest, seat)
             rank = (high << 6 | (63 - low)) if upward else ((63 - low) << 6 | high)
             none = hidden_hand(table, viewer, seat) == 0
             rank = (rank << 4 | seat) + (np.int64(none) << 20)
@@ -115,17 +112,17 @@ def _plan(table, viewer, free, spare, lowest, highest, upward):
         # as there are such cards; the rest of them must lie here.
         taken = np.int64(0)
         for before in range(place):
-            end = most_of(lowest if upward else highest, by_seat(order, before))
+            end = by_seat(lowest if upward else highest, by_seat(order, before))
             held = np.int64(0)
             for other_place in range(place):
                 other = by_seat(order, other_place)
-                within = most_of(lowest, other) >= end if upward else most_of(highest, other) <= end
+                within = by_seat(lowest, other) >= end if upward else by_seat(highest, other) <= end
                 needed = how_many(hidden_hand(table, viewer, other)) - spare[index(other)]
                 held += max(needed, 0) if within else 0
             side = _cards_from(end) if upward else ~_cards_from(end + 1)
             taken = max(taken, held - how_many(reach & side & ~may))
         number = max(how_many(may) - taken, hand)
-        most |= np.uint64(number) << (_SIX * np.uint64(seat))
+        most |= one_of_seat(seat) * np.uint64(number)
         for card in range(hand):
             ways *= number - card
         reach |= may if hand > 0 else NOTHING
@@ -136,12 +133,6 @@ def _plan(table, viewer, free, spare, lowest, highest, upward):
 def _cards_from(card):
     """All cards from one on."""
     return ~(card_bit(card) - np.uint64(1))
-
-
-@kernel
-def most_of(most, seat):
-    """How many cards a hand can choose from, as `plan_hands` has written it."""
-    return np.int64((most >> (_SIX * np.uint64(seat))) & _SIX_BITS)
 
 
 @kernel
@@ -167,7 +158,7 @@ def try_hands(table, viewer, places, free, order, most, cards):
         seat = by_seat(order, place)
         here = hidden_hand(table, viewer, seat) & places
         choice = free & ~np.uint64(table["excluded"][index(seat)])
-        at_most, number = most_of(most, seat), how_many(choice)
+        at_most, number = by_seat(most, seat), how_many(choice)
         while here != 0:
             skipped = below(table, at_most)
             if skipped >= number:

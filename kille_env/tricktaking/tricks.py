@@ -81,12 +81,6 @@ def cards_below(kind):
 
 
 @kernel
-def heading(cards, rank):
-    """The cards of a set that head a rank: as high or higher; all of them for `NO_RANK`."""
-    return np.uint64(cards) & (WHOLE_PACK << np.uint64(2 * max(rank, 0)))
-
-
-@kernel
 def lowest_of(cards):
     """The lowest card of a set, and its double where that is in the set."""
     cards = np.uint64(cards)
@@ -216,7 +210,7 @@ def playable(table, hand, heads_lowest, creeps_lowest):
         creeps_lowest: Whether who cannot has to play the lowest card.
     """
     highest = np.int64(table["highest"])
-    able = heading(hand, highest)
+    able = hand & (WHOLE_PACK << np.uint64(2 * max(highest, 0)))
     if able == 0:
         return lowest_of(hand) if creeps_lowest & (hand != 0) else hand
     return lowest_of(able) if heads_lowest & (highest >= 0) else able

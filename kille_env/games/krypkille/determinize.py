@@ -22,7 +22,6 @@ from kille_env.tricktaking.hidden import (
     NOTHING,
     by_seat,
     deal_hidden,
-    most_of,
     not_in_hands,
     one_of_seat,
     plan_hands,
@@ -225,7 +224,7 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick
         here = np.uint64(table["hand"][index(seat)]) & places
         if here != 0 and not in_cards(table["excluded"][index(seat)], card) and not both_open:
             number = how_many(here)
-            total += chance * number / (most_of(most, seat) - number + 1)
+            total += chance * number / (by_seat(most, seat) - number + 1)
             place = lowest_card(here) if place < 0 and pick < total else place
     left = undrawn & places
     if left != 0 and not both_open:
