@@ -32,7 +32,7 @@ def shared_parts(p: int, tricks: int, most: int, *names: str) -> tuple[Part, ...
         Part("deals_left", 8, "deals until the match ends or is cut off, at most 255, binary"),
         Part("dealer", p, "is the dealer"),
         Part("to_act", p, "is to act"),
-        Part("exchanged", p, "0 not yet, else 1 more than its number of discards", most + 1),
+        Part("exchanged", p, "0 has not exchanged yet, else 1 more than it discarded", most + 1),
         Part("leads", p, "led to this trick"),
         Part("holds", p, "has the highest card of this trick so far"),
         Part("on_table", p, f"its card in this trick: {code}", TYPES),

@@ -53,11 +53,7 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
         ("lead", np.int8, (tricks,)),  # who led to each trick
         ("won", np.int8, (tricks,)),  # who won it
         ("played", np.int8, (tricks, max_players)),  # the card that each played to it
-        (
-            "at_least",
-            np.int8,
-            (max_players,),
-        ),  # as everybody knows: no card is lower ...
+        ("at_least", np.int8, (max_players,)),  # everybody knows: no card is lower ...
         ("below", np.int8, (max_players,)),  # ... and all are lower than this type
         ("excluded", np.uint64, (max_players,)),  # by seat: cards that everybody knows it lacks
     ]
