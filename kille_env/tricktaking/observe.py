@@ -14,13 +14,13 @@ from kille_env.tricktaking.tricks import HAND, TYPES, seen
 _ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
-def shared_parts(p: int, tricks: int, most: int, *names: str) -> tuple[Part, ...]:
+def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...]:
     """Returns some of the parts that trick games have in common, in the order of their names.
 
     Args:
-        p: Seats.
         tricks: Tricks in a deal.
         most: How many cards may be exchanged.
+        p: Seats.
         *names: Names of parts.
     """
     code = "1 blaren to 21 kille, 0 none"

@@ -3,6 +3,8 @@
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 """
 
+from functools import partial
+
 import numpy as np
 
 from kille_env.cards.features import digits, one_seat, put, seat_set, start
@@ -29,6 +31,7 @@ NUM_PHASES = 3
 PACK = KILLE_PACK.size
 FAR = 63  # points: more than any deal costs under the default rules
 DEALS = 15
+_shared = partial(shared_parts, TRICKS, HAND)
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
@@ -77,10 +80,6 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the full-information state."""
     return lay_out(*observation_parts(num_players), *_shared(num_players, "hands", "discards"))
-
-
-def _shared(p: int, *names: str) -> tuple[Part, ...]:
-    return shared_parts(p, TRICKS, HAND, *names)
 
 
 OBS = offsets(observation_parts)

@@ -3,6 +3,8 @@
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 """
 
+from functools import partial
+
 import numpy as np
 
 from kille_env.cards.features import digits, one_seat, put, start
@@ -20,6 +22,7 @@ from kille_env.tricktaking.observe import (
 )
 
 NUM_PHASES = 6
+_shared = partial(shared_parts, TRICKS, MOST_DISCARDS)
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
@@ -73,10 +76,6 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
     """Returns the layout of the full-information state."""
     return lay_out(*observation_parts(num_players), *_shared(num_players, "hands", "discards"))
-
-
-def _shared(p: int, *names: str) -> tuple[Part, ...]:
-    return shared_parts(p, TRICKS, MOST_DISCARDS, *names)
 
 
 OBS = offsets(observation_parts)

@@ -119,27 +119,32 @@ def apply(table, rules, action):
         if table["trick"] == TRICKS:
             table["phase"] = Phase.SHOW
     elif phase == Phase.BUD1:
-        _speak(table, rules, seat, action)
+        _speak(table, rules, table["said1"], seat, action != Action.BUD, table["forehand"])
+        if action == Action.KNOCK:
+            table["knocker"] = seat
+            table["phase"] = Phase.FOLD
     elif phase == Phase.FOLD:
         _stay_or_fold(table, rules, seat, action)
     elif phase == Phase.EXCHANGE:
         _exchange(table, seat, action - Action.DISCARD)
     elif phase == Phase.BUD2:
-        _speak_again(table, rules, seat, action)
+        _speak(table, rules, table["said2"], seat, action != Action.BUD, table["forehand"])
+        if action == Action.KNOCK:  # "så fort någon knackar, går man vidare"
+            table["phase"] = Phase.PLAY
+            lead_from(table, table["forehand"])
     else:
-        _show_or_not(table, rules, seat, action)
+        _speak(table, rules, table["showed"], seat, action != Action.BUD, table["won"][TRICKS - 1])
+        if action == Action.SHOW:
+            table["shower"] = seat
+            end_in_showing(table, rules)
 
 
 @kernel
-def _speak(table, rules, seat, action):
-    """Bud or knock, before the exchange."""
-    table["said1"][seat] = Said.CLAIMED if action == Action.KNOCK else Said.YIELDED
-    following = next_seat(table, seat)
-    table["seat"] = following
-    if action == Action.KNOCK:
-        table["knocker"] = seat
-        table["phase"] = Phase.FOLD
-    elif following == table["forehand"]:
+def _speak(table, rules, said, seat, claims, first):
+    """Bud, or knock or show; when all from the first one on have said bud, the deal ends."""
+    said[seat] = Said.CLAIMED if claims else Said.YIELDED
+    table["seat"] = seat_left_of(table, seat, table["in_play"])
+    if table["seat"] == first and not claims:
         end_in_bud_round(table, rules)
 
 
@@ -167,29 +172,3 @@ def _exchange(table, seat, discard):
     table["seat"] = seat_left_of(table, seat, table["in_play"])
     if table["seat"] == table["forehand"]:
         table["phase"] = Phase.BUD2
-
-
-@kernel
-def _speak_again(table, rules, seat, action):
-    """Bud or knock, after the exchange; "så fort någon knackar, går man vidare"."""
-    table["said2"][seat] = Said.CLAIMED if action == Action.KNOCK else Said.YIELDED
-    following = seat_left_of(table, seat, table["in_play"])
-    table["seat"] = following
-    if action == Action.KNOCK:
-        table["phase"] = Phase.PLAY
-        lead_from(table, table["forehand"])
-    elif following == table["forehand"]:
-        end_in_bud_round(table, rules)
-
-
-@kernel
-def _show_or_not(table, rules, seat, action):
-    """Bud or show, from the winner of the fourth trick."""
-    table["showed"][seat] = Said.CLAIMED if action == Action.SHOW else Said.YIELDED
-    following = seat_left_of(table, seat, table["in_play"])
-    table["seat"] = following
-    if action == Action.SHOW:
-        table["shower"] = seat
-        end_in_showing(table, rules)
-    elif following == table["won"][TRICKS - 1]:
-        end_in_bud_round(table, rules)
