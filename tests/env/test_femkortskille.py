@@ -5,9 +5,8 @@ Seat 0 is forehand, the last seat deals, unless said otherwise.
 
 import pytest
 
-from env.trick_tables import Table, differ, of, types
+from env.trick_tables import differ, of, types
 from env.trick_tables import play as play_game
-from kille_env.errors import RulesError
 from kille_env.games.femkortskille import SPEC
 
 FOUR = "L1 L5 L9 | L2 L6 L10 | L3 L7 L11 | L4 L8 L12"
@@ -314,11 +313,6 @@ def test_at_the_cap_the_match_is_cut_off_and_the_pot_shared():
     table.act("1 check, 2 check, 3 check, 0 check")
     assert (table.phase, bool(table.record["truncated"])) == ("over", True)
     assert table.returns == [0] * 4
-
-
-def test_a_match_has_one_beginning():
-    with pytest.raises(RulesError, match="one beginning"):
-        Table("femkortskille", 4, start={"pot": 6})
 
 
 def test_announced_rewards_are_met_at_their_ends():

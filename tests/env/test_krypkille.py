@@ -539,29 +539,6 @@ def test_a_first_dealer_who_is_out_is_skipped():  # D-R07
     assert table.batch.spec.phases[int(table.record["phase"])] == "discard"
 
 
-@pytest.mark.parametrize(
-    ("start", "text"),
-    [
-        ({"points": [1, 2]}, "no key 'points'"),
-        ({"scores": [1, 2]}, "3 whole numbers from 0"),
-        ({"scores": [1, 2, 3, 4]}, "3 whole numbers from 0"),
-        ({"scores": [1, -2, 3]}, "3 whole numbers from 0"),
-        ({"scores": [1, 2.0, 3]}, "3 whole numbers from 0"),
-        ({"scores": [1, True, 3]}, "3 whole numbers from 0"),
-        ({"scores": "123"}, "3 whole numbers from 0"),
-        ({"scores": 5}, "3 whole numbers from 0"),
-        ({"scores": [50, 51, 3]}, "at least two below the limit of 50"),
-    ],
-)
-def test_impossible_starts_are_refused_and_change_nothing(start, text):
-    batch = kille_env.make_batch("krypkille", 1, 3, seed=1)
-    batch.reset()
-    before = batch.save()
-    with pytest.raises(RulesError, match=text):
-        batch.reset(start=start)
-    assert batch.save() == before
-
-
 def test_the_limit_of_the_rules_decides_who_is_in_at_the_start():
     batch = kille_env.make_batch("krypkille", 1, 3, rules={"limit": 100}, restart=False)
     batch.reset(start={"scores": [99, 50, 100]})

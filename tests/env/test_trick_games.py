@@ -47,6 +47,39 @@ def test_cards_are_dealt_one_by_one_from_forehand(game, dealt):
     assert batch.seat[0] == 1  # forehand sits to the left of the dealer
 
 
+@pytest.mark.parametrize(
+    ("game", "start", "message"),
+    [
+        ("femkortskille", {"pot": 6}, "one beginning"),
+        ("kungsholmskille", {"pots": 6}, "no key 'pots'.*'pot'"),
+        ("kungsholmskille", {"pot": -1}, "'pot' of the start is -1; expected a whole number"),
+        ("kungsholmskille", {"pot": True}, "'pot' of the start is True"),
+        ("kungsholmskille", {"pot": 1.5}, "'pot' of the start is 1.5"),
+        ("kungsholmskille", {"pot": None}, "'pot' of the start is None"),
+        ("kungsholmskille", {"pot": 2 * 10**9}, "is 2000000000; .* from 0 to 1000000000"),
+        ("kungsholmskille", {"owed": [1, 1]}, "'owed' of the start is .*; expected 3 whole"),
+        ("kungsholmskille", {"owed": [1, 1, -1]}, "3 whole numbers from 0"),
+        ("kungsholmskille", {"owed": 2}, "3 whole numbers from 0"),
+        ("krypkille", {"points": [1, 2]}, "no key 'points'"),
+        ("krypkille", {"scores": [1, 2]}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": [1, 2, 3, 4]}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": [1, -2, 3]}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": [1, 2.0, 3]}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": [1, True, 3]}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": "123"}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": 5}, "3 whole numbers from 0"),
+        ("krypkille", {"scores": [50, 51, 3]}, "at least two below the limit of 50"),
+    ],
+)
+def test_impossible_starts_are_refused_and_change_nothing(game, start, message):
+    batch = kille_env.make_batch(game, 1, 3, seed=1)
+    batch.reset()
+    before = batch.save()
+    with pytest.raises(RulesError, match=message):
+        batch.reset(start=start)
+    assert batch.save() == before
+
+
 @pytest.mark.parametrize("game", POT_GAMES)
 def test_pot_and_deals_left(game):
     table = play(game, HANDS[game])
