@@ -261,11 +261,6 @@ def number(bits: Iterable[int]) -> int:
     return sum(bit << place for place, bit in enumerate(bits))
 
 
-def of(*members: int, players: int = 4) -> list[int]:
-    """Returns a part with an entry by seat: 1 for the members."""
-    return [int(seat in members) for seat in range(players)]
-
-
 def types(*codes: str) -> list[int]:
     """Returns a part with an entry for each type of card, counting the given ones."""
     return [codes.count(code) for code in KILLE_PACK.codes]
