@@ -363,7 +363,6 @@ def test_a_large_export_asks_first(tmp_path, capsys, monkeypatch):
     words = ["export", str(tmp_path / "a"), "--jsonl", str(file)]
     with Store(tmp_path / "a", readonly=True) as store:
         expected = jsonl_size(store)
-        assert store.tables() == {2: 3 * 50 * 2, 3: 50 * 3}
     monkeypatch.setattr(export, "MOST_BYTES", expected - 1)
     assert main(words) == 1
     assert "will have about" in (told := capsys.readouterr().err) and "Add --yes" in told
@@ -374,23 +373,28 @@ def test_a_large_export_asks_first(tmp_path, capsys, monkeypatch):
     assert main(words) == 0
 
 
-def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
-    file = tmp_path / "t.yaml"
-    file.write_text(yaml.safe_dump({"name": "t", "entrants": TRIO, "workers": 0}))
+def command(folder, *words, **content):
+    """Runs `kille tournament` with these settings."""
+    file = folder / "t.yaml"
+    file.write_text(yaml.safe_dump({"name": "t", "entrants": TRIO, "workers": 0, **content}))
+    return main(["tournament", str(file), "--out", str(folder), *words])
 
+
+def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Tournament, "play", interrupt)
     monkeypatch.setattr("kille_training.arena.api.TournamentResult.of", interrupt)
-    for words in (
-        ["tournament", str(file), "--out", str(tmp_path)],
-        ["compare", "rule_of_thumb", "uniform", "--workers", "0", "--out", str(tmp_path)],
+    compare = ["compare", "rule_of_thumb", "uniform", "--workers", "0", "--out", str(tmp_path)]
+    for name, run in (
+        ("tournament", lambda: command(tmp_path)),
+        ("compare", lambda: main(compare)),
     ):
-        assert main(words) == 130
+        assert run() == 130
         told = capsys.readouterr().err
         assert told.lower().count("interrupted") == 1
-        assert f"resume with: kille {words[0]}" in told
+        assert f"resume with: kille {name}" in told
 
 
 def test_a_player_who_plays_otherwise_is_not_written_down(tmp_path):
@@ -411,36 +415,29 @@ def test_gaps_are_what_no_interval_covers():
 
 
 def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
-    file = tmp_path / "t.yaml"
-    file.write_text(
-        yaml.safe_dump({"name": "t", "entrants": TRIO, "matchmaking": {"deals": 40}, "workers": 0})
-    )
-    words = ["tournament", str(file), "--out", str(tmp_path / "runs")]
-    assert main(words) == 0
+    deals = {"matchmaking": {"deals": 40}}
+    assert command(tmp_path, **deals) == 0
     shown = capsys.readouterr().out
     assert "3 seats" in shown and "rule" in shown and "units per deal" in shown
-    assert main([*words, "--json"]) == 0
+    assert command(tmp_path, "--json", **deals) == 0
     content = json.loads(capsys.readouterr().out)
     rows = content["standings"]["3"]
     assert rows[0]["name"] == "rule" and rows[0]["place"] == 1 and rows[0]["deals"] == 40
-    again = ["tournament", str(tmp_path / "runs" / "t"), "--set", "matchmaking.deals=50"]
+    again = ["tournament", str(tmp_path / "t"), "--set", "matchmaking.deals=50"]
     assert main([*again, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["deals"] == 50
-    assert main(["tournament", str(tmp_path / "runs" / "t"), "--seed", "5"]) == 1
+    assert main(["tournament", str(tmp_path / "t"), "--seed", "5"]) == 1
     assert "keeps its name and its seed" in capsys.readouterr().err
 
 
 def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
     bad = {"bad": "training.bad_players:Raises", "sad": "training.bad_players:Raises"}
-    file = tmp_path / "t.yaml"
-    table = {"num_players": [2]}
-    file.write_text(yaml.safe_dump({"name": "t", "table": table, "entrants": bad, "workers": 0}))
-    words = ["tournament", str(file), "--out", str(tmp_path)]
-    assert main(words) == 0
+    words = {"table": {"num_players": [2]}, "entrants": bad}
+    assert command(tmp_path, **words) == 0
     shown = capsys.readouterr()
     assert "Nothing has been played" in shown.out and "bad is out: " in shown.out
     assert " left" not in shown.err
-    assert main([*words, "--json"]) == 0
+    assert command(tmp_path, "--json", **words) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["standings"] == {} and set(found["out"]) == {"bad"}
 
@@ -480,9 +477,7 @@ def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
 
 
 def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):
-    file = tmp_path / "t.yaml"
     entrants = {"rule": "rule_of_thumb", "chatters": "training.bad_players:Chatters"}
-    content = {"name": "t", "table": {"num_players": [2]}, "entrants": entrants, "workers": 0}
-    file.write_text(yaml.safe_dump(content | {"matchmaking": {"deals": 5}}))
-    assert main(["tournament", str(file), "--out", str(tmp_path), "--json"]) == 0
+    words = {"table": {"num_players": [2]}, "matchmaking": {"deals": 5}}
+    assert command(tmp_path, "--json", entrants=entrants, **words) == 0
     assert json.loads(capsys.readouterr().out)["standings"]["2"][0]["deals"] == 5

@@ -1,6 +1,7 @@
 """Results of a tournament for other programs: Parquet, or one line of JSON per table."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -103,11 +104,15 @@ def export_jsonl(store: Store, path: Path) -> int:
 def jsonl_size(store: Store) -> int:
     """Returns about how many bytes `export_jsonl` would write, from lines of each table size."""
     facts, names = _facts(store)
+    deals: Counter[int] = Counter()
+    lineups = store.lineups()
+    for lineup, spans in store.played().items():
+        deals[len(lineups[lineup])] += sum(end - first for first, end in spans)
     size = 0.0
-    for num_players, tables in store.tables().items():
-        sample = islice(_lines(next(store.results(num_players)), facts, names), SAMPLE)
-        lines = [len(line.encode()) for line in sample]
-        size += tables * sum(lines) / len(lines)
+    for seats, count in deals.items():
+        result = next(store.results(seats))
+        lines = [len(line.encode()) for line in islice(_lines(result, facts, names), SAMPLE)]
+        size += count * len(result.seatings) * sum(lines) / len(lines)
     return round(size)
 
 

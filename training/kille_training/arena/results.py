@@ -35,6 +35,13 @@ class Standing:
     deals: int
     out: str | None
 
+    def cells(self) -> tuple[str, str, str, str]:
+        """Returns place, name, mean with half the interval, and deals as texts."""
+        mean = "" if self.mean is None else f"{self.mean:+.4f}"
+        half = "" if self.half is None else f" ± {self.half:.4f}"
+        place = "out" if self.out is not None else str(self.place or "")
+        return place, self.name, mean + half, f"{self.deals:,}"
+
 
 def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> list[Standing]:
     """Returns the standings at tables of one size, best first, entrants that are out last.
@@ -129,11 +136,8 @@ class TournamentResult:
         for seats, rows in self.standings.items():
             lines.append(f"{seats} seats, {self.measure}")
             for row in rows:
-                place = "out" if row.out else str(row.place or "")
-                mean = "" if row.mean is None else f"{row.mean:+.4f}"
-                half = "" if row.half is None else f" ± {row.half:.4f}"
-                line = f"{place:>4}  {row.name:<{width}}  {mean}{half}  {row.deals:>9,} {many}"
-                lines.append(line)
+                place, name, mean, deals = row.cells()
+                lines.append(f"{place:>4}  {name:<{width}}  {mean}  {deals:>9} {many}")
         if not lines:
             lines = ["Nothing has been played to the end."]
         return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])

@@ -421,17 +421,6 @@ class Store:
                     spans.append((first, end))
         return found
 
-    def tables(self) -> dict[int, int]:
-        """Returns how many tables have been played, by table size."""
-        found: dict[int, int] = {}
-        with self._reading():
-            for seats, seatings, deals in self._file.execute(
-                "SELECT num_players, seatings, sum(deals) FROM results "
-                "JOIN lineups ON lineup = number GROUP BY lineup ORDER BY num_players"
-            ):
-                found[seats] = found.get(seats, 0) + deals * len(_unpack(seatings, "i1", seats))
-        return found
-
     def keep(self, outcome: Outcome) -> None:
         """Writes the outcome of a unit: all of it, on disk when this returns, or nothing.
 

@@ -21,12 +21,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
         most: How many to show, the best ones; 0 is all.
     """
     shown = rows[:most] if most else rows
-    cells = []
-    for row in shown:
-        mean = "" if row.mean is None else f"{row.mean:+.4f}"
-        half = "" if row.half is None else f" ± {row.half:.4f}"
-        place = "out" if row.out is not None else str(row.place or "")
-        cells.append((place, row.name, mean + half, f"{row.deals:,}"))
+    cells = [row.cells() for row in shown]
     if len(rows) > len(shown):
         cells.append(("", f"and {len(rows) - len(shown)} more", "", ""))
     many = plural_of(measure.split()[-1])
