@@ -1,7 +1,7 @@
 """Settings of a tournament: who plays what against whom, and how much of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -158,9 +158,7 @@ class TournamentSettings:
                 f"{len(found)} entrants take part, expected at least 2; name them under entrants, "
                 "or take the bots of the game with population: train"
             )
-        return [
-            Entrant(number, each.name, each.player, each.play) for number, each in enumerate(found)
-        ]
+        return [replace(entrant, number=number) for number, entrant in enumerate(found)]
 
 
 def _entrant(name: Any, value: Any) -> Entrant:

@@ -156,16 +156,12 @@ class SequentialTest:
         """Returns the ends of the confidence sequence; infinite before the second deal."""
         if self.deals < 2:
             return -math.inf, math.inf
-        half = float(_half(np.array([self.deals]), np.array([self.squares / self.deals]))[0])
+        alpha, variance = 0.05, self.squares / self.deals
+        tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / AIM
+        grown = self.deals * tuned + 1
+        spread = 2 * grown / (self.deals**2 * tuned) * np.log(np.sqrt(grown) / alpha)
+        half = float(np.sqrt(spread * variance))
         return self.mean - half, self.mean + half
-
-
-def _half(count: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Half the confidence sequence after so many deals with such a variance."""
-    alpha = 0.05
-    tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / AIM
-    grown = count * tuned + 1
-    return np.sqrt(2 * grown / (count**2 * tuned) * np.log(np.sqrt(grown) / alpha) * variance)
 
 
 @kernel
