@@ -6,7 +6,8 @@ kept as those of a tournament, so a comparison can be resumed and has a page.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,10 @@ class Comparison:
     by: float
     base: float
     unit: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns it as JSON can hold it."""
+        return asdict(self)
 
     def sentences(self) -> list[str]:
         """Returns it as text."""

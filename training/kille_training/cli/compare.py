@@ -1,7 +1,6 @@
 """`kille compare`: does one player earn more than another?"""
 
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -66,4 +65,4 @@ def compare(
             better, worse, resolved.game, seats, rules=switches, episode=episode, out=folder,
             looked=looked, **options,
         )  # fmt: skip
-    console.report({"run": str(folder), **asdict(found)}, found.sentences(), as_json)
+    console.report({"run": str(folder), **found.as_dict()}, found.sentences(), as_json)
