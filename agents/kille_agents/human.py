@@ -27,22 +27,16 @@ class Human:
         name: What tables and records call them.
     """
 
-    def __init__(
-        self,
-        read: Callable[[], str] | None = None,
-        out: TextIO | None = None,
-        name: str = "human",
-    ) -> None:
+    name = "human"
+
+    def __init__(self, read: Callable[[], str] | None = None, out: TextIO | None = None) -> None:
         """Connects to the terminal.
 
         Args:
             read: Returns a line and raises EOFError after the last one; None reads standard input.
             out: Where questions and answers are written; None is standard output.
-            name: The person's name.
         """
-        self.name = name
-        self._read = read or _read_line
-        self._out = out
+        self._read, self._out = read or _read_line, out
 
     def say(self, text: str = "", end: str = "\n") -> None:
         """Prints a text; lines that are too long are broken between words."""

@@ -156,11 +156,7 @@ def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarra
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:
-    """Writes a policy into a folder; each file whole or not at all.
-
-    Returns:
-        The path of the specification.
-    """
+    """Writes a policy into a folder, each file whole or not at all; returns the specification."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = save(policy.weights)
     content = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest()}

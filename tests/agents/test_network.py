@@ -1,50 +1,27 @@
 """The exported network: the same as torch's, and refused where it does not belong."""
 
 import json
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from env.players import decisions as shown
-from kille_agents import NetworkMetadata, NetworkPolicy, load_network, load_policy, save_network
-from kille_env.core.spec import width
+from env.players import network_metadata, network_weights
+from kille_agents import NetworkPolicy, load_network, load_policy, save_network
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
 GAME = spec("byteskille")
 RULES = GAME.resolve(episode="deal")
-FEATURES = width(GAME.observation(3))
 
 
 def metadata(**changes):
-    values = {
-        "game": "byteskille",
-        "game_version": GAME.version,
-        "num_players": 3,
-        "rules": RULES.as_dict(),
-        "observation_width": FEATURES,
-        "num_actions": GAME.num_actions,
-        "layers": (16, 8),
-        "activation": "tanh",
-        "made": {"by": "a test"},
-    }
-    return NetworkMetadata(**{**values, **changes})
-
-
-def weights(made_for, seed=0):
-    rng = np.random.default_rng(seed)
-    sizes = (made_for.observation_width, *made_for.layers, made_for.num_actions)
-    found = {}
-    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
-        found[f"weight.{layer}"] = rng.normal(size=(outputs, inputs)).astype(np.float32) * 0.3
-        found[f"bias.{layer}"] = rng.normal(size=outputs).astype(np.float32)
-    return found
+    return network_metadata("byteskille", 3, RULES, **changes)
 
 
 @pytest.fixture
 def policy():
-    return NetworkPolicy(metadata(), weights(metadata()), "mine")
+    return NetworkPolicy(metadata(), network_weights(metadata()), "mine")
 
 
 @pytest.fixture
@@ -57,9 +34,9 @@ def test_forward_pass_equals_torch(decisions, activation):
     torch = pytest.importorskip("torch")
     observation, mask = decisions
     made_for = metadata(activation=activation)
-    mine = NetworkPolicy(made_for, weights(made_for)).probabilities(observation, mask)
+    mine = NetworkPolicy(made_for, network_weights(made_for)).probabilities(observation, mask)
     hidden = torch.as_tensor(observation).float()
-    values = {name: torch.as_tensor(array) for name, array in weights(made_for).items()}
+    values = {name: torch.as_tensor(array) for name, array in network_weights(made_for).items()}
     for layer in range(3):
         hidden = torch.nn.functional.linear(
             hidden, values[f"weight.{layer}"], values[f"bias.{layer}"]
@@ -83,7 +60,7 @@ def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
     made_for = metadata(layers=(64, 64), activation=activation)
-    policy = NetworkPolicy(made_for, weights(made_for), "mine")
+    policy = NetworkPolicy(made_for, network_weights(made_for), "mine")
     observation, mask = decisions
     whole = policy.probabilities(observation, mask)
     rng = np.random.default_rng(0)
@@ -116,7 +93,7 @@ def test_another_version_or_game_is_refused(tmp_path):
         ({"observation_width": 7}, "reads 7 features"),
     ):
         made_for = metadata(**changes)
-        save_network(NetworkPolicy(made_for, weights(made_for)), tmp_path)
+        save_network(NetworkPolicy(made_for, network_weights(made_for)), tmp_path)
         with pytest.raises(PolicyError, match=difference):
             load_network(tmp_path, "byteskille", 3, RULES)
 
@@ -164,7 +141,7 @@ def test_weights_that_are_no_numbers_or_of_another_shape_are_refused():
         ("bias.9", np.zeros(8, np.float32), "its specification needs"),
     ):
         with pytest.raises(PolicyError, match=message):
-            NetworkPolicy(metadata(), {**weights(metadata()), key: value})
+            NetworkPolicy(metadata(), {**network_weights(metadata()), key: value})
 
 
 def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, decisions):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
+from kille_agents.describe import describe_player
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -48,7 +49,11 @@ def test_what_is_no_distribution_is_refused(chances, what):
         check_probabilities("p", np.array(chances), mask[: len(chances)])
 
 
-def test_an_unknown_player_is_refused_with_a_suggestion():
-    rules = spec("byteskille").resolve()
-    with pytest.raises(PolicyError, match="Did you mean 'rule_of_thumb'"):
-        load_policy("rule_of_tumb", "byteskille", 3, rules)
+@pytest.mark.parametrize(
+    ("name", "known"), [("rule_of_tumb", "rule_of_thumb"), ("knack/manic", "knack/maniac")]
+)
+def test_an_unknown_player_is_refused_with_a_suggestion(name, known):
+    with pytest.raises(PolicyError, match=f"Did you mean '{known}'"):
+        load_policy(name, "knack", 3, spec("knack").resolve())
+    with pytest.raises(PolicyError, match=f"Did you mean '{known}'"):
+        describe_player(name)

@@ -62,13 +62,10 @@ def test_no_two_of_a_game_are_the_same(game):
 
 
 def test_names_are_unique_and_their_games_are_games():
-    assert len(ROSTER) >= 40
     for name, bot in ROSTER.items():
         assert name == bot.name
         assert bot.game in kille_env.list_games()
         assert "," not in name  # lists of players have commas between them
-        assert bot.what
-        assert bot.made
     assert all(len(population(game)) >= 8 for game in kille_env.list_games())
 
 
@@ -98,12 +95,6 @@ def test_a_bot_of_another_game_is_refused():
     rules = kille_env.spec("knack").resolve()
     with pytest.raises(PolicyError, match="plays byteskille, not knack; `kille players knack`"):
         load_policy("byteskille/maniac", "knack", 3, rules)
-
-
-def test_an_unknown_bot_is_refused_with_a_suggestion():
-    rules = kille_env.spec("knack").resolve()
-    with pytest.raises(PolicyError, match="Did you mean 'knack/maniac'"):
-        load_policy("knack/manic", "knack", 3, rules)
 
 
 # Byteskille

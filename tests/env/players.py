@@ -1,12 +1,19 @@
 """What players are shown and do at the tables of the tests."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import kille_env
-from kille_agents import UniformPolicy, best_actions, load_policy, sample_actions
-from kille_env.core.spec import Rules
+from kille_agents import (
+    NetworkMetadata,
+    UniformPolicy,
+    best_actions,
+    load_policy,
+    sample_actions,
+)
+from kille_env.core.spec import Rules, width
 
 
 def does(table: Any, habit: str = "") -> str:
@@ -33,3 +40,30 @@ def decisions(
         chances = 0.5 * (UniformPolicy().probabilities(*shown) + rule.probabilities(*shown))
         batch.step(sample_actions(chances, rng))
     return np.concatenate(seen), np.concatenate(masks)
+
+
+def network_metadata(game: str, seats: int, rules: Rules, **changes: Any) -> NetworkMetadata:
+    """What a network for a table says of itself."""
+    spec = kille_env.spec(game)
+    values = {
+        "game": game,
+        "game_version": spec.version,
+        "num_players": seats,
+        "rules": rules.as_dict(),
+        "observation_width": width(spec.observation(seats)),
+        "num_actions": spec.num_actions,
+        "layers": (16, 8),
+        "activation": "tanh",
+    }
+    return NetworkMetadata(**{**values, **changes})
+
+
+def network_weights(made_for: NetworkMetadata) -> dict[str, np.ndarray]:
+    """Random weights of a network."""
+    rng = np.random.default_rng(0)
+    sizes = (made_for.observation_width, *made_for.layers, made_for.num_actions)
+    found = {}
+    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+        found[f"weight.{layer}"] = rng.normal(size=(outputs, inputs)).astype(np.float32) * 0.3
+        found[f"bias.{layer}"] = rng.normal(size=outputs).astype(np.float32)
+    return found

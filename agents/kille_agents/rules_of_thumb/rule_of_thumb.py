@@ -22,7 +22,7 @@ class RuleOfThumb:
         name: What tables and reports call it.
         game: The game that it plays.
         what: What it does, in a sentence for its description.
-        habits: Its habits by phase, named as in the game's `phases`.
+        habits: Its usual habits by phase, named as in the game's `phases`.
         num_players: Seats of its table.
         rules: Its rules.
     """
@@ -56,7 +56,8 @@ class RuleOfThumb:
         self._parts = {part.name: part.slice for part in layout}
         phases = range(self._width)[self._parts["phase"]]
         columns = dict(zip(game.phases[-len(phases) :], phases, strict=True))
-        self._habits = {columns[phase]: (self.habits | instead)[phase] for phase in columns}
+        habits = self.habits | instead
+        self._habits = {columns[phase]: habit for phase, habit in habits.items()}
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
