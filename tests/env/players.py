@@ -42,7 +42,7 @@ def decisions(
     return np.concatenate(seen), np.concatenate(masks)
 
 
-def network_metadata(game: str, seats: int, rules: Rules, **changes: Any) -> NetworkMetadata:
+def network_metadata(game: str, seats: int, rules: Rules, /, **changes: Any) -> NetworkMetadata:
     """What a network for a table says of itself."""
     spec = kille_env.spec(game)
     values = {
