@@ -266,7 +266,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         (["byteskille", "--players", "5"], "4 seats would fit"),
         (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
-        (["knack", "--players", "2"], "no exact tree of knack"),
+        (["knack", "--players", "2"], "GAME: there is no exact tree of knack"),
         (["bytskille"], "Did you mean 'byteskille'"),
         (["byteskille", "--target", "0"], "--target: expected a positive number"),
         (["byteskille", "--target", "nan"], "expected a positive number"),

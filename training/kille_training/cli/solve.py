@@ -75,9 +75,9 @@ def solve(
             )  # fmt: skip
             write_pictures(found, folder)
     except SolveError as error:
-        options_by_argument = {each.name: each for each in solve.params}
-        option = options_by_argument[error.argument].opts[0]
-        raise click.BadParameter(error.problem, param_hint=option) from None
+        (given,) = (each for each in solve.params if each.name == error.argument)
+        hint = given.metavar or given.opts[0]
+        raise click.BadParameter(error.problem, param_hint=hint) from None
     row = ExactRow(
         str(folder), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
     )
