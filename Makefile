@@ -8,6 +8,10 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest
+KERNELS := $(BIN)/python tests/kernels.py --processes $(JOBS)
+
+# Processes of a test run share compiled modules, even where the environment says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 
@@ -55,6 +59,7 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 
 .PHONY: test
 test: $(VENV)/.installed-dev ## run the tests with compiled kernels
+	$(if $(ARGS),,$(KERNELS))
 	$(PYTEST) -n $(JOBS) -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
@@ -71,6 +76,7 @@ coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no 
 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
+	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS) --no-solver)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
 
 .PHONY: lint
