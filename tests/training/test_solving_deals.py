@@ -1,4 +1,4 @@
-"""Trees of Byteskille deals against full enumeration, the environment and OpenSpiel."""
+"""Trees of Byteskille deals against full enumeration and the environment."""
 
 import contextlib
 from dataclasses import asdict
