@@ -62,6 +62,7 @@ def tiny(tmp_path):
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(paths),
                 "KILLE_CACHE_DIR": str(tmp_path / "cache"),
+                "PYTHONDONTWRITEBYTECODE": "1",  # Python itself misses an edit that keeps the time
                 **environment,
             },
         )

@@ -223,7 +223,7 @@ def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
     ("phase", "says"),
     [
         ("build", "nothing was written"),
-        ("save", "resume with: kille solve byteskille"),
+        ("policy_of", "resume with: kille solve byteskille"),
         ("text", "resume with: kille solve byteskille"),
         ("pictures", "resume with: kille solve byteskille"),
     ],

@@ -27,6 +27,7 @@ players, 0.005 and 0.007 with three, over 20,000 duplicate deals.)
 Buying in depends on the pot: it buys where an equal share of it would be worth more than the price.
 """
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -101,13 +102,13 @@ def turn(content: Condition, asks: str = "bad", calls: bool = False) -> Habit:
         asks: Whether it asks for better cards where it may: "never", with a "bad" card, "always".
         calls: Whether a gok ends the round at once.
     """
+    return partial(_turn, content, asks, calls)
 
-    def habit(seen: Seen) -> np.ndarray:
-        good = content(seen)
-        question = {"never": 0.0, "bad": ~good, "always": 1.0}[asks]
-        return seen.wishes(stand=0.5, swap=~good, ask=2.0 * question, call=4.0 * calls)
 
-    return habit
+def _turn(content: Condition, asks: str, calls: bool, seen: Seen) -> np.ndarray:
+    good = content(seen)
+    question = {"never": 0.0, "bad": ~good, "always": 1.0}[asks]
+    return seen.wishes(stand=0.5, swap=~good, ask=2.0 * question, call=4.0 * calls)
 
 
 def reaches(thresholds: np.ndarray) -> Condition:
@@ -116,13 +117,13 @@ def reaches(thresholds: np.ndarray) -> Condition:
     Args:
         thresholds: [2, 21, 20] as `THRESHOLDS`.
     """
+    return partial(_reaches, thresholds)
 
-    def content(seen: Seen) -> np.ndarray:
-        taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
-        good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
-        return np.where(low_kille(seen), position(seen)[0] == 2, good)
 
-    return content
+def _reaches(thresholds: np.ndarray, seen: Seen) -> np.ndarray:
+    taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
+    good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
+    return np.where(low_kille(seen), position(seen)[0] == 2, good)
 
 
 def card(seen: Seen) -> np.ndarray:

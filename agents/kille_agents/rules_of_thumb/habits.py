@@ -5,6 +5,7 @@ The player takes the legal action that it wants most, the first of equals.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,17 @@ Condition = Callable[[Seen], Any]
 
 def always(*actions: str) -> Habit:
     """Returns the habit of taking the first of these actions that is legal."""
-    wanted = {action: float(len(actions) - place) for place, action in enumerate(actions)}
-    return lambda seen: seen.wishes(**wanted)
+    return partial(_always, {action: float(len(actions) - i) for i, action in enumerate(actions)})
+
+
+def _always(wanted: dict[str, float], seen: Seen) -> np.ndarray:
+    return seen.wishes(**wanted)
 
 
 def do_if(action: str, condition: Condition) -> Habit:
     """Returns the habit of taking an action where a condition holds, and only there."""
-    return lambda seen: seen.wishes(**{action: np.where(condition(seen), 1.0, -1.0)})
+    return partial(_do_if, action, condition)
+
+
+def _do_if(action: str, condition: Condition, seen: Seen) -> np.ndarray:
+    return seen.wishes(**{action: np.where(condition(seen), 1.0, -1.0)})

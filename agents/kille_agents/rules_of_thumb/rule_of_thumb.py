@@ -56,8 +56,9 @@ class RuleOfThumb:
         self._parts = {part.name: part.slice for part in layout}
         phases = range(self._width)[self._parts["phase"]]
         columns = dict(zip(game.phases[-len(phases) :], phases, strict=True))
-        habits = self.habits | instead
-        self._habits = {columns[phase]: habit for phase, habit in habits.items()}
+        # The usual habits stay with the class: they are functions, which cannot be pickled.
+        self._instead = instead
+        self._columns = {phase: columns[phase] for phase in self.habits | instead}
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
@@ -67,8 +68,8 @@ class RuleOfThumb:
         """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
         wishes = np.zeros(mask.shape)
-        for column, habit in self._habits.items():
-            rows = np.flatnonzero(observation[:, column])
+        for phase, habit in (self.habits | self._instead).items():
+            rows = np.flatnonzero(observation[:, self._columns[phase]])
             if len(rows):
                 wishes[rows] = habit(self.see(observation[rows]))
         chosen = np.where(mask != 0, wishes, -np.inf).argmax(axis=1)

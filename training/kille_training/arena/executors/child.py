@@ -41,7 +41,7 @@ def main() -> None:
     os.dup2(2, 1)
     monitor.guard((0, 1, 2, units.fileno(), outcomes.fileno()))
     waiting: queue.SimpleQueue[WorkUnit] = queue.SimpleQueue()
-    threading.Thread(target=_take, args=(units, waiting), daemon=True).start()
+    threading.Thread(target=_take, args=(units, waiting, monitor), daemon=True).start()
     table = _Table(monitor)
     while True:
         pickle.dump(table.play(waiting.get()), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
@@ -61,13 +61,13 @@ def _die_before(parent: int) -> None:
         os._exit(1)
 
 
-def _take(units: IO[bytes], waiting: "queue.SimpleQueue[WorkUnit]") -> None:
+def _take(units: IO[bytes], waiting: "queue.SimpleQueue[WorkUnit]", monitor: Monitor) -> None:
     """Queues units as they arrive, and ends this process when no more can arrive."""
     try:
         while True:
             waiting.put(pickle.load(units))
     finally:
-        os._exit(0)
+        os._exit(monitor.exit_code())
 
 
 class _Table:

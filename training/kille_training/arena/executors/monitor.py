@@ -77,9 +77,14 @@ class Monitor:
         self._end()
 
     def _end(self) -> None:
-        if any(_identity(handle) != known for handle, known in self._guarded.items()):
-            os._exit(FILES_CLOSED)
+        if self.exit_code():
+            os._exit(self.exit_code())
         self._words[0] += 1
+
+    def exit_code(self) -> int:
+        """Returns 0, or `FILES_CLOSED` if a guarded file has been closed or replaced."""
+        kept = all(_identity(handle) == known for handle, known in self._guarded.items())
+        return 0 if kept else FILES_CLOSED
 
     def forgive(self) -> None:
         """Notes that no player is thinking any more."""
