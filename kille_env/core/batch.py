@@ -3,10 +3,10 @@
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,7 +15,7 @@ from kille_env.core import arguments
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
@@ -24,6 +24,12 @@ from kille_env.errors import IllegalActionError, KilleError, RulesError, shorten
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
     """Returns this process's pool; a forked child makes its own (threads do not survive a fork)."""
     return ThreadPoolExecutor(threads, thread_name_prefix="kille")
+
+
+@cache
+def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
+    """Returns how many features a layout has; laying it out takes longer than a step."""
+    return width(layout(num_players))
 
 
 class Batch:
@@ -70,7 +76,7 @@ class Batch:
         self._tables["phase"], self._tables["seat"] = OVER, -1  # before their first match
         self._shown = (
             np.full(n, -1, dtype=np.int8),
-            np.zeros((n, width(spec.observation(self.num_players))), dtype=np.uint8),
+            np.zeros((n, _width(spec.observation, self.num_players)), dtype=np.uint8),
             np.zeros((n, spec.num_actions), dtype=np.int8),
             np.zeros((n, self.num_players), dtype=np.float64),
             np.zeros(n, dtype=np.bool_),
@@ -469,7 +475,7 @@ class Batch:
             if self.seat.min() < 0:
                 raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
             seats = self.seat
-        size = width(getattr(self.spec, kind)(self.num_players))
+        size = _width(getattr(self.spec, kind), self.num_players)
         return self._look(getattr(self.game, kind), seats, size, np.uint8)
 
     def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
