@@ -31,18 +31,14 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **options)
 
 
-@pytest.mark.parametrize(
-    ("players", "options"),
-    [
-        (2, {}),
-        (3, {"rules": "wikipedia", "observation": "dict"}),
-        (5, {"episode": "deal", "observation": "dict"}),
-        (13, {"episode": "deal", "rules": "wikipedia"}),
-        (20, {"observation": "dict"}),
-    ],
-)
-def test_gymnasiums_checker(players: int, options: dict[str, Any]) -> None:
-    env = gymnasium.make(ID, num_players=players, **options)
+@pytest.mark.parametrize("players", [2, 3, 5, 13, 20])
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+@pytest.mark.parametrize("episode", ["match", "deal"])
+@pytest.mark.parametrize("observation", ["box", "dict"])
+def test_gymnasiums_checker(players: int, preset: str, episode: str, observation: str) -> None:
+    env = gymnasium.make(
+        ID, num_players=players, rules=preset, episode=episode, observation=observation
+    )
     with redirect_stdout(io.StringIO()):
         check_env(env.unwrapped)
 

@@ -175,7 +175,7 @@ class TestTies:
         lots = [[[one] for one in generator.permutation(tied)] for _ in range(8_000)]
         expected = gradient_of(rankings_of(lots, tied), strength) / len(lots)
         found = gradient_of(rankings_of([everybody], tied), strength)
-        assert found == pytest.approx(expected, abs=0.15)
+        assert found == pytest.approx(expected, abs=0.12)  # of entries up to 1.2
 
     def test_scores_that_differ_by_rounding_tie(self):
         made = rankings(observed([[1, 0, 2]], [[0.1 + 0.2, 0.3, -0.6]]), 3)

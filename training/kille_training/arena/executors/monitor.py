@@ -77,8 +77,8 @@ class Monitor:
         self._end()
 
     def _end(self) -> None:
-        if self.exit_code():
-            os._exit(self.exit_code())
+        if code := self.exit_code():
+            os._exit(code)
         self._words[0] += 1
 
     def exit_code(self) -> int:
