@@ -25,7 +25,7 @@ class Last:
 
 
 def test_functions_and_objects_play_like_the_players_that_they_are():
-    found = kt.tournament(
+    found = kt.play_tournament(
         {"even": even, "chance": "uniform", "last": Last()}, num_players=[2, 3], deals=50
     )
     assert found.folder is None and found.names == ["chance", "even", "last"]
@@ -41,7 +41,7 @@ def test_functions_and_objects_play_like_the_players_that_they_are():
 
 
 def test_a_way_to_play_can_be_given():
-    found = kt.tournament(
+    found = kt.play_tournament(
         {"greedy": {"player": even, "play": "greedy"}, "even": even}, num_players=2, deals=10
     )
     assert [each.play for each in found.entrants] == ["sampled", "greedy"]
@@ -49,9 +49,9 @@ def test_a_way_to_play_can_be_given():
 
 def test_a_folder_keeps_a_tournament_and_extends_it(tmp_path):
     words = {"num_players": 2, "out": tmp_path / "t"}
-    first = kt.tournament(["rule_of_thumb", "uniform"], deals=10, **words)
+    first = kt.play_tournament(["rule_of_thumb", "uniform"], deals=10, **words)
     assert first.folder == tmp_path / "t" and len(first.observations[2]) == 10
-    more = kt.tournament(["rule_of_thumb", "uniform"], deals=15, **words)
+    more = kt.play_tournament(["rule_of_thumb", "uniform"], deals=15, **words)
     assert len(more.observations[2]) == 15
     assert (more.observations[2].earned[:10] == first.observations[2].earned).all()
 
@@ -59,22 +59,22 @@ def test_a_folder_keeps_a_tournament_and_extends_it(tmp_path):
 def test_results_of_another_object_are_not_extended(tmp_path):
     players = {"mine": even, "rule": "rule_of_thumb"}
     words = {"num_players": 2, "deals": 5, "out": tmp_path / "t"}
-    kt.tournament(players, **words)
+    kt.play_tournament(players, **words)
     with pytest.raises(StoreError, match="'mine' has changed"):
-        kt.tournament(players, **words)
+        kt.play_tournament(players, **words)
 
 
 def test_objects_are_not_sent_to_other_processes(tmp_path):
     with pytest.raises(ConfigError, match="cannot be sent to other processes; play in this one"):
-        kt.tournament({"a": even, "b": "uniform"}, num_players=2, workers=2, out=tmp_path / "t")
+        kt.play_tournament({"a": even, "b": "uniform"}, num_players=2, workers=2, out=tmp_path / "t")
     assert not (tmp_path / "t").exists()
 
 
 def test_what_is_no_player_is_refused():
     with pytest.raises((ConfigError, PolicyError), match="'a'"):
-        kt.tournament({"a": 3, "b": "uniform"}, num_players=2)
+        kt.play_tournament({"a": 3, "b": "uniform"}, num_players=2)
     with pytest.raises(ConfigError, match="num_players"):
-        kt.tournament(["uniform", "rule_of_thumb"], num_players=[3, 3])
+        kt.play_tournament(["uniform", "rule_of_thumb"], num_players=[3, 3])
 
 
 def test_a_comparison_says_what_it_found():

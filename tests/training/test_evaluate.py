@@ -198,4 +198,4 @@ def test_a_response_that_may_not_decide_is_refused():
 
 def test_a_tournament_without_deals_is_refused_by_the_name_of_the_setting():
     with pytest.raises(KilleError, match="deals is 0, expected at least 2"):
-        kille_training.tournament(["uniform", "rule_of_thumb"], "byteskille", deals=0)
+        kille_training.play_tournament(["uniform", "rule_of_thumb"], "byteskille", deals=0)

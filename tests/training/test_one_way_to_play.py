@@ -32,7 +32,7 @@ def stored(folder):
 @pytest.mark.parametrize(("game", "seats"), GAMES)
 def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_path, game, seats):
     one, other = names(game)
-    found = kt.tournament(
+    found = kt.play_tournament(
         [one, other], game, num_players=seats, deals=DEALS, seed=SEED, out=tmp_path / "a",
         format="gauntlet", fill="copies", hero=one,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kille_training.arena.api import compare, tournament
+    from kille_training.arena.api import compare, play_tournament
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
     from kille_training.reports.report import report
@@ -24,7 +24,7 @@ _FUNCTIONS = {
     "nash_conv": "kille_training.evaluation.api:nash_conv",
     "best_response": "kille_training.learning.api:best_response",
     "solve": "kille_training.solving.byteskille.solve:solve",
-    "tournament": "kille_training.arena.api:tournament",
+    "play_tournament": "kille_training.arena.api:play_tournament",
     "compare": "kille_training.arena.api:compare",
     "report": "kille_training.reports.report:report",
 }
@@ -35,9 +35,9 @@ __all__ = [
     "compare",
     "evaluate",
     "nash_conv",
+    "play_tournament",
     "report",
     "solve",
-    "tournament",
     "train",
 ]
 

@@ -1,4 +1,4 @@
-"""Tournaments and comparisons from Python: `kille_training.tournament` and `.compare`.
+"""Tournaments and comparisons from Python: `kille_training.play_tournament` and `.compare`.
 
 The commands `kille tournament` and `kille compare` call the same functions, so the same players,
 deals and seats earn the same units to the bit. Players that are Python objects (functions, torch
@@ -33,7 +33,7 @@ Shown = Callable[[Store, str], AbstractContextManager[Progress | None]]
 """Opens what shows the progress of a tournament, given its results and the kind of episode."""
 
 
-def tournament(
+def play_tournament(
     players: Mapping[str, Any] | Sequence[str],
     game: str = "byteskille",
     *,
@@ -62,7 +62,7 @@ def tournament(
         def even(observation, mask):
             return mask / mask.sum(axis=1, keepdims=True)
 
-        print(kt.tournament({"even": even, "rule": "rule_of_thumb"}, num_players=2, deals=200))
+        print(kt.play_tournament({"even": even, "rule": "rule_of_thumb"}, num_players=2, deals=200))
 
     Args:
         players: The entrants: for each name a player, which is a name or path as `kille evaluate`
@@ -116,7 +116,7 @@ def tournament(
             batch_tables=batch_tables,
             workers=workers,
         )
-        return play_tournament(folder, settings, trust=trust, objects=objects, keep=out is not None)
+        return play_in_folder(folder, settings, trust=trust, objects=objects, keep=out is not None)
 
 
 def compare(
@@ -147,7 +147,7 @@ def compare(
         print(kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.05))
 
     Args:
-        better: The player that is asked about; see `tournament` for what a player is.
+        better: The player that is asked about; see `play_tournament` for what a player is.
         worse: The player whose copies fill the other seats.
         game: The game.
         num_players: Seats of the table.
@@ -191,7 +191,7 @@ def compare(
         return play_comparison(folder, settings, hypotheses, looked, trust=trust, objects=objects)
 
 
-def play_tournament(
+def play_in_folder(
     folder: Folder,
     settings: TournamentSettings,
     shown: Shown = lambda store, episode: nullcontext(),

@@ -55,7 +55,7 @@ def tournament(
     of a tournament. Run it again to resume; with more entrants or deals in the settings, only
     those are played.
     """
-    from kille_training.arena.api import play_tournament
+    from kille_training.arena.api import play_in_folder
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder
     from kille_training.cli.live import LiveStandings
@@ -76,7 +76,7 @@ def tournament(
         _replay(folder, settings, cell, address, trust, as_json)
         return
     with console.resumable():
-        result = play_tournament(
+        result = play_in_folder(
             folder, settings, LiveStandings, address=address, readmit=readmit, trust=trust
         )
     console.report(
