@@ -65,8 +65,9 @@ def test_results_of_another_object_are_not_extended(tmp_path):
 
 
 def test_objects_are_not_sent_to_other_processes(tmp_path):
+    players = {"a": even, "b": "uniform"}
     with pytest.raises(ConfigError, match="cannot be sent to other processes; play in this one"):
-        kt.play_tournament({"a": even, "b": "uniform"}, num_players=2, workers=2, out=tmp_path / "t")
+        kt.play_tournament(players, num_players=2, workers=2, out=tmp_path / "t")
     assert not (tmp_path / "t").exists()
 
 
