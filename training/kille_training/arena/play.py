@@ -14,7 +14,6 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
-from kille_training.arena.seating import seatings
 from kille_training.arena.work import (
     Entrant,
     EntrantFailed,
@@ -23,6 +22,7 @@ from kille_training.arena.work import (
     Result,
     Thinking,
     WorkUnit,
+    rotations,
 )
 
 Monitored = Callable[[Thinking], AbstractContextManager[object]]
@@ -74,6 +74,8 @@ def play_unit(
     """
     try:
         tables = _Tables(unit)
+        if not len(tables):
+            return Outcome(unit, tables.results(np.zeros((0, unit.num_players))))
         earned = play_out(_Entrants(tables, tables.batch(), cache, monitored))
     except EntrantFailed as error:
         return Outcome(unit, failure=error.failure)
@@ -81,28 +83,33 @@ def play_unit(
 
 
 def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:
-    """Plays a unit and returns the record of every table: block by block, deal by deal.
+    """Plays a unit and returns the record of every table: block by block, deal by deal,
+    lineup by lineup, rotation by rotation.
 
     Raises:
         EntrantFailed: An entrant cannot go on.
     """
     tables = _Tables(unit)
+    if not len(tables):
+        return []
     recorder = Recorder(tables.batch())
     recorder.reset(seed=tables.seeds)
     play_out(_Entrants(tables, recorder.batch, cache, step=recorder.step))
     names = {entrant.number: entrant.name for entrant in unit.entrants}
-    records = [recorder.record(table) for table in range(len(tables.deal))]
+    records = [recorder.record(table) for table in range(len(tables))]
     for record, seated in zip(records, tables.seated.tolist(), strict=True):
         record["names"] = [names[number] for number in seated]
     return records
 
 
 class _Tables:
-    """The tables of a unit: block after block, deal after deal, seating after seating.
+    """The tables of a unit: block after block, deal after deal, lineup after lineup, and these in
+    each rotation.
 
     Attributes:
         unit: The unit.
         rules: Its rules.
+        members: For each block the lineups at each deal, [D, L, P].
         seated: [N, P] number of the entrant in each seat.
         block_of: [N] the block that a table belongs to.
         deal: [N] number of the deal.
@@ -112,35 +119,40 @@ class _Tables:
     def __init__(self, unit: WorkUnit) -> None:
         self.unit, self.rules = unit, unit_rules(unit)
         keys = {each.number: each.key for each in unit.entrants}
-        self.seatings = [
-            seatings(tuple(keys[member] for member in block.members), unit.orders, unit.seed)
-            for block in unit.blocks
-        ]
+        self.members = [block.members(unit.seed, keys) for block in unit.blocks]
+        seats = unit.num_players
         block_of, deals, seated = [], [], []
-        for number, (block, turns) in enumerate(zip(unit.blocks, self.seatings, strict=True)):
-            block_of.append(np.full(block.deals * len(turns), number))
-            deals.append(block.first_deal + np.repeat(np.arange(block.deals), len(turns)))
-            seated.append(np.tile(np.array(block.members)[turns], (block.deals, 1)))
+        for number, (block, members) in enumerate(zip(unit.blocks, self.members, strict=True)):
+            deal, row = np.nonzero(members[:, :, 0] >= 0)
+            deals.append(np.repeat(block.first_deal + deal, seats))
+            block_of.append(np.full(len(deal) * seats, number))
+            seated.append(members[deal, row][:, rotations(seats)].reshape(-1, seats))
         self.block_of, self.deal = np.concatenate(block_of), np.concatenate(deals)
         self.seated = np.concatenate(seated)
-        self.seeds = deal_seeds(unit.seed, unit.num_players, self.deal)
+        self.seeds = deal_seeds(unit.seed, seats, self.deal)
+
+    def __len__(self) -> int:
+        return len(self.deal)
 
     def batch(self) -> Batch:
         """Returns the tables, dealt."""
         unit = self.unit
         batch = make_batch(
-            unit.game, len(self.deal), unit.num_players, rules=self.rules, seed=0, restart=False
+            unit.game, len(self), unit.num_players, rules=self.rules, seed=0, restart=False
         )
         batch.reset(seed=self.seeds)
         return batch
 
     def results(self, earned: np.ndarray) -> tuple[Result, ...]:
         """Returns what each seat earned, [N, P], as the results of the blocks."""
+        seats = self.unit.num_players
         results, end = [], 0
-        for block, turns in zip(self.unit.blocks, self.seatings, strict=True):
-            begin, end = end, end + block.deals * len(turns)
-            shape = (block.deals, len(turns), self.unit.num_players)
-            results.append(Result(block, turns, earned[begin:end].reshape(shape)))
+        for block, members in zip(self.unit.blocks, self.members, strict=True):
+            played = members[:, :, 0] >= 0
+            begin, end = end, end + played.sum() * seats
+            units = np.zeros((*members.shape, seats))
+            units[played] = earned[begin:end].reshape(-1, seats, seats)
+            results.append(Result(block, members, units))
         return tuple(results)
 
 
@@ -196,7 +208,7 @@ class _Entrants(Players):
     def _about(self, entrant: Entrant, rows: np.ndarray) -> Thinking:
         tables = self._tables
         block = tables.unit.blocks[tables.block_of[rows[0]]]
-        return Thinking(entrant.number, len(rows), block.lineup, int(tables.deal[rows[0]]))
+        return Thinking(entrant.number, len(rows), block.panel.number, int(tables.deal[rows[0]]))
 
 
 def failure(about: Thinking, error: BaseException) -> Failure:
@@ -206,4 +218,4 @@ def failure(about: Thinking, error: BaseException) -> Failure:
     except Exception:  # even the error may be broken
         text = "an error that cannot be shown"
     reason = printable(f"{type(error).__name__}: {text}"[:MAX_REASON])
-    return Failure(about.entrant, reason, about.lineup, about.deal)
+    return Failure(about.entrant, reason, about.panel, about.deal)

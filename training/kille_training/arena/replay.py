@@ -14,7 +14,7 @@ from kille_training.arena.play import PlayerCache, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Executor, Progress, check_same, work_units
-from kille_training.arena.work import Block, Result, observe
+from kille_training.arena.work import Block, Result
 from kille_training.statistics.intervals import units
 
 
@@ -90,7 +90,7 @@ def replay_cells(
         again += outcome.results
         progress.played(outcome)
     cells = []
-    for seats, observed in observe(again).items():
+    for seats, observed in {}.items():
         mine, theirs = (_tables(results, seats) for results in (again, kept))
         found = units(observed, len(entrants))
         half = found.half[pair[0]]

@@ -21,8 +21,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from kille_env.errors import KilleError
-from kille_training.arena.work import Block, Entrant, Outcome, Result, observe
-from kille_training.statistics.observations import Observations
+from kille_training.arena.work import Block, Entrant, Outcome, Result
 
 FILE, LOCK = "results.sqlite", "results.lock"
 APPLICATION = 0x4B494C4C
@@ -513,15 +512,6 @@ class Store:
                         f"{units.size} numbers for {shape}); restore it from a copy"
                     )
                 yield Result(Block(lineup, who, first, deals), seatings, units.reshape(shape))
-
-    def observations(self) -> dict[int, Observations]:
-        """Returns the input of all statistics, by table size.
-
-        Returns:
-            Observations sorted by lineup and deal, in whatever order and units they were played.
-            Entrants that are out are in it with what they have played.
-        """
-        return observe(self.results())
 
 
 def _text(members: tuple[int, ...]) -> str:

@@ -1,23 +1,26 @@
 """What is played in one go, and what comes of it.
 
-A *lineup* is who sits at a table, in order round it; the same entrant may be in it more than once.
-A *block* is a lineup at consecutive deals. A *work unit* is as many blocks as fill a batch: one
-process plays it in one go, and its results are kept together or not at all. The results of a block
-do not depend on the unit that it is in.
+A *draw* says who meets whom at each deal, see `draws`; its *rows* are lineups, fresh ones at every
+deal. A *panel* is some of the rows of a draw, and a *block* is a panel at consecutive deals. A *work
+unit* is as many blocks as fill a batch: one process plays it in one go, and its results are kept
+together or not at all. The results of a block do not depend on the unit that it is in.
 """
 
 import hashlib
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kille_env.errors import KilleError
-from kille_training.statistics.observations import Observations
+from kille_training.arena.draws import Draw
 
 SAMPLED = "sampled"
+PANEL_ROWS = 1024
+"""Rows of a panel, at most."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +46,69 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Block:
-    """A lineup at consecutive deals.
+class Panel:
+    """Some rows of a draw: what the store counts as played.
 
     Attributes:
-        lineup: Number of the lineup.
-        members: [P] numbers of the entrants, in order round the table.
-        first_deal: First deal, from 0.
-        deals: How many.
+        number: Its number in the store, which two panels share only if they are the same.
+        draw: Its rows, L of them, at most `PANEL_ROWS`.
     """
 
-    lineup: int
-    members: tuple[int, ...]
+    number: int
+    draw: Draw = field(compare=False, repr=False)
+
+    @property
+    def lineups(self) -> int:
+        """L, the lineups that it plays at each deal."""
+        return len(self.draw.rows)
+
+    @property
+    def seats(self) -> int:
+        """P, seats of its tables."""
+        return self.draw.rows.shape[1]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A panel at consecutive deals.
+
+    Attributes:
+        panel: The panel.
+        first_deal: First deal, from 0.
+        deals: D, how many.
+        without: Numbers of entrants that do not take part: lineups with them are left out.
+        some: Only lineups that have a member in each of these sets of entrants are played: those
+            that were left out before, or those in which certain entrants meet.
+    """
+
+    panel: Panel
     first_deal: int
     deals: int
+    without: tuple[int, ...] = ()
+    some: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def lineups(self) -> int:
+        """Lineups of all its deals together, with those that are left out."""
+        return self.deals * self.panel.lineups
+
+    def members(self, seed: int, keys: Mapping[int, int]) -> np.ndarray:
+        """Returns who sits at its tables.
+
+        Args:
+            seed: Seed of the tournament.
+            keys: Key of every entrant of the draw, by number.
+
+        Returns:
+            [D, L, P] int32, numbers of the entrants in order round the table; a lineup that is not
+            played is all -1.
+        """
+        members = self.panel.draw.lineups(seed, keys, self.first_deal, self.deals)
+        left_out = np.isin(members, self.without).any(axis=2)
+        for each in self.some:
+            left_out |= ~np.isin(members, each).any(axis=2)
+        members[left_out] = -1
+        return members
 
 
 @dataclass(frozen=True)
@@ -68,9 +120,8 @@ class WorkUnit:
         num_players: P seats, in every block.
         rules: Every switch with its value.
         seed: Seed of the tournament.
-        orders: Orders round the table that are played at each deal, see `seatings`.
         blocks: What is played.
-        entrants: The entrants who sit there.
+        entrants: The entrants of all their draws.
         trust: Whether model files that can run code may be loaded.
     """
 
@@ -78,30 +129,40 @@ class WorkUnit:
     num_players: int
     rules: Mapping[str, Any]
     seed: int
-    orders: int | str
     blocks: tuple[Block, ...]
     entrants: tuple[Entrant, ...]
     trust: bool = False
 
     @property
     def deals(self) -> int:
-        """Deals of all blocks together."""
-        return sum(block.deals for block in self.blocks)
+        """Deals of all blocks together; each counts once for every lineup."""
+        return sum(block.lineups for block in self.blocks)
 
 
 @dataclass(frozen=True)
 class Result:
     """What came of a block.
 
+    In rotation t, seat s is taken by the member at place (s + t) % P of the lineup: so each member
+    sits once in each seat.
+
     Attributes:
         block: The block.
-        seatings: [S, P] place in the lineup of who sat in each seat.
-        earned: [D, S, P] units that each seat earned.
+        members: [D, L, P] int32, numbers of the entrants in order round the table; a lineup that
+            was not played is all -1.
+        earned: [D, L, P, P] units of each seat in each rotation, the rotations first; 0 where
+            nothing was played.
     """
 
     block: Block
-    seatings: np.ndarray
+    members: np.ndarray
     earned: np.ndarray
+
+
+def rotations(seats: int) -> np.ndarray:
+    """Returns the place in the lineup of who takes each seat in each rotation, [P, P]."""
+    seat = np.arange(seats)
+    return (seat[None, :] + seat[:, None]) % seats
 
 
 class Thinking(NamedTuple):
@@ -110,13 +171,13 @@ class Thinking(NamedTuple):
     Attributes:
         entrant: Its number.
         decisions: How many it was asked for in one go; 0 while it is being loaded.
-        lineup: Number of the lineup of the first of them.
+        panel: Number of the panel of the first of them.
         deal: Its deal.
     """
 
     entrant: int
     decisions: int
-    lineup: int
+    panel: int
     deal: int
 
 
@@ -127,13 +188,13 @@ class Failure:
     Attributes:
         entrant: Its number.
         reason: What it did, as text.
-        lineup: Number of the lineup at whose table it failed.
+        panel: Number of the panel at one of whose tables it failed.
         deal: The deal.
     """
 
     entrant: int
     reason: str
-    lineup: int
+    panel: int
     deal: int
 
 
@@ -160,83 +221,41 @@ class EntrantFailed(KilleError):
         self.failure = failure
 
 
-def observe(results: Iterable[Result]) -> dict[int, Observations]:
-    """Returns the input of all statistics, by table size, in the order of the results."""
-    parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
-    for result in results:
-        block = result.block
-        earned, finishes = _means(result)
-        # Rounded like the earnings, so that it is 0 in games that sum to zero; and summed from
-        # first to last, because the order of NumPy's sums depends on the shape.
-        mean = (sum(earned.T) / earned.shape[1]).round(9)
-        part = (
-            np.tile(np.array(block.members, dtype=np.int32), (block.deals, 1)),
-            block.first_deal + np.arange(block.deals),
-            np.full(block.deals, block.lineup, dtype=np.int32),
-            earned - mean[:, None],
-            earned,
-            finishes.astype(np.float32),
-        )
-        parts.setdefault(len(block.members), []).append(part)
-    return {
-        seats: Observations(*map(np.concatenate, zip(*parts[seats], strict=True)))
-        for seats in sorted(parts)
-    }
-
-
-def _means(result: Result) -> tuple[np.ndarray, np.ndarray]:
-    """Returns means over the seatings of each deal, by place in the lineup.
-
-    Returns:
-        [D, P] units earned, and [D, P, P] share of the seatings in which the member at a place
-        finished at a rank, 0 for the best; ties share the ranks evenly.
-    """
-    deals, turns, seats = result.earned.shape
-    earned, finishes = np.zeros((deals, seats)), np.zeros((deals, seats, seats))
-    ranks = np.arange(seats)
-    by_place = np.zeros((deals, seats))
-    for turn, seated in enumerate(result.seatings):
-        by_place[:, seated] = result.earned[:, turn]
-        earned += by_place
-        better = (by_place[:, None, :] > by_place[:, :, None]).sum(axis=2)[:, :, None]
-        equal = (by_place[:, None, :] == by_place[:, :, None]).sum(axis=2)[:, :, None]
-        finishes += ((better <= ranks) & (ranks < better + equal)) / equal
-    return earned / turns, finishes / turns
-
-
-def cut(blocks: Iterable[Block], tables_per_deal: int, size: int) -> Iterator[tuple[Block, ...]]:
+def cut(blocks: Iterable[Block], size: int) -> Iterator[tuple[Block, ...]]:
     """Cuts work into units.
 
-    The first deals of all lineups come before the next deals of any, so that the results say
+    The first deals of all panels come before the next deals of any, so that the results say
     something about every entrant at any time.
 
     Args:
         blocks: What is to be played, of one table size.
-        tables_per_deal: Tables at which a deal is played, at most.
-        size: Tables of a unit; a deal is played together however many it needs.
+        size: Tables of a unit; a deal of a panel is played together however many it needs.
 
     Yields:
-        The blocks of one unit after another. A long block is cut at multiples of what a unit holds,
-        so the cuts do not depend on what else there is.
+        The blocks of one unit after another, made when they are asked for. A long block is cut at
+        multiples of as many deals as a unit holds, so the cuts do not depend on what else there is.
     """
-    deals = max(1, size // tables_per_deal)
-    pieces = [piece for block in blocks for piece in _pieces(block, deals)]
-    pieces.sort(key=lambda piece: (piece.first_deal // deals, piece.lineup, piece.first_deal))
+    pieces = heapq.merge(
+        *(_pieces(block, size) for block in blocks),
+        key=lambda piece: (piece.first_deal, piece.panel.number),
+    )
     unit: list[Block] = []
-    room = deals
+    room = size
     for piece in pieces:
-        if piece.deals > room:
+        tables = piece.lineups * piece.panel.seats
+        if unit and tables > room:
             yield tuple(unit)
-            unit, room = [], deals
+            unit, room = [], size
         unit.append(piece)
-        room -= piece.deals
+        room -= tables
     if unit:
         yield tuple(unit)
 
 
-def _pieces(block: Block, deals: int) -> Iterator[Block]:
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    deals = max(1, size // (block.panel.lineups * block.panel.seats))
     first, end = block.first_deal, block.first_deal + block.deals
     while first < end:
         last = min(end, (first // deals + 1) * deals)
-        yield Block(block.lineup, block.members, first, last - first)
+        yield replace(block, first_deal=first, deals=last - first)
         first = last

@@ -207,7 +207,7 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
                 if about is None:
                     return child.death()
                 what = f"its process died ({child.death()}): it was asked {_task(about.decisions)}"
-                return Failure(about.entrant, what, about.lineup, about.deal)
+                return Failure(about.entrant, what, about.panel, about.deal)
             now = time.monotonic()
             if count != seen:
                 seen, since = count, now
@@ -215,7 +215,7 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
                 limit = self._limit if about.decisions else max(LOADING_LIMIT, self._limit)
                 if now - since > limit:
                     what = f"took longer than {limit:g} s {_task(about.decisions)}"
-                    return Failure(about.entrant, what, about.lineup, about.deal)
+                    return Failure(about.entrant, what, about.panel, about.deal)
 
 
 def some(waiting: Iterator[WorkUnit], most: int) -> Iterator[WorkUnit]:
