@@ -83,8 +83,9 @@ def play_unit(
 
 
 def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:
-    """Plays a unit and returns the record of every table: block by block, deal by deal,
-    lineup by lineup, rotation by rotation.
+    """Plays a unit and returns the record of every table.
+
+    They come block by block, deal by deal, lineup by lineup, and these rotation by rotation.
 
     Raises:
         EntrantFailed: An entrant cannot go on.
@@ -103,8 +104,7 @@ def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:
 
 
 class _Tables:
-    """The tables of a unit: block after block, deal after deal, lineup after lineup, and these in
-    each rotation.
+    """The tables of a unit: block by block, deal by deal, lineup by lineup, rotation by rotation.
 
     Attributes:
         unit: The unit.

@@ -1,9 +1,9 @@
 """What is played in one go, and what comes of it.
 
 A *draw* says who meets whom at each deal, see `draws`; its *rows* are lineups, fresh ones at every
-deal. A *panel* is some of the rows of a draw, and a *block* is a panel at consecutive deals. A *work
-unit* is as many blocks as fill a batch: one process plays it in one go, and its results are kept
-together or not at all. The results of a block do not depend on the unit that it is in.
+deal. A *panel* is some of the rows of a draw, and a *block* is a panel at consecutive deals. A
+*work unit* is as many blocks as fill a batch: one process plays it in one go, and its results are
+kept together or not at all. The results of a block do not depend on the unit that it is in.
 """
 
 import hashlib
