@@ -27,7 +27,7 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import Player
 from kille_env.registry import make_batch
 from kille_training.progress import ignore
-from kille_training.statistics.intervals import Sums, means
+from kille_training.statistics.intervals import means
 
 TABLES = 16_384
 """Tables that are played side by side; bounds the memory, not the deals."""
@@ -102,7 +102,7 @@ def estimates(scores: np.ndarray) -> tuple[Estimate, ...]:
     """
     if len(scores) < 2:
         raise KilleError(f"an interval needs 2 deals or more, got {len(scores)}")
-    found = means(Sums(np.arange(len(scores)), scores, np.ones(scores.shape)))
+    found = means(scores, np.ones(scores.shape))
     ends = zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     return tuple(Estimate(*each, len(scores)) for each in ends)
 

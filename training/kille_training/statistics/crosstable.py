@@ -11,7 +11,6 @@ other. The crosstables of the Annual Computer Poker Competition are the model: m
 intervals, shaded where significant.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,21 +18,18 @@ import numpy as np
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     Intervals,
-    entrant_scores,
     means,
     stacked,
-    sums_by_deal,
 )
-from kille_training.statistics.observations import Observations
-from kille_training.statistics.rankings import EQUAL
+from kille_training.statistics.tally import NANO, Tally
 
 
 @dataclass(frozen=True)
 class CrossTable(Intervals):
     """Units per deal that the row's entrant earns where the column's also sits, of E entrants.
 
-    All arrays are [E, E], with NaN and 0 deals where two never met. Entrants that sit at a table
-    several times have the mean of their places.
+    All arrays are [E, E], with NaN and a count of 0 where two never met. Entrants that sit at a
+    table several times have the mean of their places.
 
     Attributes:
         mark: 1 where the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
@@ -52,44 +48,27 @@ class CrossTable(Intervals):
     beats: np.ndarray
 
 
-def crosstable(observations: Observations, entrants: int) -> CrossTable:
-    """Returns the crosstable of tables of one size.
-
-    Args:
-        observations: What was played.
-        entrants: How many entrants there are, E.
-    """
-
-    def cells(compare: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intervals:
-        """Returns the means of what compares an entrant's scores [G, 1] with the others' [G, E]."""
-        rows = []
-        for entrant in range(entrants):
-            mine = np.isfinite(scores[:, entrant])
-            theirs = scores[mine]
-            theirs[:, entrant] = np.nan
-            found = compare(scores[mine, entrant, None], theirs)
-            rows.append(means(sums_by_deal(observations.deal[mine], found)))
-        return stacked(rows)
-
-    scores = entrant_scores(observations, entrants)
-    earned = cells(lambda own, theirs: np.where(np.isfinite(theirs), own, np.nan))
-    above = cells(lambda own, theirs: (_sign(own - theirs) + 1) / 2)
-    margin = cells(lambda own, theirs: own - theirs)
+def crosstable(tally: Tally) -> CrossTable:
+    """Returns the crosstable of tables of one size."""
+    met, shared = tally.met, tally.shared / NANO
+    earned = _cells(shared, met)
+    margin = _cells(shared - shared.transpose(0, 2, 1), met)
     p_values = earned.p_values()
     sign = np.sign(np.nan_to_num(earned.mean)).astype(np.int8)
     return CrossTable(
         **vars(earned),
         mark=np.where(p_values < 1 - CONFIDENCE, sign, 0).astype(np.int8),
-        firm=np.where(_firm(p_values, mirrored=observations.seats == 2), sign, 0).astype(np.int8),
-        above=above,
+        firm=np.where(_firm(p_values, mirrored=tally.seats == 2), sign, 0).astype(np.int8),
+        above=_cells(tally.above / 2, met),
         margin=margin,
         beats=_firm(margin.p_values(), mirrored=True) & (margin.mean > 0),
     )
 
 
-def _sign(difference: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(difference) <= EQUAL, 0.0, np.sign(difference))
+def _cells(total: np.ndarray, count: np.ndarray) -> Intervals:
+    """Returns the means of all cells, [E, E], from [F, E, E]; row by row, as memory is small."""
+    rows = range(total.shape[1])
+    return stacked([means(total[:, row], count[:, row]) for row in rows])
 
 
 def _firm(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:

@@ -1,28 +1,28 @@
-"""How sure a mean is: 95% intervals with deals as clusters.
+"""How sure a mean is: 95% intervals from the spread between folds.
 
-All observations of a deal have the same cards, whichever lineups played it. So only deals are drawn
-independently, and everything here adds up by deal before it looks at the spread. With the
-sums s_d and the numbers n_d of an entrant's observations at deal d, its mean is the ratio
-m = sum s_d / sum n_d, and its variance is estimated from the residuals r_d = s_d - m n_d as
+All observations of a deal have the same cards and the same lots, whichever lineups played it. So
+only deals are drawn independently, and a fold of a tally holds all observations of its deals. With
+the sums s_f and the numbers n_f of an entrant's observations in fold f, its mean is the ratio
+m = sum s_f / sum n_f, and its variance is estimated from the residuals r_f = s_f - m n_f as
 
-    sum_d (r_d / N)^2 / (1 - n_d / N),        N = sum n_d.
+    sum_f (r_f / N)^2 / (1 - n_f / N),        N = sum n_f.
 
 That is the "CR2" estimate of Bell and McCaffrey, *Bias reduction in standard errors for linear
-regression with multi-stage samples*, Survey Methodology 28 (2002): it has no bias where all
-observations have one variance, and where every deal has as many observations it is the variance of
-Student's interval over deals. The degrees of freedom are Satterthwaite's, for observations that
-depend wholly on their deal; deals that are played more often than others count for fewer, and with
-as many observations everywhere they are the deals less one. The difference of two means over the
-same deals subtracts their residuals deal by deal: what the cards do to both cancels.
+regression with multi-stage samples*, Survey Methodology 28 (2002), with folds as clusters: it has
+no bias where all observations have one variance, and where every fold has as many observations it
+is the variance of Student's interval over folds. The degrees of freedom are Satterthwaite's, for
+observations that depend wholly on their fold; folds that are played more often than others count
+for fewer, and with as many observations everywhere they are the folds less one. The difference of
+two means subtracts their residuals fold by fold: what the cards do to both cancels.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import NANO, Tally
 
 CONFIDENCE = 0.95
 
@@ -37,7 +37,7 @@ class Intervals:
         high: Upper ends.
         error: Standard errors.
         freedom: Degrees of freedom.
-        deals: Deals behind each.
+        count: Observations behind each.
     """
 
     mean: np.ndarray
@@ -45,7 +45,7 @@ class Intervals:
     high: np.ndarray
     error: np.ndarray
     freedom: np.ndarray
-    deals: np.ndarray
+    count: np.ndarray
 
     @property
     def half(self) -> np.ndarray:
@@ -60,152 +60,103 @@ class Intervals:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(self.mean) / self.error
         ratio = np.where((self.error == 0) & (self.mean == 0), 0.0, ratio)
-        return 2 * stats.t.sf(ratio, self.freedom)
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Scores added up by deal: all that intervals need. D deals, K things that are measured.
-
-    Attributes:
-        deal: [D] int64, the deals' numbers, ascending.
-        total: [D, K] float64, sums of scores.
-        count: [D, K] float64, how many scores each sum has.
-    """
-
-    deal: np.ndarray
-    total: np.ndarray
-    count: np.ndarray
-
-    def take(self, rows: np.ndarray) -> "Sums":
-        """Returns the sums of some deals, by row."""
-        return Sums(self.deal[rows], self.total[rows], self.count[rows])
+        return 2 * stdtr(self.freedom, -ratio)
 
 
 def stacked(rows: Sequence[Intervals]) -> Intervals:
-    """Returns intervals of one length, [K], as the rows of arrays [E, K]."""
+    """Returns intervals of one shape, [K, ...], as the rows of arrays [E, K, ...]."""
     names = [each.name for each in fields(Intervals)]
     return Intervals(*(np.array([getattr(row, name) for row in rows]) for name in names))
 
 
-def sums_by_deal(deal: np.ndarray, scores: np.ndarray) -> Sums:
-    """Adds scores up by deal.
+def means(total: np.ndarray, count: np.ndarray) -> Intervals:
+    """Returns the means of things that are measured in folds that are drawn independently.
 
     Args:
-        deal: [G] the deal of each observation.
-        scores: [G, K] scores; NaN where an observation says nothing.
+        total: [F, ...] sums of scores.
+        count: [F, ...] how many scores each sum has; 0 where a fold says nothing.
+
+    Returns:
+        Intervals of the shape [...]; NaN where fewer than two folds say something.
     """
-    order = np.argsort(deal, kind="stable")
-    numbers, begin = np.unique(deal[order], return_index=True)
-    given = scores[order]
-    seen = np.isfinite(given)
-    if not len(numbers):
-        return Sums(numbers, np.zeros((0, scores.shape[1])), np.zeros((0, scores.shape[1])))
-    total = np.add.reduceat(np.where(seen, given, 0.0), begin, axis=0)
-    count = np.add.reduceat(seen.astype(float), begin, axis=0)
-    return Sums(numbers, total, count)
+    share, residual, mean = _residuals(total, count)
+    return _intervals(mean, share, residual, count.sum(axis=0))
 
 
-def entrant_scores(observations: Observations, entrants: int) -> np.ndarray:
-    """Returns each entrant's score in each observation, [G, E]; NaN where it does not sit.
-
-    An entrant that sits at a table several times has the mean over its places.
-
-    Args:
-        observations: Tables of one size.
-        entrants: How many entrants there are, E.
-    """
-    count, seats = observations.members.shape
-    total, places = np.zeros((count, entrants)), np.zeros((count, entrants))
-    rows = np.arange(count)
-    for place in range(seats):  # within a place no entrant of a row comes twice
-        total[rows, observations.members[:, place]] += observations.scores[:, place]
-        places[rows, observations.members[:, place]] += 1
-    with np.errstate(invalid="ignore"):
-        return total / places
+def units(tally: Tally) -> Intervals:
+    """Returns the units per deal that each entrant earns, less the mean of its table, [E]."""
+    return means(tally.total / NANO, tally.count)
 
 
-def units(observations: Observations, entrants: int) -> Intervals:
-    """Returns the units per deal that each entrant earns, [E]; see `entrant_scores`."""
-    return means(sums_by_deal(observations.deal, entrant_scores(observations, entrants)))
-
-
-def means(sums: Sums) -> Intervals:
-    """Returns the mean of each thing that is measured, [K]."""
-    share, residual, mean = _residuals(sums)
-    return _intervals(mean, share, residual, (sums.count > 0).sum(axis=0))
-
-
-def difference(observations: Observations, better: int, worse: int) -> Intervals:
-    """Returns how much more one entrant earns than another, over deals that both have played.
+def differences(tally: Tally) -> Intervals:
+    """Returns how much more the row's entrant earns than the column's, [E, E].
 
     Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
-    error; they need not have sat at one table.
+    error; they need not have sat at one table. The diagonal is NaN. Behind a difference are as many
+    observations as the entrant has that sat less often.
+    """
+    share, residual, mean = _residuals(tally.total / NANO, tally.count)
+    count = tally.count.sum(axis=0)
+    rows = []
+    for entrant in range(tally.entrants):
+        own = slice(entrant, entrant + 1)
+        found = mean[own] - mean
+        found[entrant] = np.nan
+        joint = (share[:, own] + share) / 2
+        less = np.minimum(count[entrant], count)
+        rows.append(_intervals(found, joint, residual[:, own] - residual, less))
+    return stacked(rows)
+
+
+def convergence(tally: Tally, points: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how the intervals of `units` narrow while deals are played, for a plot.
 
     Args:
-        observations: Tables of one size.
-        better: The entrant whose units count.
-        worse: The entrant whose units are subtracted.
+        tally: What was played.
+        points: How many parts of it to look at, evenly spaced on a log scale.
 
     Returns:
-        One interval, [1].
+        Which part of all deals was played then, [N] shares of 1, and half the intervals, [N, E].
     """
-    scores = entrant_scores(observations, max(observations.entrants, better + 1, worse + 1))
-    sums = sums_by_deal(observations.deal, scores[:, [better, worse]])
-    common = sums.take(np.flatnonzero((sums.count > 0).all(axis=1)))
-    share, residual, mean = _residuals(common)
-    return _intervals(
-        mean[:1] - mean[1:],
-        share.mean(axis=1, keepdims=True),
-        residual[:, :1] - residual[:, 1:],
-        np.array([len(common.deal)]),
-    )
+    played = np.flatnonzero(tally.count.any(axis=1))
+    if len(played) < 2:
+        return np.zeros(0), np.zeros((0, tally.entrants))
+    first = np.unique(np.geomspace(2, len(played), points).round().astype(np.int64))
+    total, count = tally.total[played] / NANO, tally.count[played]
+    half = [means(total[:folds], count[:folds]).half for folds in first]
+    return first / len(played), np.array(half)
 
 
-def convergence(sums: Sums, points: int = 40) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how the intervals narrow while deals are played, for a plot.
-
-    Args:
-        sums: The scores of K things by deal, of two deals or more.
-        points: How many numbers of deals to look at, evenly spaced on a log scale.
-
-    Returns:
-        The numbers of deals [N], and half the intervals [N, K] after so many.
-    """
-    played = np.unique(np.geomspace(2, len(sums.deal), points).round().astype(np.int64))
-    return played, np.array([means(sums.take(np.arange(count))).half for count in played])
-
-
-def _residuals(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns each deal's share of the observations, its adjusted residual, and the means."""
-    number = sums.count.sum(axis=0)
+def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns each fold's share of the observations, its adjusted residual, and the means."""
+    number = count.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums.total.sum(axis=0) / number
-        share = sums.count / number
-        residual = (sums.total / number - mean * share) / np.sqrt(1 - share)
+        mean = total.sum(axis=0) / number
+        share = count / number
+        residual = (total / number - mean * share) / np.sqrt(1 - share)
     return share, np.where(share < 1, residual, np.nan), mean
 
 
 def _intervals(
-    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, deals: np.ndarray
+    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, count: np.ndarray
 ) -> Intervals:
-    """Makes intervals of means, [K], from the deals' shares and adjusted residuals, [D, K]."""
-    enough = deals >= 2
+    """Makes intervals of means, [...], from the folds' shares and adjusted residuals, [F, ...]."""
+    enough = (share > 0).sum(axis=0) >= 2
     freedom = np.where(enough, _freedom(np.nan_to_num(share)), np.nan)
     error = np.sqrt(np.where(enough, (residual**2).sum(axis=0), np.nan))
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
-    return Intervals(mean, mean - half, mean + half, error, freedom, deals)
+    half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
+    return Intervals(mean, mean - half, mean + half, error, freedom, count)
 
 
 def _freedom(share: np.ndarray) -> np.ndarray:
     """Satterthwaite's degrees of freedom of the variance of a mean.
 
-    The estimate is the quadratic form s'Ks of the deals' sums, with K = (I - u n')'A(I - u n')
+    The estimate is the quadratic form s'Ks of the folds' sums, with K = (I - u n')'A(I - u n')
     where n are the shares, u is a column of ones and A = diag(1 / (1 - n)) belongs to the other
     side; if the sums have the variances n^2, the degrees are tr(K n^2)^2 / tr(K n^2 K n^2).
 
     Args:
-        share: [D, K]; columns sum to 1.
+        share: [F, ...]; they sum to 1 over the folds.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         inverse = np.where(share < 1, 1 / (1 - share), 0.0)
@@ -220,3 +171,10 @@ def _freedom(share: np.ndarray) -> np.ndarray:
         square += 2 * (cross**2 * variance).sum(axis=0) * spread + 2 * weight**2
         square += (middle * spread) ** 2 - 4 * middle * weight * spread
         return trace**2 / square
+
+
+def _gone(*_: object) -> object:
+    raise NotImplementedError
+
+
+difference = entrant_scores = sums_by_deal = _gone

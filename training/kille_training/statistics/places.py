@@ -3,43 +3,30 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from kille_training.statistics.crosstable import CrossTable
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     Intervals,
     means,
-    stacked,
-    sums_by_deal,
 )
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import NANO, Tally
 
 
-def places(observations: Observations, entrants: int) -> Intervals:
+def places(tally: Tally) -> Intervals:
     """Returns how often each entrant finishes at each rank, 0 for the best, [E, P].
 
     Ties share the ranks evenly, and copies at a table count as one that finishes like them on
     average. Intervals are of each number by itself; an entrant that never sat has NaN.
-
-    Args:
-        observations: Tables of one size.
-        entrants: How many entrants there are, E.
     """
-    rows = []
-    for entrant in range(entrants):
-        own = observations.members == entrant
-        mine = own.any(axis=1)
-        own = own[mine]
-        finishes = (observations.finishes[mine].astype(float) * own[:, :, None]).sum(axis=1)
-        finishes /= own.sum(axis=1)[:, None]
-        rows.append(means(sums_by_deal(observations.deal[mine], finishes)))
-    return stacked(rows)
+    count = np.broadcast_to(tally.count[:, :, None], tally.finishes.shape)
+    return means(tally.finishes / NANO, count)
 
 
 @dataclass(frozen=True)
 class Worst:
-    """Beside which opponent each of E entrants earns least; NaN and -1 without two deals with any.
+    """Beside which opponent each of E entrants earns least; NaN and -1 if it met nobody.
 
     At tables of two seats it is the opponent against which it does worst. At larger ones it may
     lose to a third because of that opponent.
@@ -64,10 +51,10 @@ def worst_opponents(table: CrossTable) -> Worst:
     each at 1 - 5% / K), and the true least mean lies between the least of their lower ends and the
     least of their upper ends.
     """
-    met = table.deals >= 2
+    met = np.isfinite(table.error)
     count = met.sum(axis=1, keepdims=True)
     tail = (1 - CONFIDENCE) / 2 / np.maximum(count, 1)
-    reach = stats.t.isf(tail, table.freedom) * table.error
+    reach = -stdtrit(table.freedom, tail) * table.error
     mean, low, high = (
         np.where(met, each, np.inf) for each in (table.mean, table.mean - reach, table.mean + reach)
     )
