@@ -76,7 +76,7 @@ class Draw:
         orders = np.arange(seats) if self.orders is None else self.orders
         slots = self.rows[np.arange(rows)[:, None], places[:, np.atleast_2d(orders)]]
         found = members[np.arange(deals)[:, None, None], slots]
-        for row in np.flatnonzero(self.often < 1.0):
+        for row in np.flatnonzero(self.often < 1.0).tolist():
             lots = uniforms(derive(derive(derive(stream, _PLAYED), self.first + row), numbers))
             found[lots >= self.often[row], row] = -1
         return found

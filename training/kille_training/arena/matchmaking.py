@@ -1,20 +1,314 @@
-"""Who meets whom: the lineups of a tournament.
+"""Who meets whom: the draws of a tournament.
 
-Entrants are named by their numbers, in the order of entering. Every function returns the lineups of
-*all* entrants, including those that have been played, which cost nothing: an entrant that enters
-later plays what is new, and no lineup plays a deal twice.
+Entrants are named by their numbers. Those that enter together are a *wave*, and each wave has a
+draw of its own: exactly the lineups with at least one member of the wave and otherwise entrants of
+earlier waves. So an entrant that enters later plays what is new, and what was played before stays
+as it was. Over all waves together every lineup of the field is played equally often.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
-from math import comb
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import ceil, comb
 
 import numpy as np
 
 from kille_env.errors import ConfigError
+from kille_training.arena.draws import Draw, Lineup
+from kille_training.arena.orders import circular_orders, count_orders, mirrored
 
 MOST_LINEUPS = 100_000
-Lineup = tuple[int, ...]
+"""Lineups of a draw, each order round the table counted."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How the lineups of a tournament are made.
+
+    Attributes:
+        format: "round_robin", "gauntlet" or "random"; for "swiss" see `swiss_round`.
+        fill: "distinct": different entrants, every choice of them; "copies": one entrant among
+            copies of another.
+        hero: Number of the entrant at every table of a gauntlet; None in other formats.
+        lineups: Tables that each founder sits at in every deal, of random lineups.
+        orders: Orders round the table that each lineup plays at every deal, see `check_orders`.
+    """
+
+    format: str = "round_robin"
+    fill: str = "distinct"
+    hero: int | None = None
+    lineups: int = 1
+    orders: int | str = 1
+
+
+def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[Draw]:
+    """Returns the draw of each wave.
+
+    A *choice* is a set of entrants that may sit together. At every deal
+
+    - "distinct" plays every choice of P entrants once;
+    - "copies" plays every pair, each of the two once alone among P - 1 copies of the other;
+    - a gauntlet plays those of these with the hero, who is never among the copies;
+    - "random" plays as many choices as it takes for every founder to sit at `lineups` tables, give
+      or take one, drawn so that all meet about equally often. Choices with members of later waves
+      are played at the same rate as those of founders. If that is no whole number of lineups, the
+      last one is played in some of the deals.
+
+    Waves that are too small to fill a table are joined with the next, and play there.
+
+    Args:
+        pairing: How lineups are made.
+        waves: Numbers of those that entered together, founders first.
+        seats: P.
+
+    Returns:
+        A draw for each wave, without rows for one that is played with the next.
+
+    Raises:
+        ConfigError: There are too few entrants, or too many choices of them.
+    """
+    need = 2 if _copies(pairing, seats) else seats
+    total = sum(map(len, waves))
+    if total < need:
+        raise _too_few(total, seats, "matchmaking.fill: copies")
+    found, before, founders = [], [], 0
+    for wave in waves:
+        if len(before) + len(wave) < need:
+            found.append(Draw((tuple(before),), np.zeros((0, seats), dtype=np.int64), np.zeros(0)))
+            before = [*before, *wave]
+            continue
+        old, new = (before, list(wave)) if founders else ([], [*before, *wave])
+        founders = founders or len(new)
+        found.append(_draw(pairing, old, new, founders, seats))
+        before = old + new
+    return found
+
+
+def swiss_draw(tables: Sequence[Lineup], orders: int | str) -> Draw:
+    """Returns the draw of a round of a Swiss tournament.
+
+    Args:
+        tables: [L] who sits together, see `swiss_round`.
+        orders: Orders round the table that each lineup plays at every deal.
+    """
+    rows = np.arange(sum(map(len, tables))).reshape(len(tables), -1)
+    return _in_orders(tuple(map(tuple, tables)), rows, np.ones(len(rows)), orders)
+
+
+def swiss_round(
+    standings: Sequence[int], met: np.ndarray, sat_out: np.ndarray, seats: int
+) -> list[Lineup]:
+    """Returns the tables of the next round of a Swiss tournament.
+
+    The leader is seated first, then those next in the standings that have met the ones at its table
+    least often; then the first of those that are left, and so on.
+
+    Args:
+        standings: [E] numbers, best first; for the first round in a drawn order.
+        met: [E', E'] how often two have met, by number.
+        sat_out: [E'] how often each has sat out.
+        seats: P.
+
+    Returns:
+        Lineups; when the entrants do not fill all tables, those sit out that have done so least
+        often, the last in the standings first.
+
+    Raises:
+        ConfigError: There are fewer entrants than seats.
+    """
+    if len(standings) < seats:
+        raise _too_few(len(standings), seats, "a smaller table")
+    places = {entrant: place for place, entrant in enumerate(standings)}
+    idle = sorted(standings, key=lambda entrant: (sat_out[entrant], -places[entrant]))
+    resting = set(idle[: len(standings) % seats])
+    waiting = np.array([entrant for entrant in standings if entrant not in resting])
+    tables = []
+    while len(waiting):
+        table = [0]
+        most = met[waiting[0], waiting].astype(np.float64)  # of those at the table
+        while len(table) < seats:
+            most[table[-1]] = np.inf
+            table.append(int(np.argmin(most)))
+            most = np.maximum(most, met[waiting[table[-1]], waiting])
+        tables.append(tuple(waiting[table].tolist()))
+        waiting = np.delete(waiting, table)
+    return tables
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """The slots of a draw, and how large the field was at first.
+
+    Attributes:
+        hero: The hero's slot in a gauntlet; otherwise none.
+        old: O slots of entrants that entered before.
+        new: N slots of those that enter.
+        seats: P.
+        founders: F, how many entered first.
+    """
+
+    hero: range
+    old: range
+    new: range
+    seats: int
+    founders: int
+
+    def ways(self, new: int) -> int:
+        """Returns in how many ways a table can be filled with so many new entrants."""
+        return comb(len(self.new), new) * comb(len(self.old), self.others - new)
+
+    @property
+    def others(self) -> int:
+        """Seats that the hero leaves to others."""
+        return self.seats - len(self.hero)
+
+    @property
+    def numbers_of_new(self) -> range:
+        """How many new entrants may sit at a table of the draw."""
+        return range(max(1, self.others - len(self.old)), 1 + min(self.others, len(self.new)))
+
+
+def _copies(pairing: Pairing, seats: int) -> bool:
+    return pairing.fill == "copies" and seats > 2  # of two players there is nothing to copy
+
+
+def _draw(
+    pairing: Pairing, old: Sequence[int], new: Sequence[int], founders: int, seats: int
+) -> Draw:
+    """Returns the draw of a wave."""
+    hero = () if pairing.hero is None else (pairing.hero,)
+    groups = (hero, *(tuple(who for who in group if who not in hero) for group in (old, new)))
+    ends = np.cumsum([0, *map(len, groups)]).tolist()
+    of_hero, of_old, of_new = (range(*each) for each in pairwise(ends))
+    slots = _Slots(of_hero, of_old, of_new, seats, founders)
+    groups = tuple(filter(None, groups))
+    if _copies(pairing, seats):
+        return Draw(groups, *_among_copies(slots, pairing))
+    template = _some_choices if pairing.format == "random" else _all_choices
+    return _in_orders(groups, *template(slots, pairing), pairing.orders)
+
+
+def _among_copies(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+    """Returns rows (one, other, other, ...) with a new entrant, and how often each is played."""
+    everybody = range(slots.new.stop)
+    pairs = [
+        (one, other)
+        for one in slots.hero or everybody
+        for other in everybody
+        if one != other and (one in slots.new or other in slots.new)
+    ]
+    _check_number(len(pairs), slots, pairing)
+    rows = np.repeat(np.array(pairs).reshape(-1, 2), (1, slots.seats - 1), axis=1)
+    return rows, np.ones(len(rows))
+
+
+def _all_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+    """Returns every choice with a new entrant, and how often each is played: always."""
+    _check_number(sum(map(slots.ways, slots.numbers_of_new)), slots, pairing)
+    rows = [
+        (*slots.hero, *old, *new)
+        for number in slots.numbers_of_new
+        for old in combinations(slots.old, slots.others - number)
+        for new in combinations(slots.new, number)
+    ]
+    return np.array(rows).reshape(-1, slots.seats), np.ones(len(rows))
+
+
+def _some_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+    """Returns choices with a new entrant at the founders' rate, and how often each is played."""
+    every = comb(slots.founders, slots.seats)
+    rate = Fraction(pairing.lineups * (slots.founders // slots.seats), every)
+    if rate >= 1:
+        return _all_choices(slots, pairing)
+    wanted = {number: rate * slots.ways(number) for number in slots.numbers_of_new}
+    _check_number(sum(map(ceil, wanted.values())), slots, pairing)
+    numbers, often = [], []
+    for number, lineups in wanted.items():
+        whole, rest = divmod(lineups, 1)
+        often += [1.0] * whole + [float(rest)] * (rest > 0)
+        numbers += [number] * ceil(lineups)
+    return _balanced(slots, numbers), np.array(often)
+
+
+def _balanced(slots: _Slots, numbers: Sequence[int]) -> np.ndarray:
+    """Returns choices in which all slots meet about equally often, and sit about equally often.
+
+    Seat by seat it takes the slot that has met those at the table least often (by the sum of the
+    squares), and of these the one that has sat least often.
+
+    Args:
+        slots: The slots.
+        numbers: [L] how many new entrants sit in each choice.
+
+    Returns:
+        [L, P] slots, ascending.
+    """
+    count = slots.new.stop
+    sat, met = np.zeros(count, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
+    rows = np.zeros((len(numbers), slots.seats), dtype=np.int64)
+    for row, number in zip(rows, numbers, strict=True):
+        company = np.zeros(count)
+        for seat in range(slots.seats):
+            pool = slots.new if seat < number else slots.old
+            score = company[pool.start : pool.stop]
+            least = pool.start + np.flatnonzero(score == score.min())
+            row[seat] = who = least[np.argmin(sat[least])]
+            company += met[who] ** 2
+            company[who] = np.inf
+        sat[row] += 1
+        met[np.ix_(row, row)] += 1
+    return np.sort(rows, axis=1)
+
+
+def _in_orders(
+    groups: tuple[tuple[int, ...], ...], rows: np.ndarray, often: np.ndarray, orders: int | str
+) -> Draw:
+    """Returns the draw that plays each row in some orders round the table.
+
+    An order and its mirror image go together, so that of any two slots the one sits directly left
+    of the other as often as right. Where one order is left over, it is turned into its mirror image
+    in every second row, by the sum of the slots: over the choices in which two slots meet, the
+    differences nearly cancel.
+    """
+    seats = rows.shape[1]
+    count = count_orders(orders, seats)
+    places = np.tile(circular_orders(count, seats), (len(rows), 1, 1))
+    if count % 2:
+        odd = rows.sum(axis=1) % 2 == 1
+        places[odd, -1] = mirrored(places[odd, -1])
+    return Draw(
+        groups, np.repeat(rows, count, axis=0), np.repeat(often, count), places.reshape(-1, seats)
+    )
+
+
+def _check_number(lineups: int, slots: _Slots, pairing: Pairing) -> None:
+    """Refuses more lineups than a draw may have."""
+    orders = 1 if _copies(pairing, slots.seats) else count_orders(pairing.orders, slots.seats)
+    if lineups * orders <= MOST_LINEUPS:
+        return
+    who = f"{slots.new.stop} entrants"
+    instead = "matchmaking.format: random or swiss"
+    if pairing.fill == "distinct" and slots.seats > 2:
+        instead += ", or fill: copies"
+    if pairing.format == "random":
+        instead = "fewer matchmaking.lineups"
+    if slots.old:
+        who = f"{len(slots.new)} entrants that join {len(slots.hero) + len(slots.old)} others"
+        instead = "another name, for a tournament that all enter together"
+    raise ConfigError(
+        f"{who} make {lineups * orders:,} lineups at a table of {slots.seats} seats, more than "
+        f"{MOST_LINEUPS:,} at every deal; take {instead}"
+    )
+
+
+def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
+    return ConfigError(
+        f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
+    )
+
+
+# --- used by tournament.py until it plays draws
 
 
 def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
@@ -82,46 +376,6 @@ def random_tables(
     return [lineup for lineup in lineups if present.issuperset(lineup)]
 
 
-def swiss_round(
-    standings: Sequence[int], met: np.ndarray, sat_out: np.ndarray, seats: int
-) -> list[Lineup]:
-    """Returns the tables of the next round of a Swiss tournament.
-
-    The leader is seated first, then those next in the standings that have met the ones at its table
-    least often; then the first of those that are left, and so on.
-
-    Args:
-        standings: [E] numbers, best first; for the first round in a drawn order.
-        met: [E', E'] how often two have met, by number.
-        sat_out: [E'] how often each has sat out.
-        seats: P.
-
-    Returns:
-        Lineups; when the entrants do not fill all tables, those sit out that have done so least
-        often, the last in the standings first.
-
-    Raises:
-        ConfigError: There are fewer entrants than seats.
-    """
-    if len(standings) < seats:
-        raise _too_few(len(standings), seats, "a smaller table")
-    places = {entrant: place for place, entrant in enumerate(standings)}
-    idle = sorted(standings, key=lambda entrant: (sat_out[entrant], -places[entrant]))
-    resting = set(idle[: len(standings) % seats])
-    waiting = [entrant for entrant in standings if entrant not in resting]
-    lineups = []
-    while waiting:
-        table = [waiting.pop(0)]
-        while len(table) < seats:
-            nearest = min(
-                waiting, key=lambda other: (max(met[other, who] for who in table), places[other])
-            )
-            waiting.remove(nearest)
-            table.append(nearest)
-        lineups.append(tuple(table))
-    return lineups
-
-
 def _check_choices(entrants: int, seats: int) -> None:
     """Refuses a table that cannot be filled with different entrants, or in too many ways."""
     if entrants < seats:
@@ -131,12 +385,6 @@ def _check_choices(entrants: int, seats: int) -> None:
             f"{entrants} entrants fill a table of {seats} seats in {ways:,} ways, more than "
             f"{MOST_LINEUPS:,}; take matchmaking.format: random, swiss, or fill: copies"
         )
-
-
-def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
-    return ConfigError(
-        f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
-    )
 
 
 def _in_order(lineups: Iterable[Lineup]) -> list[Lineup]:
