@@ -19,7 +19,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
@@ -29,7 +29,7 @@ from kille_training.solving.byteskille.policies import nash_conv_of, strategies_
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import best_response
 from kille_training.statistics.intervals import CONFIDENCE, Intervals
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import NANO, Tally
 
 ROUNDS = 100
 """Alternating best responses, at most; it ends far earlier, when neither seat improves."""
@@ -108,65 +108,78 @@ def exact_collusion(
     )
 
 
-def pair_gains(observations: Observations, entrants: int) -> Intervals:
+def pair_gains(tally: Tally) -> Intervals:
     """Returns what pairs earn together beyond what each earns where the other is absent.
 
-    The rest of the table differs, which the model allows for: scores are explained by strengths,
-    one for each entrant, of which each place gets its own less the mean of the others', and by a
-    gain of the pair's places, where both sit, at the others' cost. Its interval is that of least
-    squares with deals as clusters.
+    A cell, what the row's entrant earns where the column's also sits, is explained by the row and
+    by the column: if places earn by strengths of their members, less the mean of the others', and
+    every lineup is played as often, cells are such sums exactly. What is left in the two cells of
+    a pair is its gain, at the cost of the others at their tables. Each pair's is compared with what
+    all other cells say, so a gain does not hide in the sums that explain it; its interval is that
+    of least squares, with folds as clusters.
 
     Args:
-        observations: Tables of one size, 3 seats or more.
-        entrants: How many entrants there are, E.
+        tally: What lineups of different entrants played, at tables of 3 seats or more.
 
     Returns:
         Intervals of all pairs in the order of `pairs`; NaN where a gain cannot be told from
-        strengths: two never sat together with a third, or never apart.
+        strengths: the two never sat together, or one of them was at every table, or copies sat.
+
+    Raises:
+        KilleError: The tables have two seats.
     """
-    members, scores = observations.members, observations.scores
-    seats = observations.seats
-    deals, row = np.unique(observations.deal, return_inverse=True)
-    # Strengths' part in the score of a place: 1 for its own, less 1 / (P - 1) for each other's.
-    part = np.full((seats, seats), -1 / (seats - 1))
-    np.fill_diagonal(part, 1.0)
-    square = np.zeros((entrants, entrants))
-    mixed = part.T @ part
-    for one in range(seats):
-        for other in range(seats):
-            np.add.at(square, (members[:, one], members[:, other]), mixed[one, other])
-    inverse = np.linalg.pinv(square, hermitian=True)
+    if tally.seats < 3:
+        raise KilleError("two entrants at a table of two seats have no third to gain from")
+    count, met = tally.count.sum(axis=0), tally.met.sum(axis=0)
+    always = count == tally.observations
+    distinct = met.sum(axis=1) == (tally.seats - 1) * count
+    cells = (met > 0) & ~np.add.outer(always | ~distinct, always | ~distinct)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(cells, tally.shared.sum(axis=0) / NANO / met, 0.0)
+        weight = np.where(cells, 1 / met, 0.0)
+    inverse = np.linalg.pinv(np.diag(cells.sum(axis=1)) + cells.astype(float), hermitian=True)
+    scale = cells / _kept(cells, inverse, int(always.sum()), tally.seats)
 
-    def unexplained(values: np.ndarray) -> np.ndarray:
-        """Returns the part of values that strengths do not explain, [G, P]."""
-        weighed = values @ part
-        sums = np.bincount(members.ravel(), weighed.ravel(), entrants)
-        return values - (inverse @ sums)[members] @ part.T
+    def gains(both: np.ndarray) -> np.ndarray:
+        """Returns what cells, added up both ways, leave to each pair."""
+        effect = inverse @ both.sum(axis=1)
+        return scale * (both - np.add.outer(effect, effect))
 
-    left = unexplained(scores)
-    found = np.full((5, len(pairs(entrants))), np.nan)
-    together = np.zeros(len(pairs(entrants)), dtype=np.int64)
-    for number, (one, other) in enumerate(pairs(entrants)):
-        theirs = (members == one) | (members == other)
-        both = (members == one).any(axis=1) & (members == other).any(axis=1)
-        both &= ~theirs.all(axis=1)
-        if not both.any():
-            continue
-        size = np.maximum(theirs.sum(axis=1, keepdims=True), 1)
-        gain = np.where(theirs, 1 / size, -1 / np.maximum(seats - size, 1)) * both[:, None]
-        own = unexplained(gain)
-        weight = (own**2).sum()
-        together[number] = len(np.unique(row[both]))
-        if weight < 1e-9 * (gain**2).sum() or together[number] < 2:
-            continue
-        mean = (own * left).sum() / weight
-        moved = (own * (left - mean * own)).sum(axis=1) / weight
-        error = np.sqrt((np.bincount(row, moved) ** 2).sum() * len(deals) / (len(deals) - 1))
-        freedom = together[number] - 1
-        half = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
-        found[:, number] = mean, mean - half, mean + half, error, freedom
-    mean, low, high, error, freedom = found
-    return Intervals(mean, low, high, error, freedom, together)
+    square = np.zeros(cells.shape)
+    played = np.flatnonzero(tally.count.any(axis=1))
+    for fold in played:
+        residual = (tally.shared[fold] / NANO - mean * tally.met[fold]) * weight
+        square += gains(residual + residual.T) ** 2
+    enough = np.isfinite(scale) & (len(played) >= 2)
+    freedom = np.where(enough, len(played) - 1.0, np.nan)
+    error = np.sqrt(square * len(played) / freedom)
+    found, half = gains(mean + mean.T), stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
+    upper = np.triu_indices(tally.entrants, 1)
+    whole = (found, found - half, found + half, error, freedom, met)
+    return Intervals(*(each[upper] for each in whole))
+
+
+def _kept(cells: np.ndarray, inverse: np.ndarray, always: int, seats: int) -> np.ndarray:
+    """Returns how much of a gain is left in the cells of its pair, [E, E]; NaN if nothing is.
+
+    Where a gain is all there is, the pair's two cells, less what the other cells lead to expect,
+    hold it but for the tables at which the third of a cell is one of the pair: these raise the
+    sums of the pair's rows and lower those of the others. Of that, effects that were fitted to all
+    cells, with those of the pair, keep the part that is not their leverage.
+
+    Args:
+        cells: [E, E] bool, symmetric, the cells that are explained.
+        inverse: [E, E], of the normal matrix of the effects.
+        always: Entrants that sit at every table.
+        seats: P.
+    """
+    entrants = max(int(cells.any(axis=1).sum()), 4)
+    apart = entrants + always - seats
+    share = apart / (entrants - 2)
+    share *= 1 + 2 * (seats - 2 - always) / ((seats - 2) * (entrants - 3))
+    own = np.diag(inverse)
+    free = 1 - (np.add.outer(own, own) + 2 * inverse)
+    return np.where(cells & (share * free > 1e-9), share * free, np.nan)
 
 
 def pairs(entrants: int) -> list[tuple[int, int]]:

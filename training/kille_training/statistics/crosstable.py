@@ -5,16 +5,15 @@ the column's entrant also sits at the table. At tables of two seats that is the 
 the other, and the table is antisymmetric; at larger ones both can earn at the cost of a third.
 
 Two marks say what is significant at 5%: one for a cell looked at alone, and one that stands up to
-looking at all cells at once, by Holm's method (*A simple sequentially rejective multiple test
-procedure*, Scandinavian Journal of Statistics 6, 1979), which holds however cells depend on each
-other. The crosstables of the Annual Computer Poker Competition are the model: means with 95%
-intervals, shaded where significant.
+looking at all cells at once, by Holm's method. The crosstables of the Annual Computer Poker
+Competition are the model: means with 95% intervals, shaded where significant.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from kille_training.statistics.holm import holm_cells
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     Intervals,
@@ -58,10 +57,10 @@ def crosstable(tally: Tally) -> CrossTable:
     return CrossTable(
         **vars(earned),
         mark=np.where(p_values < 1 - CONFIDENCE, sign, 0).astype(np.int8),
-        firm=np.where(_firm(p_values, mirrored=tally.seats == 2), sign, 0).astype(np.int8),
+        firm=np.where(holm_cells(p_values, mirrored=tally.seats == 2), sign, 0).astype(np.int8),
         above=_cells(tally.above / 2, met),
         margin=margin,
-        beats=_firm(margin.p_values(), mirrored=True) & (margin.mean > 0),
+        beats=holm_cells(margin.p_values(), mirrored=True) & (margin.mean > 0),
     )
 
 
@@ -69,34 +68,3 @@ def _cells(total: np.ndarray, count: np.ndarray) -> Intervals:
     """Returns the means of all cells, [E, E], from [F, E, E]; row by row, as memory is small."""
     rows = range(total.shape[1])
     return stacked([means(total[:, row], count[:, row]) for row in rows])
-
-
-def _firm(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """Returns which cells are significant together, [E, E] bool.
-
-    Args:
-        p_values: [E, E], NaN where there is nothing to test.
-        mirrored: Whether a cell and its mirror image are one test.
-    """
-    family = np.isfinite(p_values)
-    if mirrored:
-        family = np.triu(family)
-    firm = np.zeros(p_values.shape, dtype=bool)
-    firm[family] = holm(p_values[family])
-    return firm | firm.T if mirrored else firm
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """Returns which of many tests are significant together at 5%, [K] bool.
-
-    The chance that any of those whose hypothesis is true is among them is at most 5%.
-
-    Args:
-        p_values: [K], none of them NaN.
-    """
-    order = np.argsort(p_values, kind="stable")
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    kept = np.maximum.accumulate(steps) < 1 - CONFIDENCE
-    significant = np.zeros(len(p_values), dtype=bool)
-    significant[order] = kept
-    return significant

@@ -1,0 +1,76 @@
+"""Which entrants can be told apart, and which places each may truly have.
+
+All pairs are tested at once, by Holm's method, so all of it holds together with 95%: whoever is
+said to be above another truly is, and every true place is within its range. Places that follow from
+tests of all pairs are those of Mogstad, Romano, Shaikh and Wilhelm, *Inference for ranks with
+applications to mobility across neighbourhoods and academic achievement across countries*, Review of
+Economic Studies 91 (2024).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kille_training.statistics.holm import holm_cells
+from kille_training.statistics.intervals import Intervals, differences, units
+from kille_training.statistics.tally import Tally
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What is certain about the order of E entrants by units per deal.
+
+    Attributes:
+        order: Entrants that sat, by what they were seen to earn, the most first.
+        clear: [E, E] bool, whether the row's entrant earns more than the column's, all pairs looked
+            at together.
+        best: [E] int64, the best place, counted from 1, that an entrant may truly have; 0 if it
+            never sat.
+        worst: [E] int64, the worst one.
+        groups: Neighbours in the order of which no two can be told apart, as many as there are;
+            those that sit between two groups belong to both.
+    """
+
+    order: tuple[int, ...]
+    clear: np.ndarray
+    best: np.ndarray
+    worst: np.ndarray
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """Entrants that nobody is clearly above."""
+        return tuple(entrant for entrant in self.order if self.best[entrant] == 1)
+
+
+def grouping(tally: Tally) -> Grouping:
+    """Returns which entrants of tables of one size can be told apart."""
+    return group(units(tally).mean, differences(tally))
+
+
+def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
+    """Returns which entrants can be told apart.
+
+    Args:
+        mean: [E] what each earns, NaN if it never sat.
+        gaps: [E, E] how much more the row's entrant earns than the column's.
+    """
+    order = tuple(entrant for entrant in np.argsort(-mean).tolist() if np.isfinite(mean[entrant]))
+    clear = holm_cells(gaps.p_values(), mirrored=True) & (gaps.mean > 0)
+    sat = np.isfinite(mean)
+    best = np.where(sat, 1 + clear.sum(axis=0), 0)
+    worst = np.where(sat, len(order) - clear.sum(axis=1), 0)
+    return Grouping(order, clear, best, worst, _groups(order, clear))
+
+
+def _groups(order: tuple[int, ...], clear: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    """Returns the longest runs of the order in which nobody is clearly above another."""
+    groups, begin, last = [], 0, 0
+    for end in range(1, len(order) + 1):
+        while clear[order[begin : end - 1], order[end - 1]].any():
+            begin += 1
+        whole = end == len(order) or clear[order[begin:end], order[end]].any()
+        if whole and end > last:
+            groups.append(order[begin:end])
+            last = end
+    return tuple(groups)
