@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.network import SPECIFICATION, load_network
-from kille_agents.objects import player_of
+from kille_agents.objects import make_player, player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_agents.search import FlatSearch, Search, TreeSearch
@@ -45,6 +45,8 @@ def as_policy(
             - a `torch.nn.Module`, called with observations [N, F] as floats, which returns logits
               [N, A]; they become probabilities by a softmax over the legal actions;
             - a model of Stable-Baselines3 or sb3-contrib;
+            - a class of one of these, which is called with (num_players, rules), or with nothing if
+              it has no parameters;
             - a name or path, see `load_policy`.
         game: The game to be played.
         num_players: Seats of the table.
@@ -67,11 +69,13 @@ def as_policy(
     """
     if isinstance(policy, (str, Path)):
         return load_policy(policy, game, num_players, rules, trust=trust)
-    player = player_of(policy, game, num_players)
+    thing = policy
+    if isinstance(policy, type):
+        thing = make_player(policy.__name__, policy, num_players, rules)
+    player = player_of(thing, game, num_players)
     if player is None:
-        got = f"the class {policy.__name__}" if isinstance(policy, type) else repr(policy)
         raise PolicyError(
-            f"a player is expected, got {got}; pass a name, a path, an "
+            f"a player is expected, got {thing!r}; pass a name, a path, an "
             "object with a name and probabilities(observation, mask) or search(determinizer), a "
             "function of (observation, mask), a torch module or a model of Stable-Baselines3"
         )

@@ -4,8 +4,8 @@ Naming one imports the module, and importing runs its code: name only modules th
 with `python -m module`. Modules are searched for where Python searches, and then in the working
 folder.
 
-The object is a player, or a class or function that is called with (num_players, rules) and returns
-one. A player is what `kille_agents.as_policy` takes; a function whose first parameter is called
+The object is a player, or a class or function that is called with (num_players, rules), or with
+nothing if it has no parameters, and returns one. A player is what `kille_agents.as_policy` takes; a function whose first parameter is called
 `observation` (or `obs`) is a policy itself. For example::
 
     def careful(observation, mask):  # bots.py, named "bots:careful"
@@ -22,13 +22,12 @@ one. A player is what `kille_agents.as_policy` takes; a function whose first par
 import importlib
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kille_agents.objects import makes_players, player_of
+from kille_agents.objects import make_player, makes_players, player_of
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, PolicyError, did_you_mean
+from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player
 
 EXPECTED = (
@@ -102,22 +101,8 @@ def load_entry_point(name: str, game: str, num_players: int, rules: Rules) -> Pl
     """
     thing, verb = find_object(name), "is"
     if makes_players(thing):
-        thing, verb = _made(name, thing, num_players, rules), "made something"
+        thing, verb = make_player(name, thing, num_players, rules), "made something"
     player = player_of(thing, game, num_players)
     if player is None:
         raise PolicyError(f"{name!r} {verb} of type {type(thing).__name__}; {EXPECTED}")
     return player
-
-
-def _made(
-    name: str, make: Callable[[int, Rules], object], num_players: int, rules: Rules
-) -> object:
-    try:
-        return make(num_players, rules)
-    except KilleError:
-        raise
-    except Exception as error:  # the code of somebody else may raise anything
-        raise PolicyError(
-            f"{name!r} could not be made for {num_players} seats of {rules.game}: "
-            f"{type(error).__name__}: {error}; it is called with (num_players, rules)"
-        ) from error

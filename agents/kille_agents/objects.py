@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kille_agents.network import masked_softmax
-from kille_env.core.spec import width
-from kille_env.errors import PolicyError
+from kille_env.core.spec import Rules, width
+from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import Player, searches
 from kille_env.registry import spec
 
@@ -113,13 +113,39 @@ def makes_players(thing: Any) -> bool:
     """
     if isinstance(thing, type):
         return True
-    if not callable(thing) or _plays(thing) or _is_from("torch.nn", "Module", thing):
+    if not callable(thing) or _plays(thing) or is_from("torch.nn", "Module", thing):
         return False
     try:
         first = next(iter(inspect.signature(thing).parameters), "")
     except (TypeError, ValueError):  # of a builtin, say
         return True
     return not first.startswith("obs")
+
+
+def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Rules) -> Any:
+    """Calls a class or function with (num_players, rules), or with nothing if it takes nothing.
+
+    Args:
+        name: What errors call it.
+        make: What is called.
+        num_players: Seats of the table.
+        rules: Its rules.
+
+    Returns:
+        What it made, which `player_of` takes.
+
+    Raises:
+        PolicyError: It raised an error.
+    """
+    try:
+        return make(num_players, rules) if _takes_arguments(make) else make()
+    except KilleError:
+        raise
+    except Exception as error:  # the code of somebody else may raise anything
+        raise PolicyError(
+            f"{name!r} could not be made for {num_players} seats of {rules.game}: "
+            f"{type(error).__name__}: {error}; it is called with (num_players, rules)"
+        ) from error
 
 
 def player_of(thing: Any, game: str, num_players: int) -> Player | None:
@@ -139,11 +165,11 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         if isinstance(getattr(thing, "name", None), str):
             return cast(Player, thing)
         return None if searches(thing) else FunctionPolicy(thing.probabilities, _class_of(thing))
-    if _is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
+    if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
         from kille_agents.sb3 import SB3Policy, fitting  # needs torch
 
         return fitting(SB3Policy(thing, _class_of(thing)), game, num_players)
-    if _is_from("torch.nn", "Module", thing):
+    if is_from("torch.nn", "Module", thing):
         table, policy = spec(game), TorchPolicy(thing)
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
         policy.probabilities(observation, np.ones((2, table.num_actions), np.int8))
@@ -154,6 +180,13 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
     return FunctionPolicy(cast(PolicyFunction, thing), name.strip("<>"))
 
 
+def _takes_arguments(make: Callable[..., Any]) -> bool:
+    try:
+        return len(inspect.signature(make).parameters) > 0
+    except (TypeError, ValueError):  # of a builtin, say
+        return True
+
+
 def _plays(thing: Any) -> bool:
     return callable(getattr(thing, "probabilities", None)) or searches(thing)
 
@@ -162,7 +195,7 @@ def _class_of(thing: Any) -> str:
     return type(thing).__name__
 
 
-def _is_from(module: str, name: str, thing: Any) -> bool:
+def is_from(module: str, name: str, thing: Any) -> bool:
     """Returns whether a thing is of a library's class; a library that is not loaded has none."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(thing, kind)
