@@ -5,8 +5,8 @@ with `python -m module`. Modules are searched for where Python searches, and the
 folder.
 
 The object is a player, or a class or function that is called with (num_players, rules), or with
-nothing if it has no parameters, and returns one. A player is what `kille_agents.as_policy` takes; a function whose first parameter is called
-`observation` (or `obs`) is a policy itself. For example::
+nothing if it has no parameters, and returns one. A player is what `kille_agents.as_policy` takes; a
+function whose first parameter is called `observation` (or `obs`) is a policy itself. For example::
 
     def careful(observation, mask):  # bots.py, named "bots:careful"
         return mask / mask.sum(axis=1, keepdims=True)

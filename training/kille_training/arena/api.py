@@ -1,8 +1,9 @@
 """Tournaments and comparisons from Python: `kille_training.play_tournament` and `.compare`.
 
 The commands `kille tournament` and `kille compare` call the same functions, so the same players,
-deals and seats earn the same units to the bit. Players that are Python objects (functions, torch
-modules, models of Stable-Baselines3, policies) play in this process: they cannot be sent to others.
+deals and seats earn the same units to the bit. Players may be Python objects: functions, classes,
+torch modules, models of Stable-Baselines3, policies. They play in this process or, as copies, in
+others, and a folder recognizes them by their fingerprints.
 """
 
 import uuid
@@ -15,6 +16,8 @@ from typing import Any
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
 from kille_training.arena.compare import Comparison, bounds_of, play_comparison
+from kille_training.arena.entrants import OBJECT
+from kille_training.arena.fingerprints import fingerprint_of
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import (
     NONE,
@@ -29,6 +32,8 @@ from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Progress, Tournament, executor_of
 from kille_training.statistics.sequential import Hypotheses
 
+MARK = 16
+"""Characters of a fingerprint that tell an object from all others."""
 Shown = Callable[[Store, str], AbstractContextManager[Progress | None]]
 """Opens what shows the progress of a tournament, given its results and the kind of episode."""
 
@@ -53,6 +58,7 @@ def play_tournament(
     time_limit: float = 60.0,
     batch_tables: int = 16_384,
     out: str | Path | None = None,
+    readmit: Sequence[str] = (),
     trust: bool = False,
 ) -> TournamentResult:
     """Plays a tournament.
@@ -67,8 +73,8 @@ def play_tournament(
     Args:
         players: The entrants: for each name a player, which is a name or path as `kille evaluate`
             takes it, a function `(observation, mask) -> probabilities`, a torch module, a model of
-            Stable-Baselines3, an object with `probabilities`, or `{"player": ..., "play":
-            "greedy"}`; or names of players only.
+            Stable-Baselines3, an object with `probabilities`, a class that makes one of
+            (num_players, rules), or `{"player": ..., "play": "greedy"}`; or names of players only.
         game: The game.
         num_players: Seats of the tables; several table sizes are tournaments of their own.
         rules: Preset and switches, as `kille_env.make` takes them.
@@ -82,12 +88,14 @@ def play_tournament(
         lineups: Lineups that are drawn for each entrant of random tables.
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
         seed: Seed of the deals and of everything that is drawn.
-        workers: Processes; 0 is this process, without a time limit, the only one for Python
-            objects.
+        workers: Processes; 0 is this process, without a time limit. Python objects are copied into
+            other processes with cloudpickle.
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
-        out: Folder of the tournament, which a later call with the same players by name or path
-            extends; None keeps nothing on disk.
+        out: Folder of the tournament, which a later call with the same players resumes or extends;
+            None keeps nothing on disk. Objects are recognized by what they are, their code and
+            their state, or by an attribute `fingerprint`, a text or a method that returns one.
+        readmit: Names of entrants that are out and may play again.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
@@ -97,7 +105,7 @@ def play_tournament(
         ConfigError: It cannot be played; the message says why.
     """
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
-    entrants, objects = _entrants(named)
+    entrants, objects = _entrants(named, out is not None)
     with _folder(out) as folder:
         settings = TournamentSettings(
             name=folder.path.resolve().name,
@@ -116,7 +124,9 @@ def play_tournament(
             batch_tables=batch_tables,
             workers=workers,
         )
-        return play_in_folder(folder, settings, trust=trust, objects=objects, keep=out is not None)
+        return play_in_folder(
+            folder, settings, readmit=readmit, trust=trust, objects=objects, keep=out is not None
+        )
 
 
 def compare(
@@ -160,10 +170,9 @@ def compare(
         rules: Preset and switches, as `kille_env.make` takes them.
         episode: "deal" or "match".
         seed: Seed of the deals.
-        workers: Processes; 0 is this process, the only one for Python objects.
+        workers: Processes; 0 is this process.
         time_limit: Seconds that a player may take for one batch of decisions.
-        out: Folder of the comparison, which the same call resumes for players by name or path; None
-            keeps nothing on disk.
+        out: Folder of the comparison, which the same call resumes; None keeps nothing on disk.
         trust: Whether model files that can run code may be loaded.
         looked: Called with what has been found after each look.
 
@@ -175,7 +184,7 @@ def compare(
         if better == worse:
             raise ConfigError(f"{names[0]!r} is compared with itself; name two players")
         names[1] += " (2)"
-    entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)))
+    entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)), out is not None)
     with _folder(out) as folder:
         settings = TournamentSettings(
             name=folder.path.resolve().name,
@@ -240,11 +249,15 @@ def _folder(out: str | Path | None) -> Generator[Folder]:
         yield Folder(Path(path))
 
 
-def _entrants(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
+def _entrants(
+    players: Mapping[str, Any], keep: bool
+) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
     """Returns entrants for the settings, and those of their players that are Python objects.
 
-    Nothing says whether an object is still the same player later on, so it has a new name each
-    time, and is refused where results of another one are kept under the same entrant.
+    Args:
+        players: The entrants by name, as `play_tournament` takes them.
+        keep: Whether results are kept. What the settings call an object then ends with its
+            fingerprint, by which a later call recognizes it.
     """
     entrants: dict[str, Any] = {}
     objects: dict[str, PlayerLike] = {}
@@ -254,7 +267,8 @@ def _entrants(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Pla
         if isinstance(player, Path):
             fields["player"] = str(player)
         elif player is not None and not isinstance(player, str):
-            fields["player"] = f"Python object {_name(player)} {uuid.uuid4().hex[:12]}"
+            mark = fingerprint_of(name, player) if keep else uuid.uuid4().hex
+            fields["player"] = f"{OBJECT}{_name(player)} {mark[:MARK]}"
             objects[fields["player"]] = player
         entrants[name] = fields
     return entrants, objects

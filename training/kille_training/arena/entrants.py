@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -16,6 +17,29 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import PlayerLike, resolve
 from kille_training.arena.work import Entrant
+
+OBJECT = "Python object "
+"""How settings begin to name a player that is a Python object."""
+
+
+def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike]) -> PlayerLike:
+    """Returns the player of an entrant, an object or what loads one.
+
+    Args:
+        entrant: The entrant.
+        objects: Players that are Python objects, by what the settings call the player.
+
+    Raises:
+        ConfigError: Its player is an object that is not there.
+    """
+    if entrant.player in objects:
+        return objects[entrant.player]
+    if entrant.player.startswith(OBJECT):
+        raise ConfigError(
+            f"{entrant.name!r} is a {entrant.player}, which only the program that made it can pass "
+            "in; call kille_training.play_tournament(..., out=FOLDER) with it there"
+        )
+    return entrant.player
 
 
 def check_in(
@@ -32,9 +56,9 @@ def check_in(
         ConfigError: One cannot play at one of the tables; the message names it.
     """
     for entrant in entrants:
-        player = objects.get(entrant.player, entrant.player)
         for seats in sizes:
             try:
+                player = player_of(entrant, objects)
                 with redirect_stdout(sys.stderr):  # what it prints is not our output
                     resolve(player, rules.game, seats, rules, trust=trust)
             except (Exception, SystemExit) as error:  # whatever a player's own code may raise
@@ -48,9 +72,11 @@ def fingerprint(player: str) -> str:
     """Returns what identifies a player, whatever it is called in a tournament.
 
     For a file or a folder it is a digest of the content, wherever it lies; for an entry point a
-    digest of its module's file, with the object's name; for a named player its name and the version
-    of this package.
+    digest of its module's file, with the object's name; for a Python object what settings call it,
+    since that holds its fingerprint; for a named player its name and the version of this package.
     """
+    if player.startswith(OBJECT):
+        return player
     path = Path(player)
     if path.is_file():
         return _digest([path])
@@ -72,7 +98,7 @@ def metadata(player: str, game: str, objects: Mapping[str, PlayerLike]) -> dict[
     """
     if player not in objects:
         return asdict(describe_player(player, game))
-    text = " ".join((getattr(objects[player], "__doc__", None) or "").split("\n\n")[0].split())
+    text = " ".join((inspect.getdoc(objects[player]) or "").split("\n\n")[0].split())
     made = "passed in from Python"
     return {"name": player, "what": text or player, "made": made, "strength": NOT_MEASURED}
 

@@ -17,8 +17,15 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, MappingProxyType
-from types import ModuleType, NoneType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    MappingProxyType,
+    ModuleType,
+    NoneType,
+)
 from typing import Any
 
 import numpy as np
@@ -59,7 +66,8 @@ PICKLING = 4
 def fingerprint_of(name: str, player: Any) -> str:
     """Returns what identifies a player that is a Python object, in this process and in others.
 
-    An attribute `fingerprint` of the object, a text or a method that returns one, goes first.
+    If the object has an attribute `fingerprint`, a text or a method that returns one, only that
+    counts.
 
     Args:
         name: What errors call it.
@@ -72,7 +80,7 @@ def fingerprint_of(name: str, player: Any) -> str:
     if callable(given) and not isinstance(player, type):
         given = given()
     if isinstance(given, str) and given:
-        return given
+        return _hash([given.encode()]).hex()
     try:
         return _Walk().digest(player).hex()
     except (_Unknown, RecursionError) as error:
@@ -126,7 +134,10 @@ def _hash(texts: list[bytes]) -> bytes:
 
 def _parts(thing: Any) -> Parts:
     """Returns what a thing is made of, by the first of `KINDS` that it is."""
-    return next(parts(thing) for fits, parts in KINDS if fits(thing))
+    try:
+        return next(parts(thing) for fits, parts in KINDS if fits(thing))
+    except Exception as error:  # the code of somebody else may raise anything
+        raise _Unknown(f"it holds a {type(thing).__name__} ({error})") from error
 
 
 def _is_library(module: str) -> bool:
@@ -234,10 +245,7 @@ def _wraps(thing: Any) -> bool:
 def _reduced(thing: Any) -> Parts:
     """Returns what pickling would write of an object."""
     reduce: Callable[[Any], Any] | None = copyreg.dispatch_table.get(type(thing))
-    try:
-        found = reduce(thing) if reduce else thing.__reduce_ex__(PICKLING)
-    except Exception as error:  # the code of somebody else may raise anything
-        raise _Unknown(f"it holds a {type(thing).__name__} ({error})") from error
+    found = reduce(thing) if reduce else thing.__reduce_ex__(PICKLING)
     if isinstance(found, str):
         return _named(getattr(thing, "__module__", None), found)
     make, arguments, state, items, pairs, *rest = (*found, None, None, None)

@@ -14,6 +14,7 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
+from kille_training.arena.entrants import player_of
 from kille_training.arena.work import (
     Entrant,
     EntrantFailed,
@@ -41,14 +42,14 @@ class PlayerCache:
             objects: Players that are Python objects, by `Entrant.player`; all others are loaded by
                 name or path.
         """
-        self._objects = dict(objects or {})
+        self._objects = objects or {}
         self._players: dict[tuple[Entrant, int], Player] = {}
 
     def player(self, entrant: Entrant, unit: WorkUnit, rules: Rules) -> Player:
         """Returns an entrant's player for the table of a unit."""
         key = (entrant, unit.num_players)
         if key not in self._players:
-            player = self._objects.get(entrant.player, entrant.player)
+            player = player_of(entrant, self._objects)
             loaded = resolve(player, unit.game, unit.num_players, rules, trust=unit.trust)
             self._players[key] = in_play(loaded, entrant.play)
         return self._players[key]

@@ -403,20 +403,20 @@ def executor_of(
         objects: Players that are Python objects, by what the settings call the player.
 
     Raises:
-        ConfigError: Python objects are to be sent to other processes.
+        KilleError: Python objects are to be sent where they cannot go.
     """
     if settings.workers == 0 and settings.executor == "local":
         return HereExecutor(objects)
-    if objects:
-        raise ConfigError(
-            f"{listed(list(objects))}: Python objects cannot be sent to other processes; play in "
-            "this one with workers=0, or name the players as files or as module:object"
-        )
     if settings.executor == "ray":
         from kille_training.arena.executors.ray_cluster import RayExecutor
 
+        if objects:
+            raise ConfigError(
+                f"{listed(list(objects))}: Python objects cannot be sent to a cluster; name the "
+                "players as files or as module:object"
+            )
         return RayExecutor(address, settings.workers or None, settings.time_limit)
-    return LocalExecutor(settings.workers, settings.time_limit, log=folder.log)
+    return LocalExecutor(settings.workers, settings.time_limit, log=folder.log, objects=objects)
 
 
 def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

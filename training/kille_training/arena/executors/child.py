@@ -2,8 +2,9 @@
 
     python -m kille_training.arena.executors.child MONITOR PARENT
 
-MONITOR is the file of a `Monitor`, PARENT the id of the process that started this one. Units arrive
-on standard input and outcomes go to standard output, both pickled.
+MONITOR is the file of a `Monitor`, PARENT the id of the process that started this one. Python
+objects that play and then units arrive on standard input, outcomes go to standard output, all
+pickled.
 """
 
 import os
@@ -13,14 +14,16 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError
+from kille_env.policy import PlayerLike
 from kille_env.registry import make_batch
 from kille_training.arena.executors.monitor import Crash, Monitor
 from kille_training.arena.play import PlayerCache, failure, play_unit, unit_rules
@@ -40,9 +43,9 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     monitor.guard((0, 1, 2, units.fileno(), outcomes.fileno()))
-    waiting: queue.SimpleQueue[WorkUnit] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_take, args=(units, waiting, monitor), daemon=True).start()
-    table = _Table(monitor)
+    table = _Table(monitor, _Objects(waiting.get()))
     while True:
         pickle.dump(table.play(waiting.get()), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
         outcomes.flush()
@@ -61,8 +64,8 @@ def _die_before(parent: int) -> None:
         os._exit(1)
 
 
-def _take(units: IO[bytes], waiting: "queue.SimpleQueue[WorkUnit]", monitor: Monitor) -> None:
-    """Queues units as they arrive, and ends this process when no more can arrive."""
+def _take(units: IO[bytes], waiting: "queue.SimpleQueue[Any]", monitor: Monitor) -> None:
+    """Queues objects and units as they arrive, and ends this process when no more can arrive."""
     try:
         while True:
             waiting.put(pickle.load(units))
@@ -70,12 +73,34 @@ def _take(units: IO[bytes], waiting: "queue.SimpleQueue[WorkUnit]", monitor: Mon
         os._exit(monitor.exit_code())
 
 
+class _Objects(Mapping[str, PlayerLike]):
+    """Players that the parent process has sent, each unpacked when it is to be loaded.
+
+    So an object that cannot be unpacked is a player that fails, as one whose file is broken.
+    """
+
+    def __init__(self, packed: Mapping[str, bytes]) -> None:
+        self._packed = packed
+
+    def __getitem__(self, name: str) -> PlayerLike:
+        return pickle.loads(self._packed[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+
 class _Table:
     """Where a child plays: what it has compiled, and the players that it has loaded."""
 
-    def __init__(self, monitor: Monitor) -> None:
+    def __init__(self, monitor: Monitor, objects: Mapping[str, PlayerLike]) -> None:
         self._monitor = monitor
-        self._cache = PlayerCache()
+        self._cache = PlayerCache(objects)
         self._warm: set[tuple[str, int]] = set()
 
     def play(self, unit: WorkUnit) -> Outcome | Crash:

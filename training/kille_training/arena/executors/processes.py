@@ -22,6 +22,8 @@ from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, cast
 
+import cloudpickle
+
 from kille_env.errors import KilleError
 from kille_env.policy import PlayerLike
 from kille_training.arena.executors.monitor import FILES_CLOSED, Crash, Monitor
@@ -56,7 +58,8 @@ class WorkerError(KilleError):
 class HereExecutor(AbstractContextManager["HereExecutor"]):
     """Plays units in this process, one after the other, without a time limit.
 
-    For Python objects and for debugging: a player that hangs or crashes takes the process with it.
+    For debugging, and for Python objects that have to stay here: a player that hangs or crashes
+    takes the process with it.
     """
 
     def __init__(self, objects: Mapping[str, PlayerLike] | None = None) -> None:
@@ -88,6 +91,7 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
         *,
         log: Path | None = None,
         folder: Path | None = None,
+        objects: Mapping[str, PlayerLike] | None = None,
     ) -> None:
         """Starts nothing yet; processes start with the first units.
 
@@ -97,12 +101,17 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
                 Loading it has a longer limit, see `LOADING_LIMIT`.
             log: File to which the players' output is appended; None discards it.
             folder: What relative paths of players start from; None is the current folder.
+            objects: Players that are Python objects, by `Entrant.player`; each process gets copies.
+
+        Raises:
+            WorkerError: An object cannot be sent to another process, or an argument is wrong.
         """
         if workers < 1:
             raise WorkerError(f"workers is {workers}, expected 1 process or more")
         if time_limit is not None and not time_limit > 0:
             raise WorkerError(f"the time limit is {time_limit} s, expected more than 0")
         self._limit, self._log, self._folder = time_limit, log, folder
+        self._objects = _packed(objects or {})
         self._workers = workers
         self._threads = ThreadPoolExecutor(workers, "kille arena")
         self._own = threading.local()
@@ -178,7 +187,7 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
             if self._closed:
                 raise WorkerError("this LocalExecutor is closed")
             if getattr(self._own, "child", None) not in self._children:
-                self._own.child = _Child(self._log, self._folder)
+                self._own.child = _Child(self._log, self._folder, self._objects)
                 self._children.add(self._own.child)
             return self._own.child
 
@@ -242,7 +251,7 @@ class _Child:
         inbox: What it sends.
     """
 
-    def __init__(self, log: Path | None, folder: Path | None) -> None:
+    def __init__(self, log: Path | None, folder: Path | None, objects: Mapping[str, bytes]) -> None:
         handle, path = tempfile.mkstemp(prefix="kille-arena-")
         os.close(handle)
         self._path = Path(path)  # the child removes it once it shares the memory
@@ -263,13 +272,16 @@ class _Child:
             )
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
+        self._unsent: list[object] = [objects]  # goes before the first unit
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def send(self, unit: WorkUnit) -> bool:
         """Sends a unit; returns whether the child is there to take it."""
+        self._unsent.append(unit)
         try:
-            pickle.dump(unit, self._stdin)
+            while self._unsent:
+                pickle.dump(self._unsent.pop(0), self._stdin)
             self._stdin.flush()
         except OSError:
             return False
@@ -309,6 +321,20 @@ class _Child:
                 self.inbox.put(pickle.load(self._stdout))
         except (EOFError, OSError, pickle.UnpicklingError, ValueError):
             self.inbox.put(_Dead())
+
+
+def _packed(objects: Mapping[str, PlayerLike]) -> dict[str, bytes]:
+    """Returns objects as other processes can unpack them, what `__main__` defines included."""
+    packed = {}
+    for name, player in objects.items():
+        try:
+            packed[name] = cloudpickle.dumps(player)
+        except Exception as error:  # the code of somebody else may raise anything
+            raise WorkerError(
+                f"the {name} cannot be sent to other processes ({type(error).__name__}: {error}); "
+                "play in this one with workers=0, or name the player as a file or as module:object"
+            ) from error
+    return packed
 
 
 def _import_path() -> str:
