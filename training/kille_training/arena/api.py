@@ -51,7 +51,7 @@ def play_tournament(
     deals: int = 1_000,
     hero: str = "",
     rounds: int = 7,
-    lineups: int = 50,
+    lineups: int = 5,
     population: Bots = NONE,
     seed: int = 1,
     workers: int = 0,
@@ -85,7 +85,7 @@ def play_tournament(
         deals: Deals of every lineup; in a Swiss tournament of every round.
         hero: Name of the entrant that runs the gauntlet.
         rounds: Rounds of a Swiss tournament.
-        lineups: Lineups that are drawn for each entrant of random tables.
+        lineups: Tables that each entrant sits at in every deal, of random tables.
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
         seed: Seed of the deals and of everything that is drawn.
         workers: Processes; 0 is this process, without a time limit. Python objects are copied into

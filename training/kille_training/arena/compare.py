@@ -129,10 +129,10 @@ def play_comparison(
                 out = [each for each in tournament.store.entrants() if each.out is not None]
                 if out:
                     raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
-                scores = _scores(tournament, seats, better)
+                scores = _scores(tournament, seats, better, test.deals)
             finally:
                 tournament.close()
-            test.feed(scores[test.deals : deals])
+            test.feed(scores[: deals - test.deals])
             low, high = test.interval()
             result = Comparison(
                 better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
@@ -143,10 +143,8 @@ def play_comparison(
                 return result
 
 
-def _scores(tournament: Tournament, seats: int, better: str) -> np.ndarray:
-    """Returns a player's scores by deal; the folder may hold other lineups too."""
+def _scores(tournament: Tournament, seats: int, better: str, first_deal: int) -> np.ndarray:
+    """Returns a player's scores by deal, from a deal on."""
     (block,) = tournament.blocks()[seats]
-    names = [each.name for each in tournament.store.entrants()]
-    found = tournament.store.observations()[seats]
-    rows = found.lineup == block.lineup
-    return found.scores[rows, block.members.index(names.index(better))]
+    (number,) = (each.number for each in tournament.store.entrants() if each.name == better)
+    return np.concatenate(list(tournament.store.scores(block.panel.number, 0, number, first_deal)))

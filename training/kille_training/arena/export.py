@@ -1,9 +1,8 @@
 """Results of a tournament for other programs: Parquet, or one line of JSON per table."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,19 @@ import numpy as np
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.work import Result
+from kille_training.arena.work import Result, rotations
 
 SAMPLE = 1 << 10
 """Lines from which the size of a file is estimated."""
 
 
 def export_parquet(store: Store, path: Path) -> int:
-    """Writes a row for each member of each table, as of one moment.
+    """Writes a row for each seat of each table, as of one moment.
 
     The columns: `tournament` (the name of its folder), `game`, `rules` (JSON), `num_players`,
-    `lineup`, `deal`, `deal_seed`, `seating` (its number among those of the deal), `seat`,
-    `entrant` (its name), `earned` (units).
+    `stage` (the wave of entrants or the Swiss round whose lineups these are), `lineup` (its number
+    among those of a deal; others sit there at the next deal), `deal`, `deal_seed`, `rotation`,
+    `seat`, `entrant` (its name), `earned` (units).
 
     Args:
         store: The results.
@@ -39,8 +39,9 @@ def export_parquet(store: Store, path: Path) -> int:
     schema = pa.schema(
         [
             ("tournament", words), ("game", words), ("rules", words),
-            ("num_players", pa.int8()), ("lineup", pa.int32()), ("deal", pa.int64()),
-            ("deal_seed", pa.uint64()), ("seating", pa.int32()), ("seat", pa.int8()),
+            ("num_players", pa.int8()), ("stage", pa.int32()), ("lineup", pa.int32()),
+            ("deal", pa.int64()), ("deal_seed", pa.uint64()), ("rotation", pa.int8()),
+            ("seat", pa.int8()),
             ("entrant", words), ("earned", pa.float64()),
         ]
     )  # fmt: skip
@@ -54,22 +55,21 @@ def export_parquet(store: Store, path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for result in store.results():
-            deals, turns, seats = result.earned.shape
-            count = result.earned.size
-            deal, seating, seat = (each.ravel() for each in np.indices(result.earned.shape))
-            deal = deal + result.block.first_deal
-            who = np.array(result.block.members)[result.seatings]
-            entrant = np.broadcast_to(who, (deals, turns, seats)).ravel().astype(np.int32)
+            deals, lineups, members, earned = _played(result)
+            seats, count = result.block.panel.seats, earned.size
+            _, rotation, seat = (each.ravel() for each in np.indices(earned.shape))
+            deal = np.repeat(deals, seats * seats)
             columns = [
                 *(same(text, count) for text in fixed),
                 np.full(count, seats, dtype=np.int8),
-                np.full(count, result.block.lineup, dtype=np.int32),
+                np.full(count, result.block.panel.stage, dtype=np.int32),
+                np.repeat(lineups, seats * seats).astype(np.int32),
                 deal.astype(np.int64),
                 deal_seeds(facts["seed"], seats, deal),
-                seating.astype(np.int32),
+                rotation.astype(np.int8),
                 seat.astype(np.int8),
-                pa.DictionaryArray.from_arrays(entrant, pa.array(names)),
-                result.earned.ravel(),
+                pa.DictionaryArray.from_arrays(members.ravel().astype(np.int32), pa.array(names)),
+                earned.ravel(),
             ]
             writer.write_table(pa.Table.from_arrays([pa.array(c) for c in columns], schema=schema))
             rows += count
@@ -79,9 +79,9 @@ def export_parquet(store: Store, path: Path) -> int:
 def export_jsonl(store: Store, path: Path) -> int:
     """Writes a line of JSON for each table, as of one moment.
 
-    Its keys: `tournament` (the name of its folder), `game`, `lineup`, `deal`, `deal_seed`,
-    `seating` (its number among those of the deal), `entrants` (names by seat), `earned` (units by
-    seat). The rules are those of the tournament.
+    Its keys: `tournament`, `game`, `stage`, `lineup`, `deal`, `deal_seed` and `rotation` as in
+    `export_parquet`, `entrants` (names by seat), `earned` (units by seat). The rules are those of
+    the tournament.
 
     Args:
         store: The results.
@@ -104,37 +104,42 @@ def export_jsonl(store: Store, path: Path) -> int:
 def jsonl_size(store: Store) -> int:
     """Returns about how many bytes `export_jsonl` would write, from lines of each table size."""
     facts, names = _facts(store)
-    deals: Counter[int] = Counter()
-    lineups = store.lineups()
-    for lineup, spans in store.played().items():
-        deals[len(lineups[lineup])] += sum(end - first for first, end in spans)
     size = 0.0
-    for seats, count in deals.items():
-        result = next(store.results(seats))
-        lines = [len(line.encode()) for line in islice(_lines(result, facts, names), SAMPLE)]
-        size += count * len(result.seatings) * sum(lines) / len(lines)
+    for seats, tally in store.tallies().items():
+        lines = chain.from_iterable(_lines(result, facts, names) for result in store.results(seats))
+        sample = [len(line.encode()) for line in islice(lines, SAMPLE)]
+        size += tally.observations * seats * sum(sample) / max(1, len(sample))
     return round(size)
 
 
+def _played(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Returns deals [K], numbers of lineups [K], and who earned what, each [K, P, P]."""
+    deal, row = np.nonzero(result.members[:, :, 0] >= 0)
+    panel = result.block.panel
+    seated = result.members[deal, row][:, rotations(panel.seats)]
+    deals, lineups = result.block.first_deal + deal, panel.draw.first + row
+    return deals, lineups, seated, result.earned[deal, row]
+
+
 def _lines(result: Result, facts: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    """Yields a line of JSON for each table of a result."""
-    block, seats = result.block, len(result.block.members)
-    numbers = block.first_deal + np.arange(block.deals)
-    seeds = deal_seeds(facts["seed"], seats, numbers).tolist()
-    seated = [[names[block.members[place]] for place in row] for row in result.seatings]
-    for deal, deal_seed, earned in zip(
-        numbers.tolist(), seeds, result.earned.tolist(), strict=True
+    """Yields a line of JSON for every table."""
+    deals, lineups, seated, earned = _played(result)
+    panel = result.block.panel
+    seeds = deal_seeds(facts["seed"], panel.seats, deals)
+    for deal, deal_seed, lineup, who, units in zip(
+        *(each.tolist() for each in (deals, seeds, lineups, seated, earned)), strict=True
     ):
-        for seating, units in enumerate(earned):
+        for rotation in range(panel.seats):
             line = {
                 "tournament": facts["name"],
                 "game": facts["game"],
-                "lineup": block.lineup,
+                "stage": panel.stage,
+                "lineup": lineup,
                 "deal": deal,
                 "deal_seed": deal_seed,
-                "seating": seating,
-                "entrants": seated[seating],
-                "earned": units,
+                "rotation": rotation,
+                "entrants": [names[number] for number in who[rotation]],
+                "earned": units[rotation],
             }
             yield json.dumps(line, ensure_ascii=False) + "\n"
 

@@ -119,7 +119,7 @@ class _Tables:
 
     def __init__(self, unit: WorkUnit) -> None:
         self.unit, self.rules = unit, unit_rules(unit)
-        keys = {each.number: each.key for each in unit.entrants}
+        keys = unit.keys
         self.members = [block.members(unit.seed, keys) for block in unit.blocks]
         seats = unit.num_players
         block_of, deals, seated = [], [], []

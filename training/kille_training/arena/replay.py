@@ -14,8 +14,9 @@ from kille_training.arena.play import PlayerCache, record_unit
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Executor, Progress, check_same, work_units
-from kille_training.arena.work import Block, Result
+from kille_training.arena.work import Block, Result, WorkUnit
 from kille_training.statistics.intervals import units
+from kille_training.statistics.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -75,39 +76,65 @@ def replay_cells(
     check_same(store, settings)
     entrants = store.entrants()
     pair = [_number(entrants, name) for name in (row, column)]
-    kept = [result for result in store.results() if set(pair) <= set(result.block.members)]
-    if pair[0] == pair[1] or not kept:
-        raise ConfigError(f"{row!r} and {column!r} have not sat at one table; there is no cell")
     blocks: dict[int, list[Block]] = {}
-    for result in kept:
-        blocks.setdefault(len(result.block.members), []).append(result.block)
-    progress.begin(sum(result.block.deals for result in kept), 0)
-    again: list[Result] = []
+    for result in store.results():
+        if pair[0] != pair[1] and _with(result.members, *pair).any():
+            both = (*result.block.some, *((number,) for number in pair))
+            block = replace(result.block, some=both)
+            blocks.setdefault(block.panel.seats, []).append(block)
+    if not blocks:
+        raise ConfigError(f"{row!r} and {column!r} have not sat at one table; there is no cell")
+    progress.begin(sum(block.lineups for each in blocks.values() for block in each), 0)
+    again = {seats: _Again(store, pair[0], pair[1], seats) for seats in sorted(blocks)}
     for outcome in executor.run(work_units(settings, store, blocks, trust=trust)):
         if outcome.failure is not None:
             name = entrants[outcome.failure.entrant].name
             raise KilleError(f"{name} fails now, but did not before: {outcome.failure.reason}")
-        again += outcome.results
+        for result in outcome.results:
+            again[result.block.panel.seats].add(result)
         progress.played(outcome)
-    cells = []
-    for seats, observed in {}.items():
-        mine, theirs = (_tables(results, seats) for results in (again, kept))
-        found = units(observed, len(entrants))
-        half = found.half[pair[0]]
-        cells.append(
-            Cell(
-                row,
-                column,
-                seats,
-                mean=float(found.mean[pair[0]]),
-                half=float(half) if np.isfinite(half) else None,
-                deals=int(found.deals[pair[0]]),
-                tables=sum(len(earned) for earned in mine.values()),
-                same=mine.keys() == theirs.keys()
-                and all(np.array_equal(mine[lineup], theirs[lineup]) for lineup in mine),
-            )
+    return [each.cell(row, column) for each in again.values()]
+
+
+class _Again:
+    """Tables of one size, played again: what two entrants earn, and whether it is as before."""
+
+    def __init__(self, store: Store, row: int, column: int, seats: int) -> None:
+        self._store, self._row, self._column, self._seats = store, row, column, seats
+        self._tally = Tally.empty(seats, 3)  # the row's entrant, the column's, all others
+        self._same = True
+
+    def add(self, result: Result) -> None:
+        """Adds what came of a block, and compares it with what is kept."""
+        played = result.members[:, :, 0] >= 0
+        kept = self._store.kept(result.block)
+        self._same &= np.array_equal(_with(kept.members, self._row, self._column) & played, played)
+        self._same &= np.array_equal(result.members[played], kept.members[played])
+        self._same &= np.array_equal(result.earned[played], kept.earned[played])
+        deal, _ = np.nonzero(played)
+        members = result.members[played]
+        who = np.where(members == self._row, 0, np.where(members == self._column, 1, 2))
+        self._tally.add(who, result.block.first_deal + deal, result.earned[played])
+
+    def cell(self, row: str, column: str) -> Cell:
+        """Returns what has been found."""
+        found = units(self._tally)
+        half = found.half[0]
+        return Cell(
+            row,
+            column,
+            self._seats,
+            mean=float(found.mean[0]),
+            half=float(half) if np.isfinite(half) else None,
+            deals=int(found.count[0]),
+            tables=self._tally.observations * self._seats,
+            same=self._same,
         )
-    return cells
+
+
+def _with(members: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Returns at which tables both sit, [D, L]."""
+    return (members == row).any(axis=2) & (members == column).any(axis=2)
 
 
 def export_records(
@@ -118,7 +145,7 @@ def export_records(
     *,
     trust: bool = False,
 ) -> int:
-    """Writes the first deals of every lineup as game records, card by card and action by action.
+    """Writes the first deals of a tournament as game records, card by card and action by action.
 
     They are replayed for it, in this process, and compared with the stored results.
 
@@ -126,7 +153,7 @@ def export_records(
         store: The results.
         settings: The tournament's.
         path: The file; replaced when the new one is whole.
-        deals: Deals of each lineup.
+        deals: How many deals, each with all its lineups.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
@@ -135,56 +162,43 @@ def export_records(
     Raises:
         KilleError: An entrant plays otherwise than before, or fails.
     """
-    kept: dict[int, list[Result]] = {}
+    check_same(store, settings)
+    blocks: dict[int, list[Block]] = {}
     for result in store.results():
-        if result.block.first_deal < deals:
-            kept.setdefault(len(result.block.members), []).append(result)
+        block = result.block
+        if (most := min(block.deals, deals - block.first_deal)) > 0:
+            blocks.setdefault(block.panel.seats, []).append(replace(block, deals=most))
     count = 0
 
     def records() -> Iterator[Record]:
         nonlocal count
         cache = PlayerCache()
-        for seats in sorted(kept):
-            blocks = [
-                replace(block, deals=min(block.deals, deals - block.first_deal))
-                for block in (result.block for result in kept[seats])
-            ]
-            for unit in work_units(settings, store, {seats: blocks}, trust=trust):
-                with redirect_stdout(sys.stderr):  # what players print is not our output
-                    written = iter(record_unit(unit, cache))
-                for block in unit.blocks:
-                    theirs = _at(kept[seats], block)
-                    for table, earned in enumerate(theirs.reshape(-1, seats)):
-                        record = next(written)
-                        if not np.array_equal(np.round(record["returns"], 9), earned):
-                            raise KilleError(
-                                f"lineup {block.lineup}, table {table} of the deals from "
-                                f"{block.first_deal}: earned {record['returns']}, stored are "
-                                f"{earned.tolist()}; was it played with other versions?"
-                            )
-                        count += 1
-                        yield record
+        for unit in work_units(settings, store, dict(sorted(blocks.items())), trust=trust):
+            with redirect_stdout(sys.stderr):  # what players print is not our output
+                written = record_unit(unit, cache)
+            _check_records(written, unit, store)
+            count += len(written)
+            yield from written
 
     write_records(records(), path)
     return count
 
 
-def _at(kept: Sequence[Result], block: Block) -> np.ndarray:
-    """Returns the earnings of a block that is part of the stored results, [D, S, P]."""
-    for result in kept:
-        first = block.first_deal - result.block.first_deal
-        if result.block.lineup == block.lineup and 0 <= first < result.block.deals:
-            return result.earned[first : first + block.deals]
-    raise KilleError(f"lineup {block.lineup} has not played deal {block.first_deal}")
-
-
-def _tables(results: Sequence[Result], seats: int) -> dict[int, np.ndarray]:
-    """Returns what each seat earned at every table of one size, by lineup."""
-    found: dict[int, list[np.ndarray]] = {}
-    for result in sorted(results, key=lambda result: result.block.first_deal):
-        if len(result.block.members) == seats:
-            found.setdefault(result.block.lineup, []).append(result.earned.reshape(-1, seats))
-    return {lineup: np.concatenate(parts) for lineup, parts in found.items()}
+def _check_records(records: Sequence[Record], unit: WorkUnit, store: Store) -> None:
+    """Refuses records of a unit that do not match the stored results."""
+    earned = np.round([record["returns"] for record in records], 9)
+    end = 0
+    for block in unit.blocks:
+        played = block.members(unit.seed, unit.keys)[:, :, 0] >= 0
+        kept = store.kept(block)
+        theirs = kept.earned[played].reshape(-1, unit.num_players)
+        begin, end = end, end + len(theirs)
+        there = (kept.members[played] >= 0).all()
+        if not there or not np.array_equal(earned[begin:end], theirs):
+            raise KilleError(
+                f"the deals from {block.first_deal} earn something else than is stored in "
+                f"{store.path}; were they played with other versions, see its config.yaml?"
+            )
 
 
 def _number(entrants: Sequence[KeptEntrant], name: str) -> int:

@@ -1,4 +1,4 @@
-"""What a tournament has come to: standings, crosstables, observations."""
+"""What a tournament has come to: standings, crosstables, tallies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +12,7 @@ from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import plural_of, unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.intervals import units
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Standing:
         name: The entrant.
         mean: Units per deal, less the table's mean; None before it has played.
         half: Half the 95% interval; None before there is one.
-        deals: Deals that it has played.
+        deals: Observations: deals that it has played, each counted for every lineup.
         out: Why it is out of the tournament, None if it is not.
     """
 
@@ -43,21 +43,21 @@ class Standing:
         return place, self.name, mean + half, f"{self.deals:,}"
 
 
-def standings(observations: Observations, entrants: Sequence[KeptEntrant]) -> list[Standing]:
+def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
     """Returns the standings at tables of one size, best first, entrants that are out last.
 
     Args:
-        observations: What was played.
+        tally: What was played.
         entrants: All entrants, in the order of their numbers.
     """
-    found = units(observations, len(entrants))
+    found = units(tally)
     rows = []
     for number, entrant in enumerate(entrants):
-        played = int(found.deals[number])
+        played = int(found.count[number])
         mean = float(found.mean[number]) if played else None
         half = float(found.half[number]) if np.isfinite(found.half[number]) else None
         rows.append(Standing(None, entrant.name, mean, half, played, entrant.out))
-    rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0)))
+    rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0), row.name))
     return [
         replace(row, place=place) if row.out is None and row.mean is not None else row
         for place, row in enumerate(rows, start=1)
@@ -70,13 +70,13 @@ class TournamentResult:
 
     Attributes:
         entrants: All entrants, by number.
-        observations: What was played, by table size: the input of `kille_training.statistics`.
+        tallies: What was played, by table size: the input of `kille_training.statistics`.
         measure: What the means are, as "units per deal".
         folder: The folder of the tournament; None if nothing was kept.
     """
 
     entrants: tuple[KeptEntrant, ...]
-    observations: Mapping[int, Observations]
+    tallies: Mapping[int, Tally]
     measure: str
     folder: Path | None
 
@@ -90,28 +90,22 @@ class TournamentResult:
             folder: The folder of the tournament.
         """
         measure = f"units per {unit_of(episode)}"
-        return cls(tuple(store.entrants()), store.observations(), measure, folder)
+        return cls(tuple(store.entrants()), store.tallies(), measure, folder)
 
     @property
     def names(self) -> list[str]:
-        """[E] names of the entrants, as the numbers in observations and crosstables count them."""
+        """[E] names of the entrants, as the numbers in tallies and crosstables count them."""
         return [entrant.name for entrant in self.entrants]
 
     @cached_property
     def standings(self) -> dict[int, list[Standing]]:
         """The standings by table size, best first."""
-        return {
-            seats: standings(self.observations[seats], self.entrants)
-            for seats in sorted(self.observations)
-        }
+        return {seats: standings(tally, self.entrants) for seats, tally in self.tallies.items()}
 
     @cached_property
     def crosstable(self) -> dict[int, CrossTable]:
         """What each entrant earns where each other one sits, by table size."""
-        return {
-            seats: crosstable(self.observations[seats], len(self.entrants))
-            for seats in sorted(self.observations)
-        }
+        return {seats: crosstable(tally) for seats, tally in self.tallies.items()}
 
     @property
     def out(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
-from kille_training.arena.seating import check_orders
+from kille_training.arena.orders import check_orders
 from kille_training.arena.work import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
 
@@ -40,7 +40,7 @@ class TablesSettings:
         episode: "deal" is one deal, "match" the whole game until a pot is won; then a "deal" of the
             tournament is a match from one shuffle.
         orders: Orders round the table that a lineup plays at every deal, each from all positions: a
-            number, or "all".
+            number, or "all". They are drawn by lot at every deal.
     """
 
     game: str = "byteskille"
@@ -67,11 +67,12 @@ class TablesSettings:
 
 @settings
 class MatchmakingSettings:
-    """Who meets whom.
+    """Who meets whom. Who takes which part is drawn by lot at every deal.
 
     Attributes:
         format: "round_robin": every entrant meets every other; "gauntlet": `hero` meets every
-            other; "swiss": in each round neighbours in the standings meet; "random": drawn lineups.
+            other; "swiss": in each round neighbours in the standings meet; "random": some of all
+            choices of entrants, others at every deal.
         fill: Who fills a table of more than two seats: "distinct": different entrants, every choice
             of them; "copies": one entrant among copies of another. Swiss and random tables are
             always distinct.
@@ -79,7 +80,8 @@ class MatchmakingSettings:
             size play the same ones.
         hero: Name of the entrant that runs the gauntlet.
         rounds: Rounds of a Swiss tournament.
-        lineups: Lineups that are drawn for each entrant, of random tables.
+        lineups: Tables that each entrant sits at in every deal, or one fewer where the entrants do
+            not fill all tables, in the format "random".
     """
 
     format: Format = "round_robin"
@@ -87,7 +89,7 @@ class MatchmakingSettings:
     deals: Annotated[int, Field(ge=2)] = 1_000
     hero: str = ""
     rounds: Annotated[int, Field(ge=1)] = 7
-    lineups: Annotated[int, Field(ge=1)] = 50
+    lineups: Annotated[int, Field(ge=1)] = 5
 
     def __post_init__(self) -> None:
         """Refuses a gauntlet without a hero, and a hero without a gauntlet."""

@@ -1,63 +1,34 @@
 """The results of a tournament: an SQLite file in its folder, written work unit by work unit.
 
-The outcome of a unit is written in one transaction that has reached the disk before `keep` returns.
-So the file holds whole units and nothing else, whenever and however the process ends. Only one
-process at a time may write: it holds a lock that the operating system releases when it dies.
-Others may read meanwhile. The folder belongs on a local disk, since the processes share memory
-through a file in it, which network file systems do not offer. A folder on a read-only disk can be
-read.
+The outcome of a unit is written in one transaction, see `database`. What has been played follows
+from the results. Their sums, the tallies, are kept beside them, with the number of the last result
+that they hold: whoever wants them adds the results after it, one by one, so that neither time nor
+memory grows with what was played before.
 """
 
 import json
-import sqlite3
 import zlib
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from kille_env.errors import KilleError
-from kille_training.arena.work import Block, Entrant, Outcome, Result
+from kille_training.arena.database import Database, StoreError
+from kille_training.arena.draws import Draw
+from kille_training.arena.work import PANEL_ROWS, Block, Entrant, Outcome, Panel, Result
+from kille_training.statistics.tally import Tally
 
-FILE, LOCK = "results.sqlite", "results.lock"
-APPLICATION = 0x4B494C4C
-"""Marks the file as ours, in its header: "KILL"."""
-SCHEMA = 3
-WAIT = 30.0
-"""Seconds to wait for a short transaction of another process."""
-TABLES = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    """CREATE TABLE entrants (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    player TEXT NOT NULL,
-    play TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    failure TEXT  -- why it is out, with lineup and deal; NULL while it is in
-) STRICT""",
-    """CREATE TABLE lineups (
-    number INTEGER PRIMARY KEY,
-    num_players INTEGER NOT NULL,
-    members TEXT NOT NULL UNIQUE,
-    seatings BLOB  -- [S, P] int8, the same at every deal; NULL until something has been played
-) STRICT""",
-    """CREATE TABLE results (
-    lineup INTEGER NOT NULL REFERENCES lineups,
-    first_deal INTEGER NOT NULL,
-    deals INTEGER NOT NULL,
-    earned BLOB NOT NULL,  -- [deals, S, P] float64, little endian, compressed by zlib
-    PRIMARY KEY (lineup, first_deal)
-) STRICT""",
-)
-
-
-class StoreError(KilleError):
-    """Results cannot be read or written."""
+SAVED_UNITS = 64
+"""Units that are kept before tallies are written again, at least."""
+STRETCH = 1 << 16
+"""Deals of a lineup whose scores are read in one go."""
+NEVER = 1 << 63
+"""No deal has this number."""
+Sets = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -67,11 +38,13 @@ class KeptEntrant(Entrant):
     Attributes:
         fingerprint: Identifies the player's files: a player that has changed is another one.
         metadata: What is known of the player, JSON values.
+        wave: Entrants that entered together are a wave; the founders are wave 0.
         out: Why it is out; None while it is in.
     """
 
     fingerprint: str = ""
     metadata: dict[str, Any] = field(default_factory=dict, hash=False)
+    wave: int = 0
     out: str | None = None
 
     @property
@@ -80,191 +53,73 @@ class KeptEntrant(Entrant):
         return Entrant(self.number, self.name, self.player, self.play)
 
 
-class Store:
+@dataclass(frozen=True)
+class Span:
+    """Consecutive deals of a panel that have been played.
+
+    Attributes:
+        first: The first one.
+        end: One more than the last.
+        without: Who was left out whenever they were played: a lineup has been played unless it has
+            a member in each of these sets.
+    """
+
+    first: int
+    end: int
+    without: Sets
+
+
+class Store(Database):
     """The results of one tournament."""
 
+    SCHEMA = 4
+    TABLES = (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+        """CREATE TABLE entrants (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    player TEXT NOT NULL,
+    play TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    wave INTEGER NOT NULL,
+    failure TEXT  -- why it is out, with panel and deal; NULL while it is in
+) STRICT""",
+        """CREATE TABLE panels (
+    number INTEGER PRIMARY KEY,
+    num_players INTEGER NOT NULL,
+    stage INTEGER NOT NULL,  -- the wave or the Swiss round whose draw it is a part of
+    part INTEGER NOT NULL,
+    draw TEXT NOT NULL,
+    UNIQUE (num_players, stage, part)
+) STRICT""",
+        """CREATE TABLE results (
+    number INTEGER PRIMARY KEY,
+    panel INTEGER NOT NULL REFERENCES panels,
+    first_deal INTEGER NOT NULL,
+    deals INTEGER NOT NULL,
+    without TEXT NOT NULL,  -- numbers of entrants whose lineups were left out
+    some TEXT NOT NULL,  -- sets of entrants, of each of which a lineup needed a member
+    members BLOB NOT NULL,  -- [D, L, P] int32, little endian, compressed by zlib
+    earned BLOB NOT NULL  -- [D, L, P, P] float64, the same way
+) STRICT""",
+        "CREATE INDEX played ON results (panel, first_deal, deals, without)",
+        """CREATE TABLE tallies (
+    num_players INTEGER PRIMARY KEY,
+    upto INTEGER NOT NULL,  -- number of the last result in it
+    tally BLOB NOT NULL
+) STRICT""",
+    )
+
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
-        """Opens a file of results.
-
-        Args:
-            path: The file, or the folder in which it is `results.sqlite`.
-            create: Whether to create one where there is none.
-            readonly: Whether only to read, which is possible while another process writes.
-
-        Raises:
-            StoreError: It cannot be opened; the message says why.
-        """
-        self.path = path / FILE if path.is_dir() or path.suffix != ".sqlite" else path
-        self._lock: FileLock | None = None
-        self._opened: sqlite3.Connection | None = None
+        """Opens a file of results; see `Database`."""
         self._entrants: list[KeptEntrant] | None = None
-        self._lineups: dict[tuple[int, ...], int] | None = None
-        if not self.path.is_file() and not create:
-            raise StoreError(
-                f"there are no results at {self.path}; start with: kille tournament CONFIG"
-            )
-        try:
-            if not readonly:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = self._take_lock()
-            with self._damage():
-                self._opened = self._connect("mode=ro" if readonly else "mode=rwc")
-                if readonly and not self._readable():
-                    self._open_unchanging()
-                self._check(create)
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file and releases its lock."""
-        if self._opened is not None:
-            self._opened.close()
-        if self._lock is not None:
-            self._lock.release()
-        self._opened = self._lock = None
-
-    @property
-    def _file(self) -> sqlite3.Connection:
-        if self._opened is None:
-            raise StoreError(f"{self.path} has been closed")
-        return self._opened
-
-    # Opening.
-
-    def _take_lock(self) -> FileLock:
-        lock = FileLock(self.path.with_name(LOCK), timeout=0)
-        try:
-            lock.acquire()
-        except Timeout:
-            raise StoreError(
-                f"a tournament is being played in {self.path.parent}; "
-                "wait until it has ended, or end it"
-            ) from None
-        return lock
-
-    def _connect(self, options: str) -> sqlite3.Connection:
-        uri = f"{self.path.resolve().as_uri()}?{options}"
-        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=WAIT)
-
-    def _readable(self) -> bool:
-        """Returns whether SQLite can read the file beside those that it shares memory through."""
-        try:
-            self._file.execute("PRAGMA schema_version").fetchone()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-                return False
-            raise
-        return True
-
-    def _open_unchanging(self) -> None:
-        """Opens the file on a disk where nothing can be written.
-
-        Raises:
-            StoreError: Part of the results is in a file that only a writer can take in.
-        """
-        log = self.path.with_name(f"{self.path.name}-wal")
-        if log.is_file() and log.stat().st_size:
-            raise StoreError(
-                f"{self.path} was not closed, and its folder cannot be written to; copy the folder "
-                "to another disk and read it there"
-            )
-        self._file.close()
-        self._opened = self._connect("mode=ro&immutable=1")
-
-    def _check(self, create: bool) -> None:
-        """Refuses what is no file of results of this version; creates one where it may."""
-        ours, version, schema = (
-            self._file.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version", "schema_version")
-        )
-        if ours == 0 and schema == 0:  # new, or interrupted before the first transaction
-            if not create:
-                raise StoreError(f"{self.path} is empty; start with: kille tournament CONFIG")
-            self._begin()
-        elif ours != APPLICATION:
-            raise StoreError(f"{self.path} was not written by a tournament; choose another folder")
-        elif version != SCHEMA:
-            raise StoreError(
-                f"{self.path} has version {version} of the format, this kille-env reads "
-                f"version {SCHEMA}; read it with the kille-env that wrote it, or start again in "
-                "another folder"
-            )
-        elif self._tables() != sorted(TABLES):
-            raise StoreError(
-                f"{self.path} has other tables than a tournament writes; restore it from a copy, "
-                "or start again in another folder"
-            )
-        self._file.execute("PRAGMA foreign_keys = ON")
-        if self._lock is not None:
-            # FULL: a unit takes seconds to play, so a transaction can wait for the disk.
-            self._file.execute("PRAGMA synchronous = FULL")
-
-    def _tables(self) -> list[str]:
-        """Returns how the tables were made, which says what may be in them."""
-        rows = self._file.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchall()
-        return sorted(sql for (sql,) in rows)
-
-    def _begin(self) -> None:
-        self._file.execute("PRAGMA journal_mode = WAL")
-        with self._writing():
-            for statement in TABLES:
-                self._file.execute(statement)
-            self._file.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._file.execute(f"PRAGMA user_version = {SCHEMA}")
-
-    @contextmanager
-    def _damage(self) -> Generator[None]:
-        """Turns errors about a damaged file into ours."""
-        try:
-            yield
-        except (sqlite3.DatabaseError, zlib.error) as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            if code == sqlite3.SQLITE_NOTADB:
-                raise StoreError(
-                    f"{self.path} was not written by a tournament; choose another folder"
-                ) from error
-            if code == sqlite3.SQLITE_CORRUPT:
-                raise StoreError(
-                    f"{self.path} is damaged ({error}); restore it from a copy, or start again in "
-                    "another folder"
-                ) from error
-            raise StoreError(f"{self.path}: {error}") from error
-
-    @contextmanager
-    def _reading(self) -> Generator[None]:
-        """Turns errors about values of another kind than ours into errors about a damaged file."""
-        try:
-            with self._damage():
-                yield
-        except KilleError:
-            raise
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            raise StoreError(
-                f"{self.path} holds what no tournament writes ({error}); restore it from a copy, "
-                "or start again in another folder"
-            ) from error
-
-    @contextmanager
-    def _writing(self) -> Generator[None]:
-        """Writes everything or nothing."""
-        if self._lock is None:
-            raise StoreError(f"{self.path} has been opened for reading only")
-        with self._damage():
-            self._file.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._file.execute("COMMIT")
-            except BaseException:
-                if self._file.in_transaction:  # some errors have rolled it back already
-                    self._file.execute("ROLLBACK")
-                raise
+        self._panels: dict[int, Panel] = {}
+        self._played: dict[int, list[Span]] = {}
+        self._tallies: dict[int, Tally] = {}
+        self._upto: int | None = None
+        self._saved = _Saved()
+        super().__init__(path, create=create, readonly=readonly)
 
     # The tournament and its entrants
 
@@ -290,34 +145,43 @@ class Store:
                 rows = self._file.execute("SELECT * FROM entrants ORDER BY number").fetchall()
                 self._entrants = [
                     KeptEntrant(
-                        number, name, player, play, fingerprint, json.loads(metadata),
+                        number, name, player, play, fingerprint, json.loads(metadata), wave,
                         None if failure is None else json.loads(failure)["reason"],
                     )
-                    for number, name, player, play, fingerprint, metadata, failure in rows
+                    for number, name, player, play, fingerprint, metadata, wave, failure in rows
                 ]  # fmt: skip
         return list(self._entrants)
+
+    def with_new(self, entrants: Sequence[KeptEntrant]) -> list[KeptEntrant]:
+        """Returns all entrants by number, as they will be when these have entered."""
+        known = {each.name: each for each in self.entrants()}
+        wave = 1 + max((each.wave for each in known.values()), default=-1)
+        for each in entrants:
+            known.setdefault(each.name, replace(each, number=len(known), wave=wave, out=None))
+        return list(known.values())
 
     def enter(self, entrants: Sequence[KeptEntrant]) -> None:
         """Adds entrants, all of them or none; those known by name keep their numbers.
 
         Args:
-            entrants: The entrants. Their numbers do not matter: a new one gets the next number.
+            entrants: The entrants. Their numbers and waves do not matter: a new one gets the next
+                number, and those that are new form the next wave.
 
         Raises:
             StoreError: An entrant of that name is another player, or plays otherwise.
         """
-        known = {each.name: each for each in self.entrants()}
+        entered = {each.name: each for each in self.with_new(entrants)}
         with self._writing():
             for each in entrants:
-                kept = known.setdefault(each.name, replace(each, number=len(known), out=None))
+                kept = entered[each.name]
                 self._check_same(kept, each)
                 # Its files may have been moved, and its metadata may say more than before.
                 self._file.execute(
-                    "INSERT INTO entrants VALUES (?, ?, ?, ?, ?, ?, NULL) "
+                    "INSERT INTO entrants VALUES (?, ?, ?, ?, ?, ?, ?, NULL) "
                     "ON CONFLICT (number) DO UPDATE SET player = excluded.player, "
                     "metadata = excluded.metadata",
                     (kept.number, each.name, each.player, each.play, each.fingerprint,
-                     json.dumps(each.metadata)),
+                     json.dumps(each.metadata), kept.wave),
                 )  # fmt: skip
             self._entrants = None
 
@@ -352,73 +216,72 @@ class Store:
             )
             self._entrants = None
 
-    # Lineups
+    # Panels
 
-    def lineups(self) -> list[tuple[int, ...]]:
-        """Returns the members of all lineups, by the lineup's number."""
-        with self._reading():
-            rows = self._file.execute("SELECT members FROM lineups ORDER BY number")
-            return [_members(members) for (members,) in rows]
-
-    def add_lineups(self, num_players: int, members: Sequence[tuple[int, ...]]) -> list[int]:
-        """Returns the numbers of lineups, adding those that are new.
+    def panels(self, stage: int, draw: Draw) -> list[Panel]:
+        """Returns the panels of a draw, adding those that are new.
 
         Args:
-            num_players: P, seats of each.
-            members: [P] numbers of entrants each, in order round the table.
-
-        Returns:
-            Their numbers.
+            stage: Number of the draw among those of its table size.
+            draw: The draw.
 
         Raises:
-            StoreError: A lineup has another size, or a member that has not entered.
+            StoreError: The stage has another draw.
         """
-        known = self._numbers()
-        entered = len(self.entrants())
-        new: dict[tuple[int, ...], int] = {}
-        for lineup in members:
-            if len(lineup) != num_players or not all(0 <= who < entered for who in lineup):
-                raise StoreError(
-                    f"{lineup} is no lineup of {num_players} of the {entered} entrants"
+        parts = [
+            (part, draw.part(begin, begin + PANEL_ROWS))
+            for part, begin in enumerate(range(0, len(draw.rows), PANEL_ROWS))
+        ]
+        with self._reading():
+            known = {
+                part: (number, text)
+                for number, part, text in self._file.execute(
+                    "SELECT number, part, draw FROM panels WHERE num_players = ? AND stage = ?",
+                    (draw.seats, stage),
                 )
-            if lineup not in known:
-                new.setdefault(lineup, len(known) + len(new))
-        if new:
+            }
+        texts = {part: _text(each) for part, each in parts}
+        if any(texts.get(part) != text for part, (_, text) in known.items()):
+            raise StoreError(
+                f"{self.path.parent} was begun with other lineups (stage {stage}, {draw.seats} "
+                "seats) than this kille-env draws; go on with the version that began it, see its "
+                "config.yaml, or start again in another folder"
+            )
+        if new := [part for part in texts if part not in known]:
             with self._writing():
-                self._file.executemany(
-                    "INSERT INTO lineups VALUES (?, ?, ?, NULL)",
-                    [(number, num_players, _text(lineup)) for lineup, number in new.items()],
-                )
-            known.update(new)
-        return [known[lineup] for lineup in members]
+                for part in new:
+                    row = self._file.execute(
+                        "INSERT INTO panels (num_players, stage, part, draw) VALUES (?, ?, ?, ?)",
+                        (draw.seats, stage, part, texts[part]),
+                    )
+                    known[part] = (int(row.lastrowid or 0), texts[part])
+        return [Panel(known[part][0], each, stage) for part, each in parts]
 
-    def _numbers(self) -> dict[tuple[int, ...], int]:
-        """Returns the numbers of all lineups; read once, since only this process adds any."""
-        if self._lineups is None:
-            self._lineups = {members: number for number, members in enumerate(self.lineups())}
-        return self._lineups
+    def _panel(self, number: int) -> Panel:
+        """Returns a panel by its number, as it was kept."""
+        if number not in self._panels:
+            with self._reading():
+                stage, text = self._file.execute(
+                    "SELECT stage, draw FROM panels WHERE number = ?", (number,)
+                ).fetchone()
+                self._panels[number] = Panel(number, _draw(text), stage)
+        return self._panels[number]
 
     # Results
 
-    def played(self) -> dict[int, list[tuple[int, int]]]:
-        """Returns which deals have been played.
-
-        Returns:
-            For each lineup that has played, pairs of a first deal and the end, in order; what
-            adjoins is one pair.
-        """
-        found: dict[int, list[tuple[int, int]]] = {}
-        with self._reading():
-            for lineup, first, end in self._file.execute(
-                "SELECT lineup, first_deal, first_deal + deals FROM results "
-                "ORDER BY lineup, first_deal"
-            ):
-                spans = found.setdefault(lineup, [])
-                if spans and spans[-1][1] == first:
-                    spans[-1] = (spans[-1][0], end)
-                else:
-                    spans.append((first, end))
-        return found
+    def played(self, panel: int) -> list[Span]:
+        """Returns which deals of a panel have been played, in order; what is alike is one span."""
+        if panel not in self._played or self._lock is None:
+            with self._reading():
+                rows = self._file.execute(
+                    "SELECT first_deal, first_deal + deals, without FROM results WHERE panel = ? "
+                    "ORDER BY first_deal",
+                    (panel,),
+                )
+                self._played[panel] = _joined(
+                    Span(first, end, (_numbers(without),)) for first, end, without in rows
+                )
+        return self._played[panel]
 
     def keep(self, outcome: Outcome) -> None:
         """Writes the outcome of a unit: all of it, on disk when this returns, or nothing.
@@ -426,66 +289,63 @@ class Store:
         A failure puts the entrant out; if it is out already, the first failure stands.
 
         Raises:
-            StoreError: A deal has results already, or was played in other seatings.
+            StoreError: A lineup has results at one of the deals already.
         """
-        with self._writing():
-            if outcome.failure is not None:
-                changed = self._file.execute(
-                    "UPDATE entrants SET failure = coalesce(failure, ?) WHERE number = ?",
-                    (json.dumps(asdict(outcome.failure)), outcome.failure.entrant),
-                )
-                if changed.rowcount == 0:
-                    raise StoreError(f"there is no entrant number {outcome.failure.entrant}")
-                self._entrants = None
-                return
-            for result in outcome.results:
-                self._keep_result(result)
+        try:
+            with self._writing():
+                if outcome.failure is not None:
+                    self._put_out(outcome)
+                    return
+                for result in outcome.results:
+                    self._keep_result(result)
+        except BaseException:
+            self._played.clear()  # it may hold what has not been written
+            raise
+        self._saved.units += 1
+        if self._saved.is_due():
+            self.save_tallies()
+
+    def _put_out(self, outcome: Outcome) -> None:
+        failure = outcome.failure
+        assert failure is not None
+        changed = self._file.execute(
+            "UPDATE entrants SET failure = coalesce(failure, ?) WHERE number = ?",
+            (json.dumps(asdict(failure)), failure.entrant),
+        )
+        if changed.rowcount == 0:
+            raise StoreError(f"there is no entrant number {failure.entrant}")
+        self._entrants = None
 
     def _keep_result(self, result: Result) -> None:
-        block = result.block
-        first, end = block.first_deal, block.first_deal + block.deals
-        shape = (block.deals, *result.seatings.shape)
-        if result.earned.shape != shape or not np.isfinite(result.earned).all():
+        block, panel = result.block, result.block.panel
+        shape = (block.deals, panel.lineups, panel.seats)
+        if result.members.shape != shape or result.earned.shape != (*shape, panel.seats):
             raise StoreError(
-                f"results of lineup {block.lineup} have shape {result.earned.shape} or are not "
-                f"finite; expected {shape}"
+                f"results of panel {panel.number} have shapes {result.members.shape} and "
+                f"{result.earned.shape}; expected {shape} and {(*shape, panel.seats)}"
             )
-        self._keep_seatings(block, result.seatings)
-        # Kept blocks do not overlap, so only the last one that begins before the end can overlap.
-        before = self._file.execute(
-            "SELECT first_deal, first_deal + deals FROM results "
-            "WHERE lineup = ? AND first_deal < ? ORDER BY first_deal DESC LIMIT 1",
-            (block.lineup, end),
-        ).fetchone()
-        if before is not None and before[1] > first:
-            raise StoreError(
-                f"lineup {block.lineup} has played deals {before[0]} to {before[1] - 1}; "
-                f"deals {first} to {end - 1} would count some of them twice"
-            )
+        if not np.isfinite(result.earned).all():
+            raise StoreError(f"results of panel {panel.number} are not finite")
+        new = Span(block.first_deal, block.first_deal + block.deals, (block.without,))
+        played = self.played(panel.number)
+        for span in played:
+            if span.first < new.end and new.first < span.end and not _fills_in(block, span):
+                raise StoreError(
+                    f"panel {panel.number} has played deals {span.first} to {span.end - 1}; "
+                    f"deals {new.first} to {new.end - 1} would count some lineups twice"
+                )
+        packed = _pack(result.members, "<i4"), _pack(result.earned, "<f8")
         self._file.execute(
-            "INSERT INTO results VALUES (?, ?, ?, ?)",
-            (block.lineup, first, block.deals, _pack(result.earned, "<f8")),
-        )
-
-    def _keep_seatings(self, block: Block, seatings: np.ndarray) -> None:
-        row = self._file.execute(
-            "SELECT members, seatings FROM lineups WHERE number = ?", (block.lineup,)
-        ).fetchone()
-        if row is None or tuple(json.loads(row[0])) != block.members:
-            raise StoreError(f"lineup {block.lineup} is not {block.members}; add it first")
-        if row[1] is None:
-            self._file.execute(
-                "UPDATE lineups SET seatings = ? WHERE number = ?",
-                (_pack(seatings, "i1"), block.lineup),
-            )
-        elif not np.array_equal(_unpack(row[1], "i1", len(block.members)), seatings):
-            raise StoreError(
-                f"lineup {block.lineup} has played in other seatings; seed and orders of a "
-                "tournament do not change"
-            )
+            "INSERT INTO results (panel, first_deal, deals, without, some, members, earned) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (panel.number, new.first, block.deals, json.dumps(block.without),
+             json.dumps(block.some), *packed),
+        )  # fmt: skip
+        self._played[panel.number] = _joined(sorted([*played, new], key=lambda span: span.first))
+        self._saved.bytes += sum(map(len, packed))
 
     def results(self, num_players: int | None = None) -> Iterator[Result]:
-        """Yields the results as of the moment at which it begins, by lineup and deal.
+        """Yields the results as of the moment at which it begins, by panel and deal.
 
         Args:
             num_players: Only tables of that many seats; None is all.
@@ -493,42 +353,244 @@ class Store:
         Yields:
             Results, read one after the other.
         """
-        seatings, last = np.zeros((0, 0), dtype=np.int64), -1
         with self._reading():  # one statement reads one state of the file
-            for lineup, members, packed, first, deals, earned in self._file.execute(
-                "SELECT lineup, members, seatings, first_deal, deals, earned "
-                "FROM results JOIN lineups ON lineup = number "
-                "WHERE ?1 IS NULL OR num_players = ?1 ORDER BY lineup, first_deal",
-                (num_players,),
-            ):
-                who = _members(members)
-                if lineup != last:
-                    seatings, last = _unpack(packed, "i1", len(who)).astype(np.int64), lineup
-                shape = (deals, *seatings.shape)
-                units = _unpack(earned, "<f8", len(who))
-                if units.size != np.prod(shape):
-                    raise StoreError(
-                        f"{self.path} is damaged (lineup {lineup}, deal {first}: "
-                        f"{units.size} numbers for {shape}); restore it from a copy"
-                    )
-                yield Result(Block(lineup, who, first, deals), seatings, units.reshape(shape))
+            yield from self._read(
+                "(SELECT num_players FROM panels WHERE panels.number = panel) = ?1 OR ?1 IS NULL "
+                "ORDER BY panel, first_deal, number",
+                num_players,
+            )
+
+    def _read(self, which: str, *values: Any) -> Iterator[Result]:
+        """Yields the results that an SQL condition names, one after the other."""
+        for number, panel, first, deals, without, some, members, earned in self._file.execute(
+            f"SELECT * FROM results WHERE {which}", values
+        ):
+            block = Block(
+                self._panel(panel), first, deals, _numbers(without), _sets(json.loads(some))
+            )
+            shape = (deals, block.panel.lineups, block.panel.seats)
+            who, units = _unpack(members, "<i4"), _unpack(earned, "<f8")
+            if who.size != np.prod(shape) or units.size != who.size * block.panel.seats:
+                raise self._damaged(
+                    f"result {number}: {who.size} members and {units.size} numbers for {shape}"
+                )
+            yield Result(block, who.reshape(shape), units.reshape(*shape, -1))
+
+    def scores(
+        self, panel: int, row: int, entrant: int, first_deal: int = 0
+    ) -> Iterator[np.ndarray]:
+        """Yields what an entrant earned in a lineup, deal by deal.
+
+        Args:
+            panel: Number of the panel.
+            row: The lineup's row in it.
+            entrant: Number of the entrant, which sits in that row at every deal.
+            first_deal: The first deal.
+
+        Yields:
+            [D] units of consecutive deals, less the table's mean, mean over the rotations and over
+            copies; until the first deal at which the row has not been played.
+        """
+        while True:
+            end = first_deal + STRETCH
+            found = np.full(STRETCH, np.nan)
+            for result in self._overlapping(panel, first_deal, end):
+                deals = result.block.first_deal + np.arange(result.block.deals)
+                scores = _scores(result, row, entrant)
+                here = (first_deal <= deals) & (deals < end) & np.isfinite(scores)
+                found[deals[here] - first_deal] = scores[here]
+            missing = np.flatnonzero(np.isnan(found))
+            yield found[: missing[0]] if len(missing) else found
+            if len(missing):
+                return
+            first_deal = end
+
+    def kept(self, block: Block) -> Result:
+        """Returns what has been played at a block's panel and deals, in however many results."""
+        shape = (block.deals, block.panel.lineups, block.panel.seats)
+        members = np.full(shape, -1, dtype=np.int32)
+        earned = np.zeros((*shape, block.panel.seats))
+        first, end = block.first_deal, block.first_deal + block.deals
+        for result in self._overlapping(block.panel.number, first, end):
+            theirs = result.block.first_deal
+            begin, stop = max(first, theirs), min(end, theirs + result.block.deals)
+            here, there = slice(begin - first, stop - first), slice(begin - theirs, stop - theirs)
+            played = result.members[there, :, 0] >= 0
+            members[here][played] = result.members[there][played]
+            earned[here][played] = result.earned[there][played]
+        return Result(block, members, earned)
+
+    def _overlapping(self, panel: int, first_deal: int, end: int) -> Iterator[Result]:
+        """Yields the results of a panel that have some of the deals."""
+        with self._reading():
+            yield from self._read(
+                "panel = ? AND first_deal < ? AND first_deal + deals > ?", panel, end, first_deal
+            )
+
+    # Tallies
+
+    def tallies(self) -> dict[int, Tally]:
+        """Returns the sums of all results, by table size: the input of all statistics.
+
+        Results that have been added since the last time are read one by one. A later call goes on
+        adding to the tallies that this one returns.
+        """
+        try:
+            with self._snapshot():
+                self._catch_up(len(self.entrants()))
+        except BaseException:
+            self._tallies, self._upto = {}, None  # a result may have been added in part
+            raise
+        return {seats: self._tallies[seats] for seats in sorted(self._tallies)}
+
+    def save_tallies(self) -> None:
+        """Writes the tallies, so that nobody has to read the results before them again."""
+        tallies = self.tallies()
+        upto = self._upto or 0
+        if upto == self._saved.upto:
+            return
+        rows = [(seats, upto, tally.to_bytes()) for seats, tally in tallies.items()]
+        with self._writing():
+            self._file.executemany("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
+        self._saved = _Saved(upto, sum(len(packed) for _, _, packed in rows))
+
+    def _catch_up(self, entrants: int) -> None:
+        """Adds the results that have not been tallied."""
+        (last,) = self._file.execute("SELECT coalesce(max(number), 0) FROM results").fetchone()
+        if self._upto is None:
+            self._tallies, self._upto = self._kept_tallies(entrants, last)
+            self._saved.upto = self._upto
+        for seats, tally in self._tallies.items():
+            if tally.entrants < entrants:
+                self._tallies[seats] = tally.grown(entrants)
+        for result in self._read("number > ? ORDER BY number", self._upto):
+            deals, lineups, seats = result.members.shape
+            if seats not in self._tallies:
+                self._tallies[seats] = Tally.empty(seats, entrants)
+            self._tallies[seats].add(
+                result.members.reshape(-1, seats),
+                np.repeat(result.block.first_deal + np.arange(deals), lineups),
+                result.earned.reshape(-1, seats, seats),
+            )
+        self._upto = last
+
+    def _kept_tallies(self, entrants: int, last: int) -> tuple[dict[int, Tally], int]:
+        """Returns the tallies that were written, and the number of the last result in them."""
+        tallies: dict[int, Tally] = {}
+        found = {0}
+        for seats, upto, packed in self._file.execute("SELECT * FROM tallies"):
+            try:
+                tallies[seats] = tally = Tally.from_bytes(packed)
+            except KilleError as error:
+                raise self._damaged(str(error)) from error
+            found = found - {0} | {upto}
+            if tally.seats != seats or tally.entrants > entrants or not 0 < upto <= last:
+                raise self._damaged(f"the tally of {seats} seats is of other results")
+        if len(found) > 1:
+            raise self._damaged("its tallies are of different results")
+        return tallies, found.pop()
 
 
-def _text(members: tuple[int, ...]) -> str:
-    return json.dumps([int(who) for who in members])
+@dataclass
+class _Saved:
+    """What has been written of the tallies, and what has been kept since.
+
+    Attributes:
+        upto: Number of the last result in the written tallies.
+        size: Bytes of the written tallies.
+        units: Units that were kept since.
+        bytes: Bytes of their results.
+    """
+
+    upto: int = 0
+    size: int = 0
+    units: int = 0
+    bytes: int = 0
+
+    def is_due(self) -> bool:
+        """Returns whether to write tallies again: they at most double what is written."""
+        return self.units >= SAVED_UNITS and self.bytes >= self.size
 
 
-def _members(text: str) -> tuple[int, ...]:
-    members = tuple(json.loads(text))
-    if not all(type(who) is int for who in members):
-        raise TypeError(f"the lineup {text}")
-    return members
+def _fills_in(block: Block, span: Span) -> bool:
+    """Returns whether a block has only lineups that were left out when a span was played."""
+    return all(
+        any(set(needed) <= set(without) for needed in block.some) for without in span.without
+    )
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """Returns spans, sorted by the first deal, as ones that do not overlap.
+
+    Adjoining ones at which the same entrants were left out are one.
+    """
+    joined: list[Span] = []
+    active: list[Span] = []
+    at = 0
+    for span in chain(spans, [Span(NEVER, NEVER, ())]):
+        while active and at < span.first:
+            end = min(span.first, *(each.end for each in active))
+            without = _least(chain.from_iterable(each.without for each in active))
+            if joined and joined[-1].end == at and joined[-1].without == without:
+                at = joined.pop().first
+            joined.append(Span(at, end, without))
+            at = end
+            active = [each for each in active if each.end > end]
+        at = span.first
+        active.append(span)
+    return joined
+
+
+def _least(sets: Iterable[tuple[int, ...]]) -> Sets:
+    """Returns the sets that contain no other one of them."""
+    different = sorted(set(sets))
+    return tuple(
+        each for each in different if not any(set(other) < set(each) for other in different)
+    )
+
+
+def _scores(result: Result, row: int, entrant: int) -> np.ndarray:
+    """Returns what an entrant earned in a row less the table's mean, [D]; NaN where it did not."""
+    seats = result.block.panel.seats
+    place = np.arange(seats)
+    turn = place[:, None]
+    by_place = result.earned[:, row][:, turn, (place - turn) % seats].mean(axis=1)
+    scores = by_place - by_place.mean(axis=1, keepdims=True)
+    there = result.members[:, row] == entrant
+    with np.errstate(invalid="ignore"):
+        return np.where(there, scores, 0.0).sum(axis=1) / there.sum(axis=1)
+
+
+def _text(draw: Draw) -> str:
+    orders = None if draw.orders is None else draw.orders.tolist()
+    return json.dumps([draw.groups, draw.rows.tolist(), draw.often.tolist(), orders, draw.first])
+
+
+def _draw(text: str) -> Draw:
+    groups, rows, often, orders, first = json.loads(text)
+    return Draw(
+        _sets(groups),
+        np.array(rows, dtype=np.int64),
+        np.array(often, dtype=np.float64),
+        None if orders is None else np.array(orders, dtype=np.int64),
+        first,
+    )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    (numbers,) = _sets([json.loads(text)])
+    return numbers
+
+
+def _sets(sets: Sequence[Sequence[int]]) -> Sets:
+    if not all(type(number) is int for each in sets for number in each):
+        raise TypeError(f"sets of entrants {sets}")
+    return tuple(tuple(each) for each in sets)
 
 
 def _pack(array: np.ndarray, kind: str) -> bytes:
     return zlib.compress(np.ascontiguousarray(array, dtype=kind).tobytes())
 
 
-def _unpack(packed: bytes, kind: str, seats: int) -> np.ndarray:
-    numbers = np.frombuffer(zlib.decompress(packed), dtype=kind)
-    return numbers.reshape(-1, seats) if kind == "i1" else numbers
+def _unpack(packed: bytes, kind: str) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(packed), dtype=kind)

@@ -2,14 +2,15 @@
 
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
-  results.sqlite    entrants, lineups and everything that was earned, see `store`
+  results.sqlite    entrants, who met whom and everything that was earned, see `store`
   players.log       what players printed while they played
   report.html       the page, see `kille report`
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from math import factorial
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,22 +22,16 @@ from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
+from kille_training.arena.draws import Draw, Lineup
 from kille_training.arena.entrants import check_in, fingerprint, metadata
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
-from kille_training.arena.matchmaking import (
-    Lineup,
-    gauntlet,
-    random_tables,
-    round_robin,
-    swiss_round,
-)
-from kille_training.arena.seating import ALL, same_tables
+from kille_training.arena.matchmaking import Pairing, draws, swiss_draw, swiss_round
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Block, Entrant, Outcome, WorkUnit, cut
+from kille_training.arena.work import Block, Outcome, WorkUnit, cut
 from kille_training.learning.runs import versions
 from kille_training.settings import as_yaml
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import NANO, Tally
 
 
 class Executor(Protocol):
@@ -53,7 +48,7 @@ class Progress(Protocol):
     def begin(self, deals: int, done: int) -> None:
         """Learns how many deals are to be played and how many are done; called when that changes.
 
-        A deal counts once for each lineup that plays it, in all its seatings.
+        A deal counts once for each lineup that plays it, in all its rotations.
         """
 
     def played(self, outcome: Outcome) -> None:
@@ -103,7 +98,7 @@ class Tournament:
         Args:
             folder: Where the tournament lies, or is to lie.
             settings: What is to be played. Entrants, deals, rounds and table sizes may be more
-                than last time, formats may change; what was played is not played again.
+                than last time, or fewer; what was played is not played again.
             trust: Whether model files that can run code may be loaded.
             objects: Players that are Python objects, by what the settings call the player.
 
@@ -112,9 +107,9 @@ class Tournament:
         """
         self.settings, self.trust = settings, trust
         self.rules: Rules = settings.table.resolve()
+        self._drawn: dict[int, list[Draw]] = {}
         objects = objects or {}
         taking_part = settings.taking_part()
-        self._check_choices(taking_part)
         check_in(taking_part, settings.table.num_players, self.rules, trust=trust, objects=objects)
         kept = [
             KeptEntrant(
@@ -127,17 +122,15 @@ class Tournament:
             )
             for each in taking_part
         ]
+        if not folder.results.is_file():
+            self._check_draws(kept)
         self.store = Store(folder.results, create=True)
         try:
             check_same(self.store, settings)
+            self._check_draws(self.store.with_new(kept))
             self.store.enter(kept)
-            if "founders" not in self.store.meta():
-                self.store.set_meta(
-                    tables=_identity(settings),
-                    founders=len(kept),
-                    swiss={},
-                    made_with=versions(),
-                )
+            if "tables" not in self.store.meta():
+                self.store.set_meta(tables=_identity(settings), swiss={}, made_with=versions())
             self._write_settings(folder)
         except BaseException:
             self.store.close()
@@ -152,48 +145,44 @@ class Tournament:
     def blocks(self) -> dict[int, list[Block]]:
         """Returns what the settings ask for, by table size: all of it, played or not.
 
-        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`. Of
-        lineups with the same tables only the first is there, so that nothing counts twice.
+        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`.
         """
-        wanted = {}
-        deals, orders = self.settings.matchmaking.deals, self.settings.table.orders
-        names = {each.name for each in self.settings.taking_part()}
-        known = {each.name: each.number for each in self.store.entrants() if each.name in names}
-        founders = self.store.meta()["founders"]
-        first_like: dict[Lineup, Lineup] = {}
-        for members in self.store.lineups():
-            first_like.setdefault(same_tables(members, orders), members)
-        for seats in self.settings.table.num_players:
-            if self.settings.matchmaking.format == "swiss":
-                rounds = self._rounds(seats)
-            else:
-                rounds = [self._lineups(seats, known, founders)]
-            pairs = dict.fromkeys(
-                (first_like.setdefault(same_tables(lineup, orders), lineup), number * deals)
-                for number, lineups in enumerate(rounds)
-                for lineup in lineups
-            )
-            numbers = self.store.add_lineups(seats, [lineup for lineup, _ in pairs])
-            wanted[seats] = [
-                Block(number, lineup, first, deals)
-                for number, (lineup, first) in zip(numbers, pairs, strict=True)
-            ]
-        return wanted
-
-    def missing(self) -> dict[int, list[Block]]:
-        """Returns what has not been played yet, by table size, without entrants that are out."""
-        played, out = self.store.played(), self._out()
+        matchmaking, absent = self.settings.matchmaking, self._absent()
+        swiss = matchmaking.format == "swiss"
         return {
             seats: [
-                Block(block.lineup, block.members, first, end - first)
-                for block in blocks
-                if out.isdisjoint(block.members)
-                for first, end in gaps(
-                    block.first_deal, block.first_deal + block.deals, played.get(block.lineup, [])
-                )
+                _without(Block(panel, stage * matchmaking.deals * swiss, matchmaking.deals), absent)
+                for stage, draw in enumerate(self._draws(seats))
+                for panel in self.store.panels(stage, draw)
             ]
+            for seats in self.settings.table.num_players
+        }
+
+    def missing(self) -> dict[int, list[Block]]:
+        """Returns what has not been played yet, by table size.
+
+        At deals that were played while entrants were out that are back now, these are the lineups
+        that were left out because of them.
+        """
+        return {
+            seats: list(chain.from_iterable(map(self._missing, blocks)))
             for seats, blocks in self.blocks().items()
         }
+
+    def _missing(self, block: Block) -> Iterator[Block]:
+        at, end = block.first_deal, block.first_deal + block.deals
+        for span in self.store.played(block.panel.number):
+            begin, stop = max(at, span.first), min(end, span.end)
+            if begin >= stop:
+                continue
+            if at < begin:
+                yield replace(block, first_deal=at, deals=begin - at)
+            back = tuple(_numbers(set(without) - set(block.without)) for without in span.without)
+            if all(back):
+                yield replace(block, first_deal=begin, deals=stop - begin, some=back)
+            at = stop
+        if at < end:
+            yield replace(block, first_deal=at, deals=end - at)
 
     def draw_round(self) -> bool:
         """Draws the next round of a Swiss tournament at every table size that has one left.
@@ -208,7 +197,7 @@ class Tournament:
         swiss = self.store.meta()["swiss"]
         for seats in self.settings.table.num_players:
             rounds = self._rounds(seats)
-            present = [each.number for each in self._present()]
+            present = self._present()
             if len(rounds) >= matchmaking.rounds or len(present) < seats:
                 continue
             met, idle = _met(rounds, 1 + max(present))
@@ -234,13 +223,16 @@ class Tournament:
         while True:
             missing = self.missing()
             if not any(missing.values()):
-                if not self.draw_round():
-                    return
-                continue
+                if self.draw_round():
+                    continue
+                self.store.save_tallies()
+                return
             if progress is not None:
                 total, left = _deals(self.blocks()), _deals(missing)
                 progress.begin(total, total - left)
-            units = work_units(self.settings, self.store, missing, trust=self.trust, out=self._out)
+            units = work_units(
+                self.settings, self.store, missing, trust=self.trust, absent=self._absent
+            )
             for outcome in executor.run(units):
                 self.store.keep(outcome)
                 if progress is not None:
@@ -248,39 +240,40 @@ class Tournament:
 
     # Entrants
 
-    def _present(self) -> list[KeptEntrant]:
-        """Returns the entrants of the settings that are not out."""
+    def _present(self) -> list[int]:
+        """Returns the numbers of those that take part, in the order of their names."""
+        absent = self._absent()
+        entrants = sorted(self.store.entrants(), key=lambda each: each.name)
+        return [each.number for each in entrants if each.number not in absent]
+
+    def _absent(self) -> set[int]:
+        """Returns the numbers of those that are out or not in the settings."""
         names = {each.name for each in self.settings.taking_part()}
-        return [each for each in self.store.entrants() if each.name in names and each.out is None]
+        return {
+            each.number
+            for each in self.store.entrants()
+            if each.out is not None or each.name not in names
+        }
 
-    def _out(self) -> set[int]:
-        return {each.number for each in self.store.entrants() if each.out is not None}
+    # Who meets whom
 
-    def _lineups(self, seats: int, known: Mapping[str, int], founders: int) -> list[Lineup]:
-        """Returns all lineups of the settings at a table size, with entrants that are out too.
+    def _draws(self, seats: int) -> list[Draw]:
+        """Returns the draw of every wave, or of every Swiss round so far, at a table size."""
+        if self.settings.matchmaking.format == "swiss":
+            orders = self.settings.table.orders
+            return [swiss_draw(tables, orders) for tables in self._rounds(seats)]
+        if seats not in self._drawn:
+            self._drawn[seats] = _draws(self.settings, self.store.entrants(), seats)
+        return self._drawn[seats]
 
-        Args:
-            seats: P.
-            known: Numbers of the entrants, by name.
-            founders: How many entered at the beginning.
-        """
-        matchmaking, numbers = self.settings.matchmaking, sorted(known.values())
-        if matchmaking.format == "gauntlet":
-            return gauntlet(numbers, known[matchmaking.hero], seats, matchmaking.fill)
-        if matchmaking.format == "random":
-            each, seed = matchmaking.lineups, self.settings.seed
-            return random_tables(numbers, founders, seats, each, seed)
-        return round_robin(numbers, seats, matchmaking.fill)
-
-    def _check_choices(self, entrants: Sequence[Entrant]) -> None:
+    def _check_draws(self, entrants: Sequence[KeptEntrant]) -> None:
         """Refuses tables that cannot be filled, before anything is written."""
-        known = {each.name: each.number for each in entrants}
-        none = np.zeros((len(known), len(known)), dtype=np.int64)
+        none = np.zeros((len(entrants), len(entrants)), dtype=np.int64)
         for seats in self.settings.table.num_players:
             if self.settings.matchmaking.format == "swiss":
-                swiss_round(range(len(known)), none, none[0], seats)
+                swiss_round(range(len(entrants)), none, none[0], seats)
             else:
-                self._lineups(seats, known, len(known))
+                _draws(self.settings, entrants, seats)
 
     # Swiss rounds
 
@@ -294,16 +287,13 @@ class Tournament:
 
     def _standings(self, seats: int, present: list[int]) -> list[int]:
         """Returns entrants by what they earned at a table size; newcomers in the middle."""
-        found = self.store.observations()
-        scores = np.full(1 + max(present), np.nan)
-        if seats in found:  # otherwise an entrant failed at every table so far
-            scores = mean_scores(found[seats], len(scores))
+        tallies = self.store.tallies()
+        if seats not in tallies:  # an entrant failed at every table so far
+            return present
+        scores = mean_scores(tallies[seats])
         known = scores[present]
         middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
-        return sorted(
-            present,
-            key=lambda number: (-np.nan_to_num(scores[number], nan=middle), number),
-        )
+        return sorted(present, key=lambda number: -np.nan_to_num(scores[number], nan=middle))
 
     # The folder
 
@@ -337,22 +327,40 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
 
 def _identity(settings: TournamentSettings) -> dict[str, Any]:
     """What every result of a tournament has in common."""
+    table, matchmaking = settings.table, settings.matchmaking
     return {
-        "game": settings.table.game,
-        "game_version": spec(settings.table.game).version,
-        "rules": settings.table.resolve().as_dict(),
-        "orders": settings.table.orders,
+        "game": table.game,
+        "game_version": spec(table.game).version,
+        "rules": table.resolve().as_dict(),
+        "orders": table.orders,
         "seed": settings.seed,
+        "format": matchmaking.format,
+        "fill": matchmaking.fill if matchmaking.format in ("round_robin", "gauntlet") else None,
+        "hero": matchmaking.hero,
+        "lineups": matchmaking.lineups if matchmaking.format == "random" else None,
     }
+
+
+def _draws(settings: TournamentSettings, entrants: Sequence[KeptEntrant], seats: int) -> list[Draw]:
+    """Returns the draw of every wave of entrants, at tables of one size."""
+    matchmaking = settings.matchmaking
+    waves: list[list[int]] = [[] for _ in range(1 + max(each.wave for each in entrants))]
+    for each in entrants:
+        waves[each.wave].append(each.number)
+    hero = {each.name: each.number for each in entrants}.get(matchmaking.hero)
+    pairing = Pairing(
+        matchmaking.format, matchmaking.fill, hero, matchmaking.lineups, settings.table.orders
+    )
+    return draws(pairing, waves, seats)
 
 
 def work_units(
     settings: TournamentSettings,
     store: Store,
-    blocks: dict[int, list[Block]],
+    blocks: Mapping[int, Iterable[Block]],
     *,
     trust: bool,
-    out: Callable[[], Set[int]] = frozenset,
+    absent: Callable[[], Set[int]] = frozenset,
 ) -> Iterator[WorkUnit]:
     """Yields blocks as work units, when they are asked for.
 
@@ -361,30 +369,33 @@ def work_units(
         store: Who has entered.
         blocks: What is to be played, by table size.
         trust: Whether model files that can run code may be loaded.
-        out: Returns the entrants that are out; blocks with them are left out.
+        absent: Returns the entrants that do not take part by then; lineups with them are left out.
     """
     table, rules = settings.table, settings.table.resolve().as_dict()
     for seats, each in blocks.items():
-        per_deal = tables_per_deal(seats, table.orders)
-        for part in cut(each, per_deal, settings.batch_tables):
-            gone, entrants = out(), store.entrants()
-            left = tuple(block for block in part if gone.isdisjoint(block.members))
-            if not left:
-                continue
-            numbers = sorted({member for block in left for member in block.members})
+        for part in cut(each, settings.batch_tables):
+            gone, entrants = absent(), store.entrants()
+            left = tuple(_without(block, gone) for block in part)
+            numbers = sorted({number for block in left for number in _everybody(block)})
             taking_part = tuple(entrants[number].plain for number in numbers)
-            yield WorkUnit(
-                table.game, seats, rules, settings.seed, table.orders, left, taking_part, trust
-            )
+            yield WorkUnit(table.game, seats, rules, settings.seed, left, taking_part, trust)
 
 
-def _deals(blocks: dict[int, list[Block]]) -> int:
-    return sum(block.deals for each in blocks.values() for block in each)
+def _without(block: Block, absent: Set[int]) -> Block:
+    """Returns a block without some entrants, as far as they are in its draw."""
+    return replace(block, without=_numbers({*block.without, *absent} & _everybody(block)))
 
 
-def tables_per_deal(seats: int, orders: int | str) -> int:
-    """Returns at how many tables a deal is played, at most: each order from all positions."""
-    return factorial(seats) if orders == ALL else seats * int(orders)
+def _everybody(block: Block) -> set[int]:
+    return set(chain.from_iterable(block.panel.draw.groups))
+
+
+def _numbers(entrants: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(entrants))
+
+
+def _deals(blocks: Mapping[int, Iterable[Block]]) -> int:
+    return sum(block.lineups for each in blocks.values() for block in each)
 
 
 def executor_of(
@@ -419,22 +430,11 @@ def executor_of(
     return LocalExecutor(settings.workers, settings.time_limit, log=folder.log, objects=objects)
 
 
-def gaps(first: int, end: int, played: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns the parts of [first, end) that no interval of `played` covers; it is sorted."""
-    found = []
-    for begin, stop in [*played, (end, end)]:
-        if first < min(begin, end):
-            found.append((first, min(begin, end)))
-        first = max(first, stop)
-    return found
-
-
-def mean_scores(observations: Observations, entrants: int) -> np.ndarray:
+def mean_scores(tally: Tally) -> np.ndarray:
     """Returns each entrant's mean score, [E]; NaN for those who have not played."""
-    members = observations.members.ravel()
-    count = np.bincount(members, minlength=entrants)
-    total = np.bincount(members, weights=observations.scores.ravel(), minlength=entrants)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    count = tally.count.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return tally.total.sum(axis=0) / count / NANO
 
 
 def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:

@@ -52,10 +52,12 @@ class Panel:
     Attributes:
         number: Its number in the store, which two panels share only if they are the same.
         draw: Its rows, L of them, at most `PANEL_ROWS`.
+        stage: Number of the whole draw: of the wave of entrants, or of the Swiss round.
     """
 
     number: int
     draw: Draw = field(compare=False, repr=False)
+    stage: int = field(default=0, compare=False)
 
     @property
     def lineups(self) -> int:
@@ -65,7 +67,7 @@ class Panel:
     @property
     def seats(self) -> int:
         """P, seats of its tables."""
-        return self.draw.rows.shape[1]
+        return self.draw.seats
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,11 @@ class WorkUnit:
     blocks: tuple[Block, ...]
     entrants: tuple[Entrant, ...]
     trust: bool = False
+
+    @property
+    def keys(self) -> dict[int, int]:
+        """Keys of the entrants, by number."""
+        return {entrant.number: entrant.key for entrant in self.entrants}
 
     @property
     def deals(self) -> int:
