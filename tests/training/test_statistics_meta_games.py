@@ -1,5 +1,7 @@
 """Alpha-rank, Nash averaging and maximal lotteries, against OpenSpiel and known answers."""
 
+from itertools import combinations
+
 import numpy as np
 import pyspiel
 import pytest
@@ -9,7 +11,13 @@ from scipy.optimize import linprog
 from kille_env.errors import KilleError
 from kille_training.statistics.alpha_rank import settle, single_population
 from kille_training.statistics.lotteries import levels
-from kille_training.statistics.nash_averaging import max_entropy_equilibrium, nash_average
+from kille_training.statistics.nash_averaging import (
+    essential,
+    max_entropy_equilibrium,
+    nash_average,
+    top_cycle,
+)
+from kille_training.statistics.stability import choice
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 TRANSITIVE = np.array([[0.0, -1, -1], [1, 0, -1], [1, 1, 0]])
@@ -249,3 +257,34 @@ class TestLotteries:
         expected = dict(zip(*outcome.ranking_with_scores(), strict=True))
         found = score(levels(majority_of(votes, 6)))
         assert found == pytest.approx([expected[entrant] for entrant in range(6)], abs=1e-8)
+
+
+class TestStability:
+    @pytest.mark.parametrize("seed", range(20))
+    def test_whoever_is_outside_the_top_cycle_is_in_no_equilibrium(self, seed):
+        generator = np.random.default_rng(seed)
+        payoff = np.triu(generator.integers(-1, 2, (7, 7)), 1).astype(float)
+        payoff -= payoff.T
+        cycle = top_cycle(payoff)
+        outside = np.setdiff1d(np.arange(7), cycle)
+        assert (payoff[np.ix_(cycle, outside)] > 0).all()
+        for size in range(1, len(cycle)):  # and no smaller set is so
+            for inner in combinations(range(7), size):
+                rest = np.setdiff1d(np.arange(7), inner)
+                assert not (payoff[np.ix_(inner, rest)] > 0).all()
+        # Every entrant by itself: how often can an equilibrium play it at most?
+        for entrant in range(7):
+            most = -linprog(
+                -np.eye(7)[entrant], A_ub=payoff, b_ub=np.zeros(7), A_eq=np.ones((1, 7)), b_eq=[1]
+            ).fun
+            assert essential(payoff)[entrant] == (most > 1e-9)
+
+    def test_says_how_often_other_deals_choose_others(self):
+        first, second = TRANSITIVE[::-1, ::-1], TRANSITIVE
+        found = choice(first, np.array([first, first, first, second]))
+        assert found.share == pytest.approx([1, 0, 0])
+        assert found.often == pytest.approx([3 / 4, 0, 1 / 4])
+        assert found.same == 3 / 4
+        cycle = choice(ROCK_PAPER_SCISSORS, np.array([ROCK_PAPER_SCISSORS, second]))
+        assert cycle.often == pytest.approx([1 / 2, 1 / 2, 1])
+        assert cycle.same == 1 / 2

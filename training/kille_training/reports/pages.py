@@ -14,7 +14,9 @@ from kille_env.core.text import printable
 from kille_env.errors import KilleError
 from kille_env.files import write_whole
 from kille_training.reports.palette import css, themed
-from kille_training.reports.plots import NARROW, WIDE
+
+WIDE, NARROW = 9.6, 4.6
+"""Widths of plots in inches: for the width of a page, and for a phone."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,13 @@ def render(template: str, **values: Any) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"signed": signed, "count": lambda value: f"{value:,}"}
+    environment.filters |= {
+        "signed": signed,
+        "figure": figure,
+        "percent": percent,
+        "within": within,
+        "count": lambda value: f"{value:,}",
+    }
     environment.globals |= {"colours": Markup(css()), "interval": interval}
     return environment.get_template(template).render(values).encode()
 
@@ -101,6 +109,21 @@ def yaml_lines(settings: Mapping[str, Any]) -> list[str]:
 def signed(value: float, digits: int = 4) -> str:
     """Returns a number with its sign."""
     return f"{value:+.{digits}f}"
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """Returns a number without its sign, or nothing for one that is not known."""
+    return f"{value:.{digits}f}" if np.isfinite(value) else ""
+
+
+def within(half: float, digits: int = 4) -> str:
+    """Returns half an interval as it stands behind a mean, or nothing without one."""
+    return f" ± {half:.{digits}f}" if np.isfinite(half) else ""
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Returns a share in percent, or nothing for one that is not known."""
+    return f"{100 * share:.{digits}f}%" if np.isfinite(share) else ""
 
 
 def interval(low: float, high: float, digits: int = 4) -> str:

@@ -17,6 +17,7 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS
 from kille_training.evaluation.swap_map import SwapMap
 from kille_training.labels import position_names
+from kille_training.reports.pages import WIDE
 from kille_training.reports.palette import (
     GREEDY,
     INK,
@@ -29,8 +30,6 @@ from kille_training.reports.palette import (
     SOFT,
 )
 
-WIDE, NARROW = 9.6, 4.6
-"""Widths of plots in inches: for the width of a page, and for a phone."""
 LEAST = 1e-6
 """What a logarithmic axis shows for less, nothing included."""
 DASHED = (0, (4, 2))

@@ -4,114 +4,109 @@ Everything on it is computed from the stored results; nothing is played again, a
 give an equal page, byte for byte.
 """
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from kille_env.core.text import printable
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.arena.exact import exact_units
-from kille_training.arena.results import standings
+from kille_training.arena.results import Standing, standings
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports import tournament_plots as plots
-from kille_training.reports.pages import Verdict, interval, plot, render, write, yaml_lines
+from kille_training.reports import tournament_words as words
+from kille_training.reports.pages import figure, percent, plot, render, signed, within, write, yaml_lines
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
-from kille_training.statistics.alpha_rank import settle
 from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.intervals import (
-    convergence,
-    difference,
-    entrant_scores,
-    sums_by_deal,
-)
-from kille_training.statistics.ladder import climb
-from kille_training.statistics.lotteries import levels
-from kille_training.statistics.nash_averaging import nash_average
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.holm import holm
+from kille_training.statistics.intervals import Intervals, convergence, differences
 from kille_training.statistics.places import places, worst_opponents
 from kille_training.statistics.plackett_luce import ELO
-from kille_training.statistics.rankings import rankings
+from kille_training.statistics.resampling import draw
+from kille_training.statistics.stability import choice
+from kille_training.statistics.tally import Tally
 
-BOOTSTRAPS = 200
-MOST_ON_LADDER = 50_000
-"""Observations that the ladder is computed from."""
+DRAWS = 100
+"""Draws of the bootstrap that say how stable votes are."""
 MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
+MOST_VOTING = 128
+"""Entrants up to which there are votes: their draws take B E E numbers."""
 LEAST_DEALS = 10
 """Deals from which the page shows how the intervals narrow."""
 
 
 def write_tournament_page(
-    folder: Folder, out: Path | None = None, *, exact: bool = False, trust: bool = False
+    folder: Folder,
+    out: Path | None = None,
+    *,
+    exact: bool = False,
+    trust: bool = False,
+    told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
-        folder: The tournament's.
+        folder: The tournament's; commands on the page name it by its path as it is.
         out: The page's file; None is report.html in the tournament's folder.
         exact: Whether to compute expected earnings as well, where that can be done; this asks
             the players for their probabilities.
         trust: Whether model files that can run code may be loaded for that.
+        told: Called with what is done next.
 
     Raises:
         KilleError: Nothing has been played, the results cannot be read, no table size has exact
             expectations, or the page cannot be written.
     """
     settings = folder.settings()
+    told("reading the results")
     with Store(folder.results, readonly=True) as store:
-        entrants, found = store.entrants(), store.observations()
-        meta = store.meta()
-    name = folder.path.resolve().name
-    if not found:
+        entrants, tallies, meta = store.entrants(), store.tallies(), store.meta()
+        deals = store.deals()
+    if not tallies:
         raise ConfigError(
-            f"nothing has been played in {folder.path} yet; play with: kille tournament "
-            f"{shlex.quote(str(folder.path))}"
+            f"nothing has been played in {folder.path} yet; play with: "
+            f"{words.command('tournament', folder.path)}"
         )
-    run = shlex.quote(f"runs/{name}")
-    unit = unit_of(settings.table.episode)
-    measure = f"units per {unit}"
-    exactly = _exactly(found, entrants, settings, trust) if exact else {}
-    sizes = [
-        Size(each, entrants, settings.seed, measure, exactly.get(seats))
-        for seats, each in sorted(found.items())
-    ]
+    expected = _expected(sorted(tallies), entrants, settings, trust, told) if exact else {}
+    sizes = []
+    for seats, tally in sorted(tallies.items()):
+        told(f"statistics of tables of {seats} seats")
+        sizes.append(Size(tally, entrants, settings, deals[seats], expected.get(seats)))
+    told("writing the page")
     contents = [(f"seats-{size.seats}", f"{size.seats} seats") for size in sizes]
     if len(sizes) > 1:
         contents.append(("sizes", "Rating over table size"))
+    unit = unit_of(settings.table.episode)
     page = render(
         "tournament.html.j2",
-        name=name,
+        name=folder.path.resolve().name,
         contents=[*contents, ("entrants", "Entrants")],
         verdicts=[size.verdict for size in sizes],
+        about=[words.truth(settings), words.FIELD],
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
         rules=meta["tables"]["rules"],
         versions=meta["made_with"],
-        run=run,
+        run=folder.path,
         unit=unit,
         unit_s=plural_of(unit),
-        measure=measure,
+        measure=f"units per {unit}",
         entrants=entrants,
         sizes=sizes,
         exact=exact,
         over_sizes=_over_sizes(sizes) if len(sizes) > 1 else None,
-        cell=lambda row, column: (
-            f"kille tournament {run} --cell {shlex.quote(row)} {shlex.quote(column)}"
-        ),
-        bootstraps=BOOTSTRAPS,
-        most_on_ladder=MOST_ON_LADDER,
+        command=lambda verb, *more: words.command(verb, folder.path, *more),
+        draws=DRAWS,
     )
     return write(out or folder.report, page)
 
@@ -119,136 +114,208 @@ def write_tournament_page(
 class Size:
     """What the page shows of tables of one size.
 
-    Statistics of entrants are arrays by their numbers.
+    Arrays are by the entrants' numbers.
 
     Attributes:
-        tables: Deals, each counted for every lineup.
-        deals: Different deals.
-        number: Numbers of the entrants, by name.
+        seats: The table size, P.
+        tables: Observations.
+        deals: Deals, or matches.
+        names: [E] names.
+        verdict: Who is best, as far as the results tell.
+        design: Who met whom.
         exact: [E] expected units per deal, if they have been computed.
+        rows: The standings, see `_standings`; `scale` is that of their chart.
+        crosstable: What each earns where each other one sits.
         shown: Numbers of those in the crosstable, best first.
         shades: Class of each cell of the crosstable.
         undefeated: Names of those that no other beats significantly where both sit.
-        rating_interval: Ends of the ratings' intervals in Elo points, [E] each.
-        finish: [E] mean place, 1 for the best.
-        pairs: The two, their gain and half its interval, of the pairs that gain most from each
-            other.
-        votes: What voting and evolution say, see `_votes`.
-        verdict: Who is first, and whether it is clearly ahead of the second.
+        ratings: See `_ratings`; `rating_scale` is that of their chart, `place_colours` those of
+            the places.
+        pairs: The pairs that gain most from each other, see `_pairs`.
+        votes: Whom voting chooses, see `_votes`; None unless all have met.
+        convergence_plot: How the intervals narrow; None with few deals.
     """
 
     def __init__(
         self,
-        found: Observations,
+        tally: Tally,
         entrants: Sequence[KeptEntrant],
-        seed: int,
-        measure: str,
+        settings: TournamentSettings,
+        deals: int,
         exact: np.ndarray | None,
     ) -> None:
-        self.seats, self.tables = found.seats, len(found)
-        self.deals = len(np.unique(found.deal))
+        self._tally, self._unit = tally, unit_of(settings.table.episode)
+        self.seats, self.tables, self.deals = tally.seats, tally.observations, deals
         self.names = [entrant.name for entrant in entrants]
-        self.number = {name: number for number, name in enumerate(self.names)}
+        self._number = {name: number for number, name in enumerate(self.names)}
         self.exact = exact
-        count, labels = len(entrants), [printable(name) for name in self.names]
+        self.design = words.design(settings, self.seats)
 
-        self.standings = standings(found, entrants)
-        self.verdict = self._verdict(found, measure)
-        self.crosstable = crosstable(found, count)
-        order = [self.number[row.name] for row in self.standings if row.mean is not None]
+        self.crosstable = crosstable(tally)
+        found = [row for row in standings(tally, entrants) if row.mean is not None]
+        order = [self._number[row.name] for row in found]
+        self.verdict = words.verdict(self.seats, found, f"units per {self._unit}")
+        self.rows = self._standings(found)
+        ends = (np.array([row[end] for row in self.rows]) for end in ("low", "mean", "high"))
+        self.scale = plots.Scale.over(*ends)
+
         self.shown = order[:MOST_IN_CROSSTABLE]
         self.shades = plots.shades(self.crosstable.mark, self.crosstable.firm)
         beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
-        self.undefeated = [self.names[number] for number in self.shown if number not in beaten]
-        self.worst = worst_opponents(self.crosstable)
+        self.undefeated = [self.names[number] for number in order if number not in beaten]
 
-        ranked = rankings(found, count)
-        self.ratings = plackett_luce.fit(ranked, bootstraps=BOOTSTRAPS, seed=seed)
-        low, high = (ELO * end for end in self.ratings.interval())
-        self.rating_interval = low, high
-        # More would take longer than all the rest.
-        self.ladder = climb(ranked.take(np.arange(min(MOST_ON_LADDER, len(ranked)))))
-        shares = places(found, count).mean
-        self.finish = shares @ np.arange(1, self.seats + 1)
-        self.pairs = self._pairs(found) if self.seats > 2 else []
-        there = [self.number[row.name] for row in self.standings if row.place is not None]
-        self.votes = self._votes(there)
+        self.strengths = plackett_luce.fit(tally)
+        self.ratings = self._ratings()
+        self.rating_scale = _elo_scale([self])
+        self.place_colours = plots.place_colours(self.seats)
+        self.pairs = self._pairs() if self.seats > 2 else []
+        there = [self._number[row.name] for row in found if row.place is not None]
+        self.votes = self._votes(there, settings.seed)
+        self.convergence_plot = self._convergence() if deals >= LEAST_DEALS else None
 
-        self.rating_plot = plot(
-            lambda width: plots.ratings(labels, self.ratings.elo, low, high, width)
+    def cell(self, row: int, column: int) -> str:
+        """Returns what a cell of the crosstable says in words."""
+        table, gaps = self.crosstable, self._gaps
+        one, other = self.names[row], self.names[column]
+        return (
+            f"{one} where {other} sits: {_around(table, row, column)} units per {self._unit}, "
+            f"{table.count[row, column]:,} tables. It scores above {other} at "
+            f"{percent(table.above.mean[row, column])} of them"
+            f"{within(100 * table.above.half[row, column], 1)}. "
+            f"Over all tables of both it earns {_around(gaps, row, column)} more than {other}."
         )
-        self.place_plot = plot(lambda width: plots.places(labels, shares, width))
-        self.convergence_plot = None
-        if self.deals >= LEAST_DEALS:
-            played, half = convergence(sums_by_deal(found.deal, entrant_scores(found, count)))
-            self.convergence_plot = plot(
-                lambda width: plots.convergence(played, half, measure, width)
+
+    def _standings(self, found: Sequence[Standing]) -> list[dict[str, Any]]:
+        """Returns the lines of the standings, best first.
+
+        Beside what a `Standing` holds each has its `number`, the ends of its interval, how far it
+        is `behind` the first with half that interval, and how often `above` it.
+        """
+        self._gaps = differences(self._tally)
+        first = self._number[found[0].name] if found else 0
+        lines = []
+        for standing in found:
+            number = self._number[standing.name]
+            half = np.nan if standing.half is None else standing.half
+            lines.append(
+                {
+                    "number": number,
+                    "name": standing.name,
+                    "place": standing.places(),
+                    "mean": standing.mean,
+                    "half": half,
+                    "low": standing.mean - half,
+                    "high": standing.mean + half,
+                    "behind": figure(self._gaps.mean[first, number])
+                    + within(self._gaps.half[first, number]),
+                    "above": self.crosstable.above.mean[number, first],
+                    "tables": int(self._tally.count[:, number].sum()),
+                }
             )
+        return lines
 
-    def _verdict(self, found: Observations, measure: str) -> Verdict:
-        there = [row for row in self.standings if row.place is not None]
-        if len(there) < 2:
-            return Verdict(f"{self.seats} seats: fewer than two entrants have played.")
-        first, second = there[:2]
-        ahead = difference(found, self.number[first.name], self.number[second.name])
-        low, high = float(ahead.low[0]), float(ahead.high[0])
-        clearly = "and is clearly" if low > 0 else "but is not clearly"
-        return Verdict(
-            f"{self.seats} seats: {first.name} earns most, {first.mean:+.4f} {measure}, "
-            f"{clearly} ahead of {second.name} "
-            f"(difference {float(ahead.mean[0]):+.4f}; {interval(low, high)}).",
-            "better" if low > 0 else "",
-        )
+    def _ratings(self) -> list[dict[str, Any]]:
+        """Returns the lines of ratings and places, the highest rating first."""
+        shares, worst = places(self._tally).mean, worst_opponents(self.crosstable)
+        strengths, lines = self.strengths, []
+        for number in np.argsort(-strengths.strength, kind="stable").tolist():
+            if not np.isfinite(strengths.strength[number]):
+                continue
+            beside = int(worst.opponent[number])
+            lines.append(
+                {
+                    "name": self.names[number],
+                    "elo": strengths.elo[number],
+                    "low": ELO * strengths.low[number],
+                    "high": ELO * strengths.high[number],
+                    "shares": shares[number],
+                    "finish": shares[number] @ np.arange(1, self.seats + 1),
+                    "worst": self.names[beside] if beside >= 0 else "",
+                    "worst_low": worst.low[number],
+                    "worst_high": worst.high[number],
+                }
+            )
+        return lines
 
-    def _pairs(self, found: Observations) -> list[tuple[Any, ...]]:
-        gains, who = pair_gains(found, len(self.names)), pairs(len(self.names))
+    def _pairs(self) -> list[dict[str, Any]]:
+        """Returns the pairs that gain most, and whether that stands up to testing all of them."""
+        gains, who = pair_gains(self._tally), pairs(len(self.names))
         known = np.flatnonzero(np.isfinite(gains.half))
+        firm = np.zeros(len(who), dtype=bool)
+        firm[known] = holm(gains.p_values()[known])
         best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
         return [
-            (*(self.names[number] for number in who[row]), gains.mean[row], gains.half[row])
+            {
+                "one": self.names[who[row][0]],
+                "other": self.names[who[row][1]],
+                "gain": gains.mean[row],
+                "half": gains.half[row],
+                "firm": firm[row] and gains.mean[row] > 0,
+            }
             for row in best.tolist()
         ]
 
-    def _votes(self, there: Sequence[int]) -> list[dict[str, Any]] | None:
-        """Returns what voting and evolution say of those who are there; None unless all have met.
+    def _votes(self, there: Sequence[int], seed: int) -> dict[str, Any] | None:
+        """Returns whom Nash averaging and a maximal lottery choose among those who are there.
 
-        Each has its `name`; the `level` of the maximal lottery that draws it, from 1; how often it
-        is `drawn` there; how often the equilibrium of largest entropy has `chosen` it; its
-        `rating`: what it earns against that equilibrium; and its `alpha_rank` at two seats.
+        Payoffs are what an entrant earns beyond the mean of itself and the other: at two seats that
+        is what the crosstable shows.
         """
-        among = np.ix_(there, there)
-        above = self.crosstable.above.mean[among]
-        alone = np.eye(len(there), dtype=bool)
-        margin = np.where(alone, 0.0, self.crosstable.margin.mean[among])
-        if len(there) < 2 or np.isnan(margin).any():
+        if not 2 <= len(there) <= MOST_VOTING:
             return None
-        nash, lottery = nash_average(margin), levels(np.where(alone, 0.0, above - above.T))
-        ranks = settle(margin)[0] if self.seats == 2 else np.full(len(there), np.nan)
-        votes = [
+        drawn, table = draw(self._tally, DRAWS, seed), self.crosstable
+        margin, margins, majority, majorities = (
+            _antisymmetric(payoff[..., there, :][..., there])
+            for payoff in (
+                table.margin.mean / 4, drawn.margin / 4, table.above.mean, drawn.above,
+            )
+        )  # fmt: skip
+        if not all(np.isfinite(each).all() for each in (margin, margins, majority, majorities)):
+            return None
+        nash, lottery = choice(margin, margins), choice(majority, majorities)
+        rating = margin @ nash.share
+        lines = [
             {
                 "name": self.names[number],
-                "level": lottery.level[place] + 1,
-                "drawn": lottery.chosen[place],
-                "chosen": nash.chosen[place],
-                "rating": nash.rating[place],
-                "alpha_rank": ranks[place],
+                "nash": nash.share[row],
+                "nash_often": nash.often[row],
+                "rating": rating[row],
+                "lottery": lottery.share[row],
+                "lottery_often": lottery.often[row],
             }
-            for place, number in enumerate(there)
+            for row, number in enumerate(there)
+            if nash.share[row] + nash.often[row] + lottery.share[row] + lottery.often[row] > 0
         ]
-        return sorted(votes, key=lambda vote: (vote["level"], -vote["drawn"], -vote["rating"]))
+        stable = (
+            f"Nash averaging chooses the same entrants in {percent(nash.same, 0)} of {DRAWS} "
+            f"bootstrap draws, the maximal lottery in {percent(lottery.same, 0)}."
+        )
+        return {"rows": lines, "stable": stable}
+
+    def _convergence(self) -> Markup | None:
+        share, half = convergence(self._tally)
+        if not (half > 0).any():
+            return None
+        played, many = share * self.deals, plural_of(self._unit)
+        measure = f"units per {self._unit}"
+        return plot(lambda width: plots.convergence(played, half, measure, many, width))
 
 
-def _exactly(
-    found: Mapping[int, Observations],
+def _expected(
+    sizes: Sequence[int],
     entrants: Sequence[KeptEntrant],
     settings: TournamentSettings,
     trust: bool,
+    told: Callable[[str], None],
 ) -> dict[int, np.ndarray]:
     """Returns expected earnings, [E], by table size, where they can be computed."""
+    from kille_training.arena.exact import exact_units  # trees take long to import
+
     exact, reasons = {}, []
-    for seats, each in sorted(found.items()):
+    for seats in sizes:
+        told(f"exact expectations at {seats} seats")
         try:
-            exact[seats] = exact_units(each, entrants, settings, trust=trust)
+            exact[seats] = exact_units(seats, entrants, settings, trust=trust)
         except ConfigError as error:
             reasons.append(f"{seats} seats: {error}")
     if not exact:
@@ -256,9 +323,38 @@ def _exactly(
     return exact
 
 
-def _over_sizes(sizes: Sequence[Size]) -> Markup:
-    elo = np.array([size.ratings.elo for size in sizes])
-    half = np.array([np.subtract(*size.rating_interval[::-1]) / 2 for size in sizes])
-    labels = [printable(name) for name in sizes[0].names]
-    seats = [size.seats for size in sizes]
-    return plot(lambda width: plots.by_size(labels, seats, elo, half, width))
+def _over_sizes(sizes: Sequence[Size]) -> dict[str, Any]:
+    """Returns ratings at all table sizes, the best at the largest tables first."""
+    last = np.nan_to_num(sizes[-1].strengths.strength, nan=-np.inf)
+    rows = [
+        {
+            "name": sizes[0].names[number],
+            "sizes": [
+                {
+                    "elo": size.strengths.elo[number],
+                    "low": ELO * size.strengths.low[number],
+                    "high": ELO * size.strengths.high[number],
+                }
+                for size in sizes
+            ],
+        }
+        for number in np.argsort(-last, kind="stable").tolist()
+    ]
+    return {"rows": rows, "scale": _elo_scale(sizes)}
+
+
+def _elo_scale(sizes: Sequence[Size]) -> plots.Scale:
+    each = [size.strengths for size in sizes]
+    return plots.Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
+
+
+def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
+    """Returns payoffs, [..., E, E], less those of the other side; nobody meets itself."""
+    alone = np.eye(payoff.shape[-1], dtype=bool)
+    return np.where(alone, 0.0, payoff - np.swapaxes(payoff, -1, -2))
+
+
+def _around(found: Intervals, row: int, column: int) -> str:
+    """Returns a mean of a table of intervals with half its interval."""
+    return signed(found.mean[row, column]) + within(found.half[row, column])
+

@@ -1,133 +1,73 @@
-"""The plots of a tournament's page, as SVG."""
+"""The charts of a tournament's page.
 
-from collections.abc import Mapping, Sequence
+Rows of entrants are charts in tables of HTML: labels are text of the page, so they can be read on a
+phone, and nothing is drawn for a particular width. What stands where is a share of a cell's width.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log10
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 
-from kille_training.reports.palette import INK, PLACES, SIZES, SOFT
-from kille_training.reports.plots import DASHED, STYLE, WIDE, as_svg, logarithmic
+from kille_training.reports.pages import WIDE
+from kille_training.reports.palette import COLOURS
 
-ROW = 0.24
-"""Height of an entrant in a plot, inches."""
+STEPS = (1, 2, 5, 10)
+"""Distances between ticks, times a power of ten."""
+MOST_TICKS = 4
+TEXT = 11
+"""Size of the letters of a plot, in the pixels of a phone."""
+PIXELS = 78
+"""Pixels of an inch: a narrow plot is as wide as a phone."""
 
 
-def ratings(
-    names: Sequence[str],
-    elo: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    width: float = WIDE,
-) -> str:
-    """Returns the plot of ratings with their intervals, the best on top.
+@dataclass(frozen=True)
+class Scale:
+    """The axis of charts in the cells of a column.
 
-    Args:
-        names: [E].
-        elo: [E] ratings; NaN is left out.
-        low: [E] lower ends of the intervals.
-        high: [E] upper ends.
-        width: In inches.
+    Attributes:
+        low: Where the cell begins.
+        high: Where it ends.
+        ticks: Round numbers between them.
     """
-    order = [one for one in np.argsort(-elo, kind="stable").tolist() if np.isfinite(elo[one])]
-    with mpl.rc_context(STYLE):
-        figure, axes = _rows_of(names, order, width)
-        rows = np.arange(len(order))
-        axes.hlines(rows, low[order], high[order], color=SOFT, linewidth=2.2, alpha=0.6)
-        axes.scatter(elo[order], rows, s=16, color=INK, zorder=3)
-        _rating_axis(axes)
-        return as_svg(figure)
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def over(cls, *values: np.ndarray) -> "Scale":
+        """Returns the scale that shows 0 and all values; those that are not finite do not count."""
+        known = np.concatenate([np.ravel(each) for each in values])
+        known = known[np.isfinite(known)]
+        low, high = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
+        if low == high:
+            low, high = -1.0, 1.0
+        step = _step((high - low) / MOST_TICKS)
+        ticks = tuple(step * k for k in range(ceil(low / step), floor(high / step) + 1))
+        room = (high - low) / 20
+        return cls(low - room, high + room, ticks)
+
+    def at(self, value: float) -> str:
+        """Returns where a value stands, in percent of the width; what is outside is at the edge."""
+        share = (value - self.low) / (self.high - self.low)
+        return f"{100 * min(1.0, max(0.0, share)):.2f}%"
+
+    def length(self, low: float, high: float) -> str:
+        """Returns how long the way between two values is, in percent of the width."""
+        low, high = (min(self.high, max(self.low, value)) for value in (low, high))
+        return f"{100 * (high - low) / (self.high - self.low):.2f}%"
 
 
-def by_size(
-    names: Sequence[str],
-    sizes: Sequence[int],
-    elo: np.ndarray,
-    half: np.ndarray,
-    width: float = WIDE,
-) -> str:
-    """Returns the plot of ratings at each table size, the best at the largest tables on top.
-
-    Args:
-        names: [E].
-        sizes: [K] table sizes.
-        elo: [K, E] ratings; NaN where one did not sit.
-        half: [K, E] half the intervals.
-        width: In inches.
-    """
-    order = np.argsort(-np.nan_to_num(elo[-1], nan=-np.inf), kind="stable").tolist()
-    colours = mpl.colormaps[SIZES](np.linspace(0.15, 0.85, len(sizes)))
-    shifts = np.linspace(-0.25, 0.25, len(sizes))
-    with mpl.rc_context(STYLE):
-        figure, axes = _rows_of(names, order, width, extra=0.3)
-        for size, colour, shift, mine, theirs in zip(
-            sizes, colours, shifts, elo, half, strict=True
-        ):
-            axes.errorbar(
-                mine[order], np.arange(len(order)) + shift, xerr=theirs[order], fmt="o",
-                color=colour, markersize=3.5, elinewidth=1.4, label=f"{size} seats",
-            )  # fmt: skip
-        _rating_axis(axes)
-        figure.legend(loc="outside upper center", ncols=min(len(sizes), 4), fontsize=8)
-        return as_svg(figure)
-
-
-def convergence(played: np.ndarray, half: np.ndarray, measure: str, width: float = WIDE) -> str:
-    """Returns the plot of how the intervals narrow while deals are played.
-
-    Args:
-        played: [N] deals.
-        half: [N, E] half the interval of each entrant after so many.
-        measure: What is measured, for the axis.
-        width: In inches.
-    """
-    with mpl.rc_context(STYLE), np.errstate(invalid="ignore"):
-        figure = Figure(figsize=(width, 3.0), layout="constrained")
-        axes = figure.subplots()
-        known = np.where(half > 0, half, np.nan)
-        axes.plot(played, known, color=SOFT, linewidth=0.8, alpha=0.45)
-        full = np.isfinite(known).any(axis=1)
-        if full.any():
-            middle = np.nanmedian(known[full], axis=1)
-            axes.plot(played[full], middle, color=INK, linewidth=1.8, label="median")
-            guide = middle[-1] * np.sqrt(played[full][-1] / played[full])
-            axes.plot(
-                played[full], guide, color=INK, linewidth=1.0, linestyle=DASHED,
-                label="1 / √deals",
-            )  # fmt: skip
-            logarithmic(axes, "xy")
-            axes.legend(loc="upper right", fontsize=8)
-        axes.set_xlabel("deals")
-        axes.set_ylabel(f"± {measure}")
-        return as_svg(figure)
-
-
-def places(names: Sequence[str], shares: np.ndarray, width: float = WIDE) -> str:
-    """Returns the plot of how often each entrant finishes where, the best on top.
-
-    Args:
-        names: [E].
-        shares: [E, P] share of the tables; NaN for who did not sit.
-        width: In inches.
-    """
-    seats = shares.shape[1]
-    mean = shares @ np.arange(1, seats + 1)
-    order = [one for one in np.argsort(mean, kind="stable").tolist() if np.isfinite(mean[one])]
-    colours = mpl.colormaps[PLACES](np.linspace(0.18, 0.82, seats))
-    with mpl.rc_context(STYLE):
-        figure, axes = _rows_of(names, order, width, extra=0.3)
-        rows, left = np.arange(len(order)), np.zeros(len(order))
-        for rank in range(seats):
-            part = shares[order, rank]
-            axes.barh(rows, part, left=left, color=colours[rank], height=0.8, label=rank + 1)
-            left += part
-        axes.set_xlim(0.0, 1.0)
-        axes.set_xlabel("share of the tables")
-        figure.legend(
-            loc="outside upper center", ncols=min(seats, 10), fontsize=8, title="place",
-        )  # fmt: skip
-        return as_svg(figure)
+def place_colours(seats: int) -> list[str]:
+    """Returns the colours of the places at a table, from the first to the last: green to purple."""
+    ends = [COLOURS[name][0] for name in ("better-firm", "line", "worse-firm")]
+    anchors = np.array([[int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in ends])
+    where = np.linspace(0, 2, seats)
+    mixed = [np.interp(where, range(3), channel).round().astype(int) for channel in anchors.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*mixed, strict=True)]
 
 
 def shades(mark: np.ndarray, firm: np.ndarray) -> Mapping[tuple[int, int], str]:
@@ -139,22 +79,96 @@ def shades(mark: np.ndarray, firm: np.ndarray) -> Mapping[tuple[int, int], str]:
     }
 
 
-def _rows_of(
-    names: Sequence[str], order: Sequence[int], width: float, extra: float = 0.0
-) -> tuple[Figure, Any]:
-    """Opens a figure with one row per entrant, in this order from the top."""
-    figure = Figure(figsize=(width, 0.8 + extra + ROW * len(order)), layout="constrained")
-    axes = figure.subplots()
-    most = 32 if width >= WIDE else 16
-    shown = (names[one] for one in order)
-    labels = [name if len(name) <= most else f"{name[: most - 1]}…" for name in shown]
-    axes.set_yticks(np.arange(len(order)), labels, fontsize=8, color=INK)
-    axes.set_ylim(len(order) - 0.4, -0.6)
-    return figure, axes
+def convergence(
+    played: np.ndarray, half: np.ndarray, measure: str, many: str, width: float = WIDE
+) -> str:
+    """Returns the plot of how the intervals narrow while deals are played, as SVG.
+
+    Args:
+        played: [N] deals.
+        half: [N, E] half the interval of each entrant after so many; NaN where there is none.
+        measure: What is measured, for the axis.
+        many: What is counted: "deals" or "matches".
+        width: In inches.
+    """
+    wide, high = round(PIXELS * width), 230
+    known = np.where(half > 0, half, np.nan)
+    full = np.isfinite(known).any(axis=1)
+    if not full.any():
+        return ""
+    played, known = played[full], known[full]
+    across = _Axis.of(played, 44, wide - 12)
+    up = _Axis.of(known[np.isfinite(known)], high - 40, 22)
+    middle = np.nanmedian(known, axis=1)
+    guide = middle[-1] * np.sqrt(played[-1] / played)
+    lines = [_line(across, up, played, column, "soft", 0.7) for column in known.T]
+    lines.append(_line(across, up, played, guide, "ink", 1.0, dashed=True))
+    lines.append(_line(across, up, played, middle, "ink", 1.8))
+    for value in across.ticks:
+        lines.append(_text(across.at(value), high - 26, f"{value:,.0f}", "middle"))
+    for value in up.ticks:
+        y = up.at(value)
+        lines.append(f'<path d="M44 {y:.1f}H{wide - 12}" stroke="var(--line)"/>')
+        lines.append(_text(40, y + 4, f"{value:g}", "end"))
+    lines.append(_text((44 + wide) / 2, high - 8, many, "middle"))
+    lines.append(_text(2, 12, f"± {measure}: each entrant, their median, and 1 / √{many}", "start"))
+    return (
+        f'<svg viewBox="0 0 {wide} {high}" style="max-width:{wide}px" font-size="{TEXT}" '
+        f'fill="none">{"".join(lines)}</svg>'
+    )
 
 
-def _rating_axis(axes: Any) -> None:
-    axes.axvline(0.0, color=SOFT, linewidth=0.8, zorder=0)
-    axes.set_xlabel("rating, Elo points")
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
+@dataclass(frozen=True)
+class _Axis:
+    """A logarithmic axis: values between low and high stand between two pixels."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    @classmethod
+    def of(cls, values: np.ndarray, first: float, last: float) -> "_Axis":
+        low, high = float(values.min()), float(values.max())
+        return cls(low / 1.1, max(high, 1.01 * low) * 1.1, first, last)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Powers of ten, and twice and five times them where the axis is short."""
+        parts = (1, 2, 5) if self.high < 100 * self.low else (1,)
+        powers = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        found = [part * 10.0**power for power in powers for part in parts]
+        return [value for value in found if self.low <= value <= self.high]
+
+    def at(self, values: Any) -> Any:
+        """Returns the pixels of values."""
+        share = np.log(values / self.low) / np.log(self.high / self.low)
+        return self.first + share * (self.last - self.first)
+
+
+def _line(
+    across: _Axis,
+    up: _Axis,
+    x: np.ndarray,
+    y: np.ndarray,
+    colour: str,
+    width: float,
+    dashed: bool = False,
+) -> str:
+    seen = np.isfinite(y)
+    points = " ".join(
+        f"{left:.1f},{top:.1f}"
+        for left, top in zip(across.at(x[seen]), up.at(y[seen]), strict=True)
+    )
+    dash = ' stroke-dasharray="4 3"' if dashed else ""
+    return f'<polyline points="{points}" stroke="var(--{colour})" stroke-width="{width}"{dash}/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="var(--soft)">{text}</text>'
+
+
+def _step(least: float) -> float:
+    """Returns the smallest round number that is at least so large."""
+    power = 10.0 ** floor(log10(least))
+    return power * next(step for step in STEPS if step * power >= least * (1 - 1e-9))

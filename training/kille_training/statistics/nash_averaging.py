@@ -10,7 +10,7 @@ the one of largest entropy, which treats copies alike (Balduzzi, Tuyls, Perolat 
 
 It rates by the strongest only: among entrants that all lose to one, each is rated by how much it
 loses to that one. And it takes the payoffs as exact: an error in one cell may choose other
-entrants.
+entrants; `stability` says how often.
 """
 
 from dataclasses import dataclass
@@ -67,12 +67,59 @@ def max_entropy_equilibrium(payoff: np.ndarray) -> np.ndarray:
     Args:
         payoff: [E, E], antisymmetric.
     """
+    payoff = _antisymmetric(payoff)
+    chosen = np.zeros(len(payoff))
+    members = top_cycle(payoff)
+    chosen[members] = _most_even_of(payoff[np.ix_(members, members)])
+    return chosen
+
+
+def essential(payoff: np.ndarray) -> np.ndarray:
+    """Returns which strategies some equilibrium plays, [E] bool: the essential set.
+
+    Args:
+        payoff: [E, E], antisymmetric.
+    """
+    payoff = _antisymmetric(payoff)
+    found = np.zeros(len(payoff), dtype=bool)
+    members = top_cycle(payoff)
+    inside = payoff[np.ix_(members, members)]
+    size = np.abs(inside).max()
+    found[members] = _strict(inside / size)[1] if size else True
+    return found
+
+
+def top_cycle(payoff: np.ndarray) -> np.ndarray:
+    """Returns the smallest set of strategies that all beat all others, [K] ascending numbers.
+
+    No equilibrium plays any other strategy (Dutta and Laslier, *Comparison functions and choice
+    correspondences*, Social Choice and Welfare 16, 1999), so the others need not be looked at.
+
+    Args:
+        payoff: [E, E], antisymmetric.
+    """
+    beats = payoff > 0
+    # Whoever beats all others of a set beats more strategies than any of them does.
+    order = np.argsort(-beats.sum(axis=1), kind="stable")
+    ordered = beats[np.ix_(order, order)]
+    size = 1
+    while not ordered[:size, size:].all():
+        size += 1
+    return np.sort(order[:size])
+
+
+def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
     payoff = checked(payoff)
     if not np.array_equal(payoff, -payoff.T):
         raise KilleError(
             "payoffs are not antisymmetric: what the row earns the column must lose; "
             "use the margins of a crosstable, or (payoff - payoff.T) / 2"
         )
+    return payoff
+
+
+def _most_even_of(payoff: np.ndarray) -> np.ndarray:
+    """Returns the equilibrium of largest entropy, [E]; see `max_entropy_equilibrium`."""
     size = float(np.abs(payoff).max())
     if size == 0:
         return np.full(len(payoff), 1 / len(payoff))
