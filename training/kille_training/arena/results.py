@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.labels import plural_of, unit_of
+from kille_training.labels import unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
-from kille_training.statistics.intervals import units
+from kille_training.statistics.grouping import group
+from kille_training.statistics.intervals import differences, units
 from kille_training.statistics.tally import Tally
 
 
@@ -21,26 +22,38 @@ class Standing:
 
     Attributes:
         place: 1 for the best; an entrant that has not played or is out has none.
+        best: The best place that the results leave open, with all pairs tested together; None
+            without a place.
+        worst: The worst one.
         name: The entrant.
         mean: Units per deal, less the table's mean; None before it has played.
         half: Half the 95% interval; None before there is one.
-        deals: Observations: deals that it has played, each counted for every lineup.
+        observations: Deals that it has played, each counted for every lineup.
         out: Why it is out of the tournament, None if it is not.
     """
 
     place: int | None
+    best: int | None
+    worst: int | None
     name: str
     mean: float | None
     half: float | None
-    deals: int
+    observations: int
     out: str | None
 
+    def places(self) -> str:
+        """Returns the places that the results leave open, as "1" or "1-3"; "out" if it is out."""
+        if self.out is not None:
+            return "out"
+        if self.place is None:
+            return ""
+        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
+
     def cells(self) -> tuple[str, str, str, str]:
-        """Returns place, name, mean with half the interval, and deals as texts."""
+        """Returns places, name, mean with half the interval, and observations as texts."""
         mean = "" if self.mean is None else f"{self.mean:+.4f}"
         half = "" if self.half is None else f" ± {self.half:.4f}"
-        place = "out" if self.out is not None else str(self.place or "")
-        return place, self.name, mean + half, f"{self.deals:,}"
+        return self.places(), self.name, mean + half, f"{self.observations:,}"
 
 
 def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
@@ -51,12 +64,15 @@ def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
         entrants: All entrants, in the order of their numbers.
     """
     found = units(tally)
+    there = np.array([entrant.out is None for entrant in entrants])
+    places = group(np.where(there, found.mean, np.nan), differences(tally))
     rows = []
     for number, entrant in enumerate(entrants):
         played = int(found.count[number])
         mean = float(found.mean[number]) if played else None
         half = float(found.half[number]) if np.isfinite(found.half[number]) else None
-        rows.append(Standing(None, entrant.name, mean, half, played, entrant.out))
+        best, worst = int(places.best[number]) or None, int(places.worst[number]) or None
+        rows.append(Standing(None, best, worst, entrant.name, mean, half, played, entrant.out))
     rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0), row.name))
     return [
         replace(row, place=place) if row.out is None and row.mean is not None else row
@@ -126,12 +142,11 @@ class TournamentResult:
         """Returns the standings as text."""
         width = max(len(name) for name in self.names)
         lines = []
-        many = plural_of(self.measure.split()[-1])
         for seats, rows in self.standings.items():
-            lines.append(f"{seats} seats, {self.measure}")
+            lines.append(f"{seats} seats: place, {self.measure}, observations")
             for row in rows:
-                place, name, mean, deals = row.cells()
-                lines.append(f"{place:>4}  {name:<{width}}  {mean}  {deals:>9} {many}")
+                places, name, mean, observations = row.cells()
+                lines.append(f"{places:>7}  {name:<{width}}  {mean}  {observations:>9}")
         if not lines:
             lines = ["Nothing has been played to the end."]
         return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])

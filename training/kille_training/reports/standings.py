@@ -7,7 +7,6 @@ from rich.table import Table
 
 from kille_env.core.text import printable
 from kille_training.arena.results import Standing, TournamentResult
-from kille_training.labels import plural_of
 from kille_training.reports.tables import table
 
 
@@ -24,8 +23,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
     cells = [row.cells() for row in shown]
     if len(rows) > len(shown):
         cells.append(("", f"and {len(rows) - len(shown)} more", "", ""))
-    many = plural_of(measure.split()[-1])
-    return table(title, [">", "entrant", f">{measure}", f">{many}"], cells)
+    return table(title, [">place", "entrant", f">{measure}", ">observations"], cells)
 
 
 def renderables(result: TournamentResult) -> list[Any]:

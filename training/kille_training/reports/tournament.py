@@ -21,7 +21,16 @@ from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports import tournament_words as words
-from kille_training.reports.pages import figure, percent, plot, render, signed, within, write, yaml_lines
+from kille_training.reports.pages import (
+    figure,
+    percent,
+    plot,
+    render,
+    signed,
+    within,
+    write,
+    yaml_lines,
+)
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.crosstable import crosstable
@@ -118,7 +127,7 @@ class Size:
 
     Attributes:
         seats: The table size, P.
-        tables: Observations.
+        observations: Deals, each counted for every lineup.
         deals: Deals, or matches.
         names: [E] names.
         verdict: Who is best, as far as the results tell.
@@ -145,7 +154,7 @@ class Size:
         exact: np.ndarray | None,
     ) -> None:
         self._tally, self._unit = tally, unit_of(settings.table.episode)
-        self.seats, self.tables, self.deals = tally.seats, tally.observations, deals
+        self.seats, self.observations, self.deals = tally.seats, tally.observations, deals
         self.names = [entrant.name for entrant in entrants]
         self._number = {name: number for number, name in enumerate(self.names)}
         self.exact = exact
@@ -179,10 +188,10 @@ class Size:
         one, other = self.names[row], self.names[column]
         return (
             f"{one} where {other} sits: {_around(table, row, column)} units per {self._unit}, "
-            f"{table.count[row, column]:,} tables. It scores above {other} at "
+            f"{table.count[row, column]:,} observations. It scores above {other} in "
             f"{percent(table.above.mean[row, column])} of them"
             f"{within(100 * table.above.half[row, column], 1)}. "
-            f"Over all tables of both it earns {_around(gaps, row, column)} more than {other}."
+            f"In all it has played it earns {_around(gaps, row, column)} more than {other}."
         )
 
     def _standings(self, found: Sequence[Standing]) -> list[dict[str, Any]]:
@@ -209,7 +218,7 @@ class Size:
                     "behind": figure(self._gaps.mean[first, number])
                     + within(self._gaps.half[first, number]),
                     "above": self.crosstable.above.mean[number, first],
-                    "tables": int(self._tally.count[:, number].sum()),
+                    "observations": standing.observations,
                 }
             )
         return lines
@@ -357,4 +366,3 @@ def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
 def _around(found: Intervals, row: int, column: int) -> str:
     """Returns a mean of a table of intervals with half its interval."""
     return signed(found.mean[row, column]) + within(found.half[row, column])
-

@@ -52,12 +52,13 @@ def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
     """Returns which entrants can be told apart.
 
     Args:
-        mean: [E] what each earns, NaN if it never sat.
+        mean: [E] what each earns, NaN if it never sat or does not count.
         gaps: [E, E] how much more the row's entrant earns than the column's.
     """
     order = tuple(entrant for entrant in np.argsort(-mean).tolist() if np.isfinite(mean[entrant]))
-    clear = holm_cells(gaps.p_values(), mirrored=True) & (gaps.mean > 0)
     sat = np.isfinite(mean)
+    p_values = np.where(sat[:, None] & sat, gaps.p_values(), np.nan)
+    clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
     best = np.where(sat, 1 + clear.sum(axis=0), 0)
     worst = np.where(sat, len(order) - clear.sum(axis=1), 0)
     return Grouping(order, clear, best, worst, _groups(order, clear))
