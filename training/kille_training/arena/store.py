@@ -427,6 +427,21 @@ class Store(Database):
                 "panel = ? AND first_deal < ? AND first_deal + deals > ?", panel, end, first_deal
             )
 
+    def deals(self) -> dict[int, int]:
+        """Returns how many different deals have been played, by table size."""
+        with self._reading():
+            rows = self._file.execute(
+                "SELECT DISTINCT num_players, first_deal, first_deal + results.deals FROM results "
+                "JOIN panels ON panel = panels.number ORDER BY num_players, first_deal"
+            ).fetchall()
+        found: dict[int, int] = {}
+        reached: dict[int, int] = {}
+        for seats, first, end in rows:
+            begin = max(first, reached.get(seats, 0))
+            found[seats] = found.get(seats, 0) + max(0, end - begin)
+            reached[seats] = max(begin, end)
+        return found
+
     # Tallies
 
     def tallies(self) -> dict[int, Tally]:

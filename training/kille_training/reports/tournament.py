@@ -324,7 +324,7 @@ def _expected(
     for seats in sizes:
         told(f"exact expectations at {seats} seats")
         try:
-            exact[seats] = exact_units(seats, entrants, settings, trust=trust)
+            exact[seats] = exact_units(entrants, settings, seats, trust=trust)
         except ConfigError as error:
             reasons.append(f"{seats} seats: {error}")
     if not exact:
