@@ -1,50 +1,227 @@
-from itertools import permutations
-from math import factorial
+"""Who meets whom: every lineup at one rate, orders balanced, late entrants included."""
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import comb, factorial
 
 import numpy as np
 import pytest
 
 from kille_env.errors import ConfigError
-from kille_training.arena.matchmaking import gauntlet, random_tables, round_robin, swiss_round
-from kille_training.arena.seating import check_orders, seatings
-from kille_training.arena.work import Block, cut
+from kille_training.arena.matchmaking import Pairing, draws, swiss_draw, swiss_round
+from kille_training.arena.orders import check_orders, circular_orders, mirrored
+
+KEYS = {number: 977 * number + 5 for number in range(60)}
 
 
-def turns(row):
-    return {tuple(np.roll(row, turn)) for turn in range(len(row))}
+def waves_of(*sizes):
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [list(range(begin, end)) for begin, end in pairwise(ends)]
 
 
-@pytest.mark.parametrize("seats", [2, 3, 5, 8, 20])
-def test_one_order_is_played_from_every_position(seats):
-    rows = seatings(tuple(range(100, 100 + seats)), 1, seed=3)
-    assert rows.shape == (seats, seats)
-    assert (rows[0] == np.arange(seats)).all()
-    assert {tuple(row) for row in rows} == turns(np.arange(seats))
+def rates(draw, seats):
+    """The expected number of times that each choice of entrants is played at a deal."""
+    group_of_slot = np.repeat(np.arange(len(draw.groups)), list(map(len, draw.groups)))
+    rows = {}  # by how many members each group has
+    for slots, often in zip(draw.rows, draw.often, strict=True):
+        kind = tuple(np.bincount(group_of_slot[slots], minlength=len(draw.groups)).tolist())
+        rows[kind] = rows.get(kind, 0.0) + often
+    group_of = {who: number for number, group in enumerate(draw.groups) for who in group}
+    found = {}
+    for choice in combinations(sorted(group_of), seats):
+        kind = [0] * len(draw.groups)
+        for who in choice:
+            kind[group_of[who]] += 1
+        ways = np.prod([comb(len(group), k) for group, k in zip(draw.groups, kind, strict=True)])
+        if tuple(kind) in rows:
+            found[choice] = rows[tuple(kind)] / ways
+    return found
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4, 5])
-def test_all_orders_are_all_permutations(seats):
-    rows = seatings(tuple(range(7, 7 + seats)), "all", seed=0)
-    assert sorted(map(tuple, rows)) == sorted(permutations(range(seats)))
+def all_rates(pairing, waves, seats):
+    """The same over all waves, which play no choice twice."""
+    found = {}
+    for draw in draws(pairing, waves, seats):
+        mine = rates(draw, seats)
+        assert found.keys().isdisjoint(mine)
+        found |= mine
+    return found
 
 
-def test_drawn_orders_differ_and_depend_on_seed_and_members_alone():
-    members = (11, 12, 13, 14, 15, 16)
-    rows = seatings(members, 9, seed=1)
-    assert len(rows) == 9 * 6
-    assert len({frozenset(turns(row)) for row in rows}) == 9
-    assert (rows == seatings(members, 9, seed=1)).all()
-    assert (rows != seatings(members, 9, seed=2)).any()
-    for seat in range(6):  # everybody is as often in every seat
-        assert (np.bincount(rows[:, seat]) == 9).all()
+SIZES = [(6,), (9,), (6, 1), (5, 3), (4, 2, 3), (2, 2, 3), (1, 1, 1, 1, 4), (2, 6)]
 
 
-def test_copies_of_a_player_make_no_orders_of_their_own():
-    assert len(seatings((5, 8, 8), "all", seed=0)) == 3
-    assert len(seatings((5, 8, 8, 8, 8, 8), 4, seed=0)) == 6
-    two_and_two = seatings((5, 5, 8, 8), "all", seed=0)
-    seated = {tuple(np.array((5, 5, 8, 8))[row]) for row in two_and_two}
-    assert len(two_and_two) == 8 and len(seated) == 6  # side by side, or across: 4 + 2 tables
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_choice_is_played_once_whoever_enters_late(sizes, seats):
+    found = all_rates(Pairing(), waves_of(*sizes), seats)
+    assert found == dict.fromkeys(combinations(range(sum(sizes)), seats), 1.0)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("lineups", [1, 3])
+def test_random_lineups_are_played_at_the_founders_rate_whoever_enters_late(sizes, seats, lineups):
+    waves = waves_of(*sizes)
+    founders = next(count for count in np.cumsum(sizes).tolist() if count >= seats)
+    rate = min(1, Fraction(lineups * (founders // seats), comb(founders, seats)))
+    found = all_rates(Pairing("random", lineups=lineups), waves, seats)
+    assert found.keys() == set(combinations(range(sum(sizes)), seats))
+    assert np.allclose(list(found.values()), float(rate), rtol=1e-12)
+    for draw in draws(Pairing("random", lineups=lineups), waves, seats):
+        assert (draw.often > 0).all() and (draw.often <= 1).all()
+        assert (draw.often < 1).sum() <= seats, "the rest of whole lineups"
+
+
+@pytest.mark.parametrize("sizes", [(6,), (4, 3), (3, 1, 2), (2, 5)])
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_gauntlet_plays_every_choice_with_the_hero(sizes, seats):
+    found = all_rates(Pairing("gauntlet", hero=1), waves_of(*sizes), seats)
+    every = combinations(range(sum(sizes)), seats)
+    assert found == {choice: 1.0 for choice in every if 1 in choice}
+
+
+@pytest.mark.parametrize("sizes", [(5,), (3, 2), (2, 1, 1), (1, 3)])
+@pytest.mark.parametrize("hero", [None, 0])
+def test_copies_play_every_pair_both_ways(sizes, hero):
+    pairing = Pairing("round_robin" if hero is None else "gauntlet", "copies", hero)
+    found = [draw.lineups(1, KEYS, 0, 3) for draw in draws(pairing, waves_of(*sizes), 4)]
+    everybody = range(sum(sizes))
+    wanted = {
+        (one, other, other, other)
+        for one in everybody
+        for other in everybody
+        if one != other and hero in (None, one)
+    }
+    for deal in np.concatenate(found, axis=1).tolist():
+        assert len(deal) == len(wanted) and set(map(tuple, deal)) == wanted
+    pairs, distinct = (Pairing(fill=fill) for fill in ("copies", "distinct"))
+    assert all_rates(pairs, [range(4)], 2) == all_rates(distinct, [range(4)], 2)
+
+
+def test_chosen_lineups_are_those_that_were_promised():
+    """Deals are played, and choices and neighbours counted, as a player would see them."""
+    deals, waves = 6_000, waves_of(5, 2)
+    draw = draws(Pairing("random", lineups=1), waves, 3)[1]
+    found = draw.lineups(9, KEYS, 0, deals)
+    played = found[found[..., 0] >= 0]
+    assert np.isin(played, waves[1]).any(axis=1).all()
+    choices, times = np.unique(np.sort(played, axis=1), axis=0, return_counts=True)
+    assert len(choices) == comb(7, 3) - comb(5, 3)
+    expected = deals * 1 / comb(5, 3)
+    assert np.abs(times - expected).max() < 5 * np.sqrt(expected)
+    left = np.zeros((7, 7), dtype=int)
+    np.add.at(left, (played.ravel(), np.roll(played, -1, axis=1).ravel()), 1)
+    total = left + left.T
+    assert (np.abs(left - left.T) <= 5 * np.sqrt(total)).all()
+
+
+def test_who_entered_late_changes_nothing_that_was_played():
+    for pairing in (Pairing(), Pairing("random", lineups=2), Pairing("gauntlet", hero=2)):
+        before = draws(pairing, waves_of(5, 2), 3)
+        after = draws(pairing, waves_of(5, 2, 4), 3)
+        for old, new in zip(before, after[:2], strict=True):
+            assert (old.lineups(1, KEYS, 0, 20) == new.lineups(1, KEYS, 0, 20)).all()
+        late = after[2].lineups(1, KEYS, 0, 20)
+        assert np.isin(late[late[..., 0] >= 0], range(7, 11)).any(axis=1).all()
+
+
+@pytest.mark.parametrize("pairing", [Pairing(), Pairing("random", lineups=2), Pairing(orders=2)])
+def test_numbers_of_entrants_mean_nothing(pairing):
+    other = np.random.default_rng(1).permutation(9).tolist()  # the new number of each
+    keys = {other[number]: KEYS[number] for number in range(9)}
+    waves = waves_of(6, 3)
+    renamed = [[other[number] for number in wave] for wave in waves]
+    for here, there in zip(draws(pairing, waves, 4), draws(pairing, renamed, 4), strict=True):
+        found = here.lineups(1, KEYS, 0, 30)
+        mine = np.where(found < 0, -1, np.array(other)[found])
+        assert (mine == there.lineups(1, keys, 0, 30)).all()
+
+
+def neighbours(draw, count, deals=20):
+    """How often the row sits directly left of the column, by deal."""
+    left = np.zeros((deals, count, count), dtype=int)
+    for deal, lineups in enumerate(draw.lineups(3, KEYS, 0, deals)):
+        played = lineups[lineups[:, 0] >= 0]
+        np.add.at(left[deal], (played.ravel(), np.roll(played, -1, axis=1).ravel()), 1)
+    return left
+
+
+@pytest.mark.parametrize("seats", [3, 4, 5])
+@pytest.mark.parametrize("orders", [1, 2, 5])
+def test_whoever_sits_left_of_another_sits_right_of_it_as_often(seats, orders):
+    if orders > factorial(seats - 1):
+        return
+    for count in (6, 9, 12):
+        draw = draws(Pairing(orders=orders), [range(count)], seats)[0]
+        assert len(draw.rows) == orders * comb(count, seats)
+        left = neighbours(draw, count)
+        apart = np.abs(left - left.transpose(0, 2, 1)).max()
+        limit = {3: 2, 4: count / 2, 5: count}[seats] if orders % 2 else 0
+        assert apart <= limit, (count, apart)
+        assert left.sum(axis=2).min() == left.sum(axis=2).max()
+
+
+def test_a_gauntlet_and_late_entrants_sit_left_and_right_alike():
+    gauntlet = draws(Pairing("gauntlet", hero=4), [range(9)], 3)[0]
+    late = draws(Pairing(), waves_of(5, 4), 3)[1]
+    for draw in (gauntlet, late):
+        left = neighbours(draw, 9)
+        assert np.abs(left - left.transpose(0, 2, 1)).max() <= 2
+
+
+def test_random_lineups_are_balanced_in_company():
+    for count, seats, lineups in ((10, 3, 6), (12, 2, 5), (30, 5, 10), (9, 3, 4)):
+        draw = draws(Pairing("random", lineups=lineups), [range(count)], seats)[0]
+        assert len(draw.rows) == lineups * (count // seats)
+        found = draw.lineups(1, KEYS, 0, 1)[0]
+        assert (np.diff(np.sort(found, axis=1), axis=1) > 0).all(), "nobody sits twice at a table"
+        sits = np.bincount(found.ravel(), minlength=count)
+        assert sits.max() - sits.min() <= 2
+        met = np.zeros((count, count), dtype=int)
+        for lineup in found:
+            met[np.ix_(lineup, lineup)] += 1
+        pairs = met[np.triu_indices(count, 1)]
+        assert pairs.max() - pairs.min() <= 3
+        assert pairs.var() < 0.75 * pairs.mean(), "chance would make it the mean"
+
+
+def test_as_many_random_lineups_as_there_are_choices_are_all_of_them():
+    draw = draws(Pairing("random", lineups=50), waves_of(6, 2), 3)
+    assert [len(each.rows) for each in draw] == [comb(6, 3), comb(8, 3) - comb(6, 3)]
+    assert all((each.often == 1).all() for each in draw)
+
+
+def test_large_fields_and_tables():
+    for count, seats in ((1000, 2), (1000, 20), (400, 5)):
+        first, late = draws(Pairing("random", lineups=2), waves_of(count, 1), seats)
+        assert len(first.rows) == 2 * (count // seats)
+        assert late.often.sum() == pytest.approx(len(first.rows) * seats / (count + 1 - seats))
+
+
+# Orders round the table
+
+
+@pytest.mark.parametrize(("count", "seats"), [(1, 2), (1, 20), (2, 3), (6, 4), (5, 5), (720, 7)])
+def test_orders_differ_and_come_with_their_mirror_images(count, seats):
+    orders = circular_orders(count, seats)
+    assert orders.shape == (count, seats)
+    assert (orders[0] == np.arange(seats)).all() and (orders[:, 0] == 0).all()
+    assert (np.sort(orders, axis=1) == np.arange(seats)).all()
+    assert len(np.unique(orders, axis=0)) == count
+    assert (mirrored(orders[0 : count - 1 : 2]) == orders[1::2]).all()
+    assert (mirrored(mirrored(orders)) == orders).all()
+
+
+@pytest.mark.parametrize("orders", [1, 3, 6, "all"])
+def test_a_lineup_plays_as_many_orders_as_it_should(orders):
+    draw = draws(Pairing(orders=orders), [range(5)], 4)[0]
+    for deal in draw.lineups(2, KEYS, 0, 20):
+        ahead = deal.argmin(axis=1)[:, None] + np.arange(4)
+        tables = np.take_along_axis(deal, ahead % 4, axis=1)
+        assert (
+            len(np.unique(tables, axis=0)) == len(tables) == 5 * (orders if orders != "all" else 6)
+        )
 
 
 @pytest.mark.parametrize(
@@ -55,44 +232,12 @@ def test_orders_that_a_table_does_not_have_are_refused(orders, seats):
         check_orders(orders, seats)
 
 
-def test_everybody_meets_everybody():
-    assert round_robin(range(4), 2, "distinct") == [
-        (0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3),
-    ]  # fmt: skip
-    assert round_robin(range(4), 3, "distinct") == [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
-    copies = round_robin(range(3), 4, "copies")
-    assert sorted(copies) == sorted(
-        (one, other, other, other) for one in range(3) for other in range(3) if one != other
-    )
-    assert round_robin(range(3), 2, "copies") == round_robin(range(3), 2, "distinct")
+def test_the_limit_of_orders_is_that_of_seven_seats():
+    check_orders("all", 7)
+    check_orders(factorial(6), 9)
 
 
-@pytest.mark.parametrize("fill", ["distinct", "copies"])
-@pytest.mark.parametrize("seats", [2, 3, 5])
-def test_who_enters_later_adds_lineups_behind_the_others(fill, seats):
-    before = round_robin(range(6), seats, fill)
-    after = round_robin(range(7), seats, fill)
-    assert after[: len(before)] == before
-    assert all(6 in lineup for lineup in after[len(before) :])
-
-
-def test_the_hero_sits_at_every_table_of_a_gauntlet():
-    assert gauntlet(range(4), 2, 2, "distinct") == [(2, 0), (2, 1), (2, 3)]
-    assert gauntlet(range(4), 1, 3, "copies") == [(1, 0, 0), (1, 2, 2), (1, 3, 3)]
-    assert gauntlet(range(4), 0, 3, "distinct") == [(0, 1, 2), (0, 1, 3), (0, 2, 3)]
-
-
-def test_random_tables_hold_different_entrants_and_stay_when_somebody_enters():
-    before = random_tables(range(10), 10, 4, each=6, seed=5)
-    assert all(len(set(lineup)) == 4 for lineup in before)
-    assert {lineup[0] for lineup in before} == set(range(10))
-    assert len(before) > 55
-    after = random_tables(range(11), 10, 4, each=6, seed=5)
-    assert after[: len(before)] == before
-    assert all(lineup[0] == 10 for lineup in after[len(before) :])
-    assert random_tables(range(10), 10, 4, each=6, seed=6) != before
-    without = random_tables([0, 1, 2, 4, 5, 6, 7, 8, 9], 10, 4, each=6, seed=5)
-    assert without == [lineup for lineup in before if 3 not in lineup]
+# Swiss rounds
 
 
 def swiss(strength, seats, rounds):
@@ -137,44 +282,48 @@ def test_neighbours_in_the_standings_meet():
     assert swiss_round([4, 2, 0, 1, 3, 5], met, nobody[0], 2) == [(4, 0), (2, 1), (3, 5)]
 
 
+def test_the_order_at_the_table_of_a_round_is_drawn():
+    draw = swiss_draw([(4, 2, 0), (1, 3, 5)], 1)
+    found = draw.lineups(1, KEYS, 0, 2_000)
+    assert (np.sort(found, axis=2) == [(0, 2, 4), (1, 3, 5)]).all()
+    for table, lowest in enumerate((0, 1)):
+        ahead = found[:, table].argmin(axis=1)[:, None] + np.arange(3)
+        tables = np.take_along_axis(found[:, table], ahead % 3, axis=1)
+        assert (tables[:, 0] == lowest).all()
+        assert 850 < (tables[:, 1] < tables[:, 2]).sum() < 1150
+    both = swiss_draw([(4, 2, 0), (1, 3, 5)], "all").lineups(1, KEYS, 0, 5)
+    assert both.shape == (5, 4, 3)
+
+
+# What is refused
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: round_robin(range(2), 3, "distinct"),
-        lambda: gauntlet(range(2), 0, 3, "distinct"),
-        lambda: random_tables(range(3), 3, 4, 1, 0),
+        lambda: draws(Pairing(), [range(2)], 3),
+        lambda: draws(Pairing("gauntlet", hero=0), [range(1), range(1, 2)], 3),
+        lambda: draws(Pairing("random"), [range(3)], 4),
+        lambda: draws(Pairing(fill="copies"), [range(1)], 4),
         lambda: swiss_round([0, 1], np.zeros((2, 2)), np.zeros(2), 3),
     ],
 )
 def test_a_table_that_cannot_be_filled_is_refused(make):
-    with pytest.raises(ConfigError, match="entrants do not fill a table"):
+    with pytest.raises(ConfigError, match="do not fill a table"):
         make()
 
 
-def test_too_many_lineups_are_refused_with_a_way_out():
-    with pytest.raises(ConfigError, match="format: random, swiss"):
-        round_robin(range(200), 5, "distinct")
-
-
-def test_work_is_cut_into_units_that_do_not_depend_on_what_else_there_is():
-    blocks = [Block(0, (0, 1), 0, 10), Block(1, (0, 2), 0, 10), Block(2, (1, 2), 3, 7)]
-    units = list(cut(blocks, 2, 8))  # four deals a unit
-    assert all(sum(piece.deals for piece in unit) <= 4 for unit in units)
-    pieces = [piece for unit in units for piece in unit]
-    for block in blocks:
-        mine = [piece for piece in pieces if piece.lineup == block.lineup]
-        played = [d for p in mine for d in range(p.first_deal, p.first_deal + p.deals)]
-        assert played == list(range(block.first_deal, block.first_deal + block.deals))
-        alone = [piece for unit in cut([block], 2, 8) for piece in unit]
-        assert alone == mine
-    firsts = [piece.first_deal // 4 for piece in pieces]
-    assert firsts == sorted(firsts)  # everybody's first deals come first
-
-
-def test_a_deal_is_played_together_however_many_tables_it_needs():
-    assert [len(unit) for unit in cut([Block(0, (0, 1), 0, 3)], 100, 8)] == [1, 1, 1]
-
-
-def test_the_limit_of_orders_is_that_of_seven_seats():
-    check_orders("all", 7)
-    check_orders(factorial(6), 9)
+@pytest.mark.parametrize(
+    ("pairing", "waves", "seats", "says"),
+    [
+        (Pairing(), (200,), 5, "200 entrants make .*format: random or swiss, or fill: copies"),
+        (Pairing(), (1000,), 2, "499,500 lineups .*format: random or swiss$"),
+        (Pairing(orders=3), (60,), 4, "1,462,905 lineups"),
+        (Pairing(fill="copies"), (400,), 3, "159,600 lineups .*format: random or swiss$"),
+        (Pairing("random", lineups=500), (1000,), 3, "take fewer matchmaking.lineups"),
+        (Pairing("random"), (5, 35), 5, "35 entrants that join 5 others .* another name"),
+    ],
+)
+def test_too_many_lineups_are_refused_with_a_way_out(pairing, waves, seats, says):
+    with pytest.raises(ConfigError, match=says):
+        draws(pairing, waves_of(*waves), seats)

@@ -1,10 +1,12 @@
-"""Exact expected earnings of entrants over the lineups that were played.
+"""What entrants earn exactly: the truth that a tournament estimates.
 
 Where the tree of a deal fits into memory and all players return probabilities, nothing has to be
-sampled; the measured earnings have to agree with the exact ones.
+sampled: not the deals, and not who meets whom in which order. The truth is the mean over all deals,
+all choices of entrants that may sit together, and all circular orders of them.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -14,51 +16,109 @@ from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy, Searcher
+from kille_training.arena.draws import Draw
+from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.orders import ALL
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import exact_scores, why_not
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.statistics.observations import Observations
+from kille_training.statistics.tally import NANO, Tally
+
+MOST_SEATINGS = 10_000
+"""Tables that are computed; one takes some 0.1 s at three seats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What entrants are expected to earn, in units per deal less the table's mean.
+
+    Attributes:
+        units: [E] mean over all lineups that an entrant may sit in; NaN for one that may not.
+        cells: [E, E] mean of the row over those in which the column sits as well; NaN if there are
+            none.
+    """
+
+    units: np.ndarray
+    cells: np.ndarray
+
+    @property
+    def differences(self) -> np.ndarray:
+        """What the row earns more than the column, [E, E]."""
+        return self.units[:, None] - self.units
 
 
 def exact_units(
-    found: Observations,
     entrants: Sequence[KeptEntrant],
     settings: TournamentSettings,
+    seats: int,
     *,
     trust: bool = False,
 ) -> np.ndarray:
-    """Returns what each entrant is expected to earn per deal, in the lineups that were played.
+    """Returns what each entrant is expected to earn per deal, [E]; see `expected`."""
+    return expected(entrants, settings, seats, trust=trust).units
+
+
+def expected(
+    entrants: Sequence[KeptEntrant],
+    settings: TournamentSettings,
+    seats: int,
+    *,
+    trust: bool = False,
+) -> Expected:
+    """Returns what entrants are expected to earn at tables of one size.
 
     Args:
-        found: What was played at tables of one size; lineups count as often as they played.
-        entrants: [E] all entrants, by number.
+        entrants: [E] all entrants, by number; those that are out do not count.
         settings: The tournament's.
+        seats: P.
         trust: Whether model files that can run code may be loaded.
-
-    Returns:
-        [E] units per deal; NaN for entrants that have not played there.
 
     Raises:
         ConfigError: There is no exact expectation; the message says why.
     """
     rules = settings.table.resolve()
-    seats = found.seats
     if why := why_not(seats, rules):
         raise ConfigError(why)
-    if settings.table.orders != 1:
-        raise ConfigError("exact expectations are of tournaments with one order round the table")
-    lineups, weights = np.unique(found.members, axis=0, return_counts=True)
-    present = np.unique(lineups)
+    lineups = _lineups(_field(entrants, settings, seats))
+    if (tables := lineups.size) > MOST_SEATINGS:
+        raise ConfigError(
+            f"exact expectations take {tables:,} tables of {seats} seats, more than "
+            f"{MOST_SEATINGS:,}; they need fewer entrants, or matchmaking.fill: copies"
+        )
+    present, places = np.unique(lineups, return_inverse=True)
     players = [_player(entrants[number], seats, rules, trust) for number in present.tolist()]
-    scores = exact_scores(np.searchsorted(present, lineups), players, build_deal(seats, rules))
-    total, count = np.zeros(len(entrants)), np.zeros(len(entrants))
-    for lineup, weight, row in zip(lineups, weights, scores, strict=True):
-        for number in np.unique(lineup):
-            total[number] += weight * row[lineup == number].mean()
-            count[number] += weight
+    scores = exact_scores(places.reshape(lineups.shape), players, build_deal(seats, rules))
+    tally = Tally.empty(seats, len(entrants))
+    tally.add_scores(lineups, np.zeros(len(lineups)), scores)
     with np.errstate(invalid="ignore"):
-        return total / count
+        return Expected(
+            tally.total.sum(axis=0) / tally.count.sum(axis=0) / NANO,
+            tally.shared.sum(axis=0) / tally.met.sum(axis=0) / NANO,
+        )
+
+
+def _field(entrants: Sequence[KeptEntrant], settings: TournamentSettings, seats: int) -> Draw:
+    """Returns the draw of all lineups that may meet, in all orders."""
+    matchmaking = settings.matchmaking
+    if matchmaking.format == "swiss":
+        raise ConfigError(
+            "who meets whom in a Swiss tournament depends on the results, so its expectations are "
+            "not exact"
+        )
+    heroes = [each.number for each in entrants if each.name == matchmaking.hero]
+    fill = "distinct" if matchmaking.format == "random" else matchmaking.fill
+    pairing = Pairing(fill=fill, hero=next(iter(heroes), None), orders=ALL)
+    field = [each.number for each in entrants if each.out is None]
+    return draws(pairing, [field], seats)[0]
+
+
+def _lineups(draw: Draw) -> np.ndarray:
+    """Returns the lineups of a draw whose members fill the slots in turn, [L, P]."""
+    slots = draw.rows
+    if draw.orders is not None:
+        slots = np.take_along_axis(slots, draw.orders, axis=1)
+    return np.concatenate(draw.groups).astype(np.int64)[slots]
 
 
 def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Policy:

@@ -29,7 +29,7 @@ class Pairing:
     Attributes:
         format: "round_robin", "gauntlet" or "random"; for "swiss" see `swiss_round`.
         fill: "distinct": different entrants, every choice of them; "copies": one entrant among
-            copies of another.
+            copies of another. Random lineups are always distinct.
         hero: Number of the entrant at every table of a gauntlet; None in other formats.
         lineups: Tables that each founder sits at in every deal, of random lineups.
         orders: Orders round the table that each lineup plays at every deal, see `check_orders`.
@@ -170,7 +170,8 @@ class _Slots:
 
 
 def _copies(pairing: Pairing, seats: int) -> bool:
-    return pairing.fill == "copies" and seats > 2  # of two players there is nothing to copy
+    """Returns whether tables are filled with copies; of two players there is nothing to copy."""
+    return pairing.fill == "copies" and pairing.format != "random" and seats > 2
 
 
 def _draw(

@@ -120,6 +120,7 @@ def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStag
         [L, P] units per deal; they sum to zero.
     """
     asked = [strategies_of(policy, deal) for policy in policies]
+    stacked = [np.stack(stage) for stage in zip(*asked, strict=True)]
     seats = lineups.shape[1]
     known: dict[tuple[int, ...], np.ndarray] = {}
     scores = np.zeros(lineups.shape)
@@ -127,19 +128,22 @@ def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStag
         for turn in range(seats):
             seated = tuple(np.roll(lineup, turn).tolist())
             if seated not in known:
-                known[seated] = _values(seated, asked, deal)
+                known[seated] = _values(seated, stacked, deal)
             scores[row] += np.roll(known[seated], -turn)
     return scores / seats
 
 
-def _values(
-    seated: tuple[int, ...], asked: Sequence[tuple[np.ndarray, ...]], deal: DealStages
-) -> np.ndarray:
-    """Returns what policies earn, by their numbers at the positions, forehand first, [P]."""
+def _values(seated: tuple[int, ...], asked: Sequence[np.ndarray], deal: DealStages) -> np.ndarray:
+    """Returns what policies earn, by their numbers at the positions, forehand first, [P].
+
+    Args:
+        seated: [P] numbers of the policies.
+        asked: For each stage the strategies of all policies, [E, S].
+        deal: The trees.
+    """
     value = np.zeros(len(seated))
-    for number in reversed(range(len(deal.stages))):
-        stage = deal.stages[number]
+    for stage, strategies in zip(reversed(deal.stages), reversed(asked), strict=True):
         owner = np.repeat(np.array(seated)[stage.tree.player], np.diff(stage.tree.first))
-        strategy = np.choose(owner, [strategies[number] for strategies in asked], mode="clip")
+        strategy = strategies[owner, np.arange(len(owner))]
         value = expected_values(stage.worth(value), strategy)
     return value
