@@ -6,7 +6,7 @@ earlier waves. So an entrant that enters later plays what is new, and what was p
 as it was. Over all waves together every lineup of the field is played equally often.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -307,87 +307,3 @@ def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
     return ConfigError(
         f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
     )
-
-
-# --- used by tournament.py until it plays draws
-
-
-def round_robin(entrants: Sequence[int], seats: int, fill: str) -> list[Lineup]:
-    """Returns the lineups in which every entrant meets every other.
-
-    Args:
-        entrants: [E] numbers.
-        seats: P.
-        fill: "distinct": every choice of P entrants; "copies": each entrant among P - 1 copies of
-            each other one.
-
-    Raises:
-        ConfigError: There are too few entrants, or too many choices of them.
-    """
-    if seats == 2 or fill == "distinct":
-        _check_choices(len(entrants), seats)
-        return _in_order(combinations(sorted(entrants), seats))
-    return _in_order(
-        (one, *[other] * (seats - 1)) for one in entrants for other in entrants if one != other
-    )
-
-
-def gauntlet(entrants: Sequence[int], hero: int, seats: int, fill: str) -> list[Lineup]:
-    """Returns the lineups in which one entrant meets all others, which do not meet without it.
-
-    Args:
-        entrants: [E] numbers, the hero's among them.
-        hero: Number of that one.
-        seats: P.
-        fill: "distinct": with every choice of P - 1 others; "copies": among P - 1 copies of each.
-    """
-    others = [entrant for entrant in entrants if entrant != hero]
-    if seats == 2 or fill == "copies":
-        return _in_order((hero, *[other] * (seats - 1)) for other in others)
-    _check_choices(len(entrants), seats)
-    return _in_order((hero, *rest) for rest in combinations(sorted(others), seats - 1))
-
-
-def random_tables(
-    entrants: Sequence[int], founders: int, seats: int, each: int, seed: int
-) -> list[Lineup]:
-    """Returns drawn lineups of different entrants.
-
-    A number of lineups is drawn for each entrant: for those with a number below `founders` from all
-    founders, for later ones from all before it. So a new entrant changes no lineup of the others.
-
-    Args:
-        entrants: [E] numbers, ascending.
-        founders: How many entered at the beginning.
-        seats: P.
-        each: Lineups that are drawn for each entrant.
-        seed: Seed of the tournament.
-    """
-    if len(entrants) < seats:
-        raise _too_few(len(entrants), seats, "a smaller table")
-    founders = max(founders, seats)
-    lineups: dict[Lineup, None] = {}
-    for entrant in entrants:
-        company = [other for other in range(max(founders, entrant)) if other != entrant]
-        rng = np.random.default_rng([seed, seats, entrant])
-        for _ in range(each):
-            drawn = rng.choice(len(company), seats - 1, replace=False)
-            lineups[(entrant, *(company[place] for place in drawn.tolist()))] = None
-    present = set(entrants)
-    return [lineup for lineup in lineups if present.issuperset(lineup)]
-
-
-def _check_choices(entrants: int, seats: int) -> None:
-    """Refuses a table that cannot be filled with different entrants, or in too many ways."""
-    if entrants < seats:
-        raise _too_few(entrants, seats, "matchmaking.fill: copies")
-    if (ways := comb(entrants, seats)) > MOST_LINEUPS:
-        raise ConfigError(
-            f"{entrants} entrants fill a table of {seats} seats in {ways:,} ways, more than "
-            f"{MOST_LINEUPS:,}; take matchmaking.format: random, swiss, or fill: copies"
-        )
-
-
-def _in_order(lineups: Iterable[Lineup]) -> list[Lineup]:
-    """Returns lineups sorted so that those with later entrants come later."""
-    return sorted(lineups, key=lambda lineup: (max(lineup), lineup))
