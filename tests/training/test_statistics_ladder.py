@@ -1,4 +1,4 @@
-"""The online ladder, and the benchmark of ratings."""
+"""Beliefs about skill, and the benchmark of ratings."""
 
 import importlib.util
 import sys
@@ -8,44 +8,44 @@ import numpy as np
 import pytest
 from openskill.models import PlackettLuce
 
-from kille_training.statistics.ladder import climb
-from reference.orders import rankings_of
+from kille_env.errors import KilleError
+from kille_training.statistics.ladder import Beliefs, climb
 
 
-def simulated(strength, tables, seats, seed, each=1):
-    generator = np.random.default_rng(seed)
-    orders = []
-    for _ in range(tables):
-        seated = generator.permutation(len(strength))[:seats]
-        luck = strength[seated] + generator.gumbel(size=seats)
-        orders.append([[player] for player in seated[np.argsort(-luck)].tolist()])
-    return rankings_of(orders, len(strength), np.arange(tables) // each)
-
-
-class TestLadder:
-    def test_is_openskill_table_after_table(self):
+class TestBeliefs:
+    def test_are_openskill_table_after_table(self):
         model = PlackettLuce()
         a, b, c = (model.rating() for _ in range(3))
         (a,), (c,), (b,) = model.rate([[a], [c], [b]], ranks=[0, 1, 2])
         (a,), (b,), (c,) = model.rate([[a], [b], [c]], ranks=[0, 0, 2])
-        ladder = climb(rankings_of([[[0], [2], [1]], [[0, 1], [2]]], 3))
-        assert ladder.mean == pytest.approx([a.mu, b.mu, c.mu])
-        assert ladder.deviation == pytest.approx([a.sigma, b.sigma, c.sigma])
-        assert ladder.cautious == pytest.approx(ladder.mean - 3 * ladder.deviation)
+        members = np.array([[0, 2, 1], [0, 1, 2]])
+        scores = np.array([[2.0, 0.5, -2.5], [1.0, 1.0, -2.0]])
+        found = climb(Beliefs.of(3), members, scores)
+        assert found.mean == pytest.approx([a.mu, b.mu, c.mu])
+        assert found.deviation == pytest.approx([a.sigma, b.sigma, c.sigma])
+        assert found.cautious == pytest.approx(found.mean - 3 * found.deviation)
 
-    def test_gives_copies_the_mean_of_what_they_would_have(self):
-        model = PlackettLuce()
-        (first,), (second,), (third,) = model.rate(
-            [[model.rating()] for _ in range(3)], ranks=[0, 1, 2]
-        )
-        ladder = climb(rankings_of([[[0], [1], [0]]], 2))
-        assert ladder.mean == pytest.approx([(first.mu + third.mu) / 2, second.mu])
-        assert ladder.deviation[0] == pytest.approx((first.sigma + third.sigma) / 2)
+    def test_go_on_where_they_stopped_and_grow(self):
+        rng = np.random.default_rng(1)
+        members = np.argsort(rng.random((40, 4)), axis=1)[:, :3]
+        scores = rng.normal(size=members.shape)
+        whole = climb(Beliefs.of(4), members, scores)
+        half = climb(Beliefs.of(4), members[:17], scores[:17])
+        again = climb(half, members[17:], scores[17:])
+        assert (again.mean == whole.mean).all() and (again.deviation == whole.deviation).all()
+        grown = again.grown(6)
+        assert (grown.mean[:4] == whole.mean).all() and grown.mean[4:].tolist() == [25.0, 25.0]
 
-    def test_finds_the_order_of_the_strengths(self):
+    def test_find_the_order_of_the_strengths(self):
+        rng = np.random.default_rng(3)
         truth = np.array([1.0, 0.3, -0.3, -1.0])
-        ladder = climb(simulated(truth, 400, 3, seed=3))
-        assert np.argsort(-ladder.mean).tolist() == [0, 1, 2, 3]
+        members = np.argsort(rng.random((400, 4)), axis=1)[:, :3]
+        found = climb(Beliefs.of(4), members, truth[members] + rng.gumbel(size=members.shape))
+        assert np.argsort(-found.mean).tolist() == [0, 1, 2, 3]
+
+    def test_refuse_copies(self):
+        with pytest.raises(KilleError, match="different ones"):
+            climb(Beliefs.of(2), np.array([[0, 1, 0]]), np.zeros((1, 3)))
 
 
 def test_the_benchmark_prints_every_archive(monkeypatch, capsys):
