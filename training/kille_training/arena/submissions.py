@@ -21,49 +21,38 @@ from pydantic import Field
 from kille_agents.greedy import PLAYS
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.files import write_whole
-from kille_training.arena.work import SAMPLED
-from kille_training.settings import as_yaml, build, plain, read_yaml, settings
+from kille_training.arena.work import SAMPLED, Entrant
+from kille_training.settings import as_yaml, build, read_yaml, settings
 
 FOLDER, REFUSED = "submissions", "refused"
 
 
 @settings
-class TestSettings:
-    """A test of a new player against an old one: does it earn more among copies of the other?
-
-    Attributes:
-        against: Name of the old one on the ladder.
-        by: Units per deal that are worth finding: the new one earns at least this much more than
-            `low`, or it does not matter.
-        low: Units per deal that are not enough.
-        alpha: Chance of a wrong "more than low".
-        beta: Chance of a wrong "less than low + by".
-        most: Deals after which it ends undecided; 0 is never.
-    """
-
-    against: str
-    by: Annotated[float, Field(gt=0)] = 0.01
-    low: float = 0.0
-    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
-    beta: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
-    most: Annotated[int, Field(ge=0)] = 0
-
-
-@settings
 class Submission:
-    """What is asked of a ladder: to let a player enter, to test it, or both.
+    """What is asked of a ladder: to let a player enter, to test it against another one, or both.
 
     Attributes:
         name: The player's name on the ladder.
         player: Name or path of the player, see `load_policy`; empty where it has entered before.
         play: "sampled": by its probabilities; "greedy": always the most likely action.
-        test: Also test it against another one.
+        against: Name of the player that it is tested against: does it earn more among copies of
+            that one? Empty for no test.
+        by: What is worth finding, units per deal: it earns `low` and at least so much more.
+        low: Units per deal that are not enough.
+        alpha: Chance of a wrong "more than low".
+        beta: Chance of a wrong "less than low + by".
+        most: Deals after which the test ends undecided; 0 is never.
     """
 
     name: str
     player: str = ""
     play: str = SAMPLED
-    test: TestSettings | None = None
+    against: str = ""
+    by: Annotated[float, Field(gt=0)] = 0.01
+    low: float = 0.0
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    beta: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    most: Annotated[int, Field(ge=0)] = 0
 
     def __post_init__(self) -> None:
         """Refuses what cannot be asked."""
@@ -71,10 +60,17 @@ class Submission:
             raise ConfigError(f"name is {self.name!r}, expected a text without commas")
         if self.play not in PLAYS:
             raise ConfigError(f"play is {self.play!r}. {did_you_mean(self.play, PLAYS)}")
-        if not self.player and self.test is None:
+        if not self.player and not self.against:
             raise ConfigError(f"{self.name!r} brings no player and asks for no test; name a player")
-        if self.test is not None and self.test.against == self.name:
+        if self.against == self.name:
             raise ConfigError(f"{self.name!r} is tested against itself; name another player")
+        if self.most == 1:
+            raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")
+
+    @property
+    def entrant(self) -> Entrant:
+        """The player as an entrant, without a number yet."""
+        return Entrant(0, self.name, self.player, self.play)
 
 
 @dataclass(frozen=True)
@@ -106,8 +102,7 @@ class Submissions:
         self.folder.mkdir(exist_ok=True)
         now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         path = self.folder / f"{now}-{uuid.uuid4().hex[:4]}.yaml"
-        content = {key: value for key, value in plain(submission).items() if value is not None}
-        write_whole(path, as_yaml(content).encode())
+        write_whole(path, as_yaml(submission).encode())
         return path
 
     def waiting(self) -> list[Path]:

@@ -55,6 +55,25 @@ class Progress(Protocol):
         """Learns that a unit has been played, or that an entrant failed at it."""
 
 
+class Workers(Protocol):
+    """Settings that say where work units are played, see `TournamentSettings`."""
+
+    @property
+    def executor(self) -> str:
+        """Where: "local" or "ray"."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """Units that are played at a time."""
+        ...
+
+    @property
+    def time_limit(self) -> float:
+        """Seconds that a player may take for one batch of decisions."""
+        ...
+
+
 class Folder:
     """The folder of a tournament.
 
@@ -151,7 +170,7 @@ class Tournament:
         swiss = matchmaking.format == "swiss"
         return {
             seats: [
-                _without(Block(panel, stage * matchmaking.deals * swiss, matchmaking.deals), absent)
+                without(Block(panel, stage * matchmaking.deals * swiss, matchmaking.deals), absent)
                 for stage, draw in enumerate(self._draws(seats))
                 for panel in self.store.panels(stage, draw)
             ]
@@ -159,30 +178,11 @@ class Tournament:
         }
 
     def missing(self) -> dict[int, list[Block]]:
-        """Returns what has not been played yet, by table size.
-
-        At deals that were played while entrants were out that are back now, these are the lineups
-        that were left out because of them.
-        """
+        """Returns what has not been played yet, by table size; see `missing`."""
         return {
-            seats: list(chain.from_iterable(map(self._missing, blocks)))
+            seats: [part for block in blocks for part in missing(self.store, block)]
             for seats, blocks in self.blocks().items()
         }
-
-    def _missing(self, block: Block) -> Iterator[Block]:
-        at, end = block.first_deal, block.first_deal + block.deals
-        for span in self.store.played(block.panel.number):
-            begin, stop = max(at, span.first), min(end, span.end)
-            if begin >= stop:
-                continue
-            if at < begin:
-                yield replace(block, first_deal=at, deals=begin - at)
-            back = tuple(_numbers(set(without) - set(block.without)) for without in span.without)
-            if all(back):
-                yield replace(block, first_deal=begin, deals=stop - begin, some=back)
-            at = stop
-        if at < end:
-            yield replace(block, first_deal=at, deals=end - at)
 
     def draw_round(self) -> bool:
         """Draws the next round of a Swiss tournament at every table size that has one left.
@@ -375,13 +375,34 @@ def work_units(
     for seats, each in blocks.items():
         for part in cut(each, settings.batch_tables):
             gone, entrants = absent(), store.entrants()
-            left = tuple(_without(block, gone) for block in part)
+            left = tuple(without(block, gone) for block in part)
             numbers = sorted({number for block in left for number in _everybody(block)})
             taking_part = tuple(entrants[number].plain for number in numbers)
             yield WorkUnit(table.game, seats, rules, settings.seed, left, taking_part, trust)
 
 
-def _without(block: Block, absent: Set[int]) -> Block:
+def missing(store: Store, block: Block) -> Iterator[Block]:
+    """Yields what has not been played yet of a block.
+
+    At deals that were played while entrants were out that are back now, these are the lineups that
+    were left out because of them.
+    """
+    at, end = block.first_deal, block.first_deal + block.deals
+    for span in store.played(block.panel.number):
+        begin, stop = max(at, span.first), min(end, span.end)
+        if begin >= stop:
+            continue
+        if at < begin:
+            yield replace(block, first_deal=at, deals=begin - at)
+        back = tuple(_numbers(set(out) - set(block.without)) for out in span.without)
+        if all(back):
+            yield replace(block, first_deal=begin, deals=stop - begin, some=back)
+        at = stop
+    if at < end:
+        yield replace(block, first_deal=at, deals=end - at)
+
+
+def without(block: Block, absent: Set[int]) -> Block:
     """Returns a block without some entrants, as far as they are in its draw."""
     return replace(block, without=_numbers({*block.without, *absent} & _everybody(block)))
 
@@ -399,7 +420,7 @@ def _deals(blocks: Mapping[int, Iterable[Block]]) -> int:
 
 
 def executor_of(
-    settings: TournamentSettings,
+    settings: Workers,
     folder: Folder,
     *,
     address: str | None = None,
@@ -408,7 +429,7 @@ def executor_of(
     """Returns where a tournament is played, to be opened as a context.
 
     Args:
-        settings: Its settings.
+        settings: Says where.
         folder: Where the players' output is written.
         address: Of the Ray cluster; None starts one on this machine.
         objects: Players that are Python objects, by what the settings call the player.

@@ -1,0 +1,260 @@
+"""The tests of a ladder: is a new player better than an old one?
+
+A test is a comparison as `kille compare` plays it: the new player among copies of the old one,
+every deal from all positions, judged by a sequential test. It has a folder of its own, with deals
+that nothing else plays, so it says nothing of the ratings, and the ratings nothing of it.
+
+Several run at a time, in the order in which they were asked for. Each plays a part of some deals
+beside every round of the ladder, and the verdict is looked for after whole parts only. So it is the
+same wherever the ladder was interrupted: what is known of a test follows from its results.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.keys import derive
+from kille_env.errors import KilleError
+from kille_training.arena.compare import bounds_of
+from kille_training.arena.ladder_settings import LadderSettings
+from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
+from kille_training.arena.store import Store
+from kille_training.arena.submissions import Submission
+from kille_training.arena.tournament import Folder, Tournament, missing, work_units
+from kille_training.arena.work import Block, Outcome, WorkUnit
+from kille_training.labels import plural_of
+from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
+
+FAILED = "failed"
+"""The verdict of a test in which one of the two could not go on."""
+_TESTS = 0x74657374
+"""Number of the stream of tests below the seed of a ladder."""
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A test, and what is known of it.
+
+    Attributes:
+        number: Its number, from 1.
+        new: Name of the player that is tested.
+        old: Name of the player whose copies fill the other seats.
+        by: Units per deal above `low` that are worth finding.
+        low: Units per deal that are not enough.
+        alpha: Chance of a wrong "more than low".
+        beta: Chance of a wrong "less than low + by".
+        most: Deals after which it ends undecided; 0 is never.
+        source: File of the submission that asked for it.
+        verdict: See `statistics.sequential`, or `FAILED`.
+        deals: Deals that count.
+        decided_after: Deals after which the verdict was reached; 0 while there is none.
+        mean: Units per deal of the new player, beyond the table's mean.
+        least: Lower end of an interval that holds at all times.
+        greatest: Upper end.
+        reason: Why it failed.
+    """
+
+    number: int
+    new: str
+    old: str
+    by: float
+    low: float
+    alpha: float
+    beta: float
+    most: int
+    source: str
+    verdict: str = GOING
+    deals: int = 0
+    decided_after: int = 0
+    mean: float | None = None
+    least: float | None = None
+    greatest: float | None = None
+    reason: str = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether it has not ended."""
+        return self.verdict == GOING
+
+    def sentence(self, unit: str) -> str:
+        """Returns what it has found.
+
+        Args:
+            unit: What an observation is: "deal" or "match".
+        """
+        many = plural_of(unit)
+        said = {
+            GOING: f"is being tested: {self.deals:,} {many} so far",
+            ABOVE: f"earns more than {self.low:+g} (after {self.decided_after:,} {many})",
+            BELOW: f"earns less than {self.low + self.by:+g} (after {self.decided_after:,} {many})",
+            FAILED: f"cannot be tested: {self.reason}",
+        }
+        otherwise = f"undecided after {self.deals:,} {many}"
+        return f"{self.new} among copies of {self.old} {said.get(self.verdict, otherwise)}."
+
+
+def challenges(store: Store) -> list[Challenge]:
+    """Returns all tests of a ladder, in the order in which they were asked for."""
+    return [Challenge(**kept) for kept in store.meta().get("tests", [])]
+
+
+class Challenges:
+    """The tests of a ladder that is being played."""
+
+    def __init__(self, folder: Path, store: Store, settings: LadderSettings, trust: bool) -> None:
+        """Reads the queue, and opens no test yet.
+
+        Args:
+            folder: Where the folders of the tests are.
+            store: The ladder's.
+            settings: The ladder's.
+            trust: Whether model files that can run code may be loaded.
+        """
+        self._folder, self._store, self._settings, self._trust = folder, store, settings, trust
+        self._open: dict[int, _Running] = {}
+        self._failed: dict[int, Challenge] = {}
+
+    def close(self) -> None:
+        """Closes the tests that are open."""
+        for each in self._open.values():
+            each.close()
+        self._open = {}
+
+    def add(self, asked: Submission, source: str) -> None:
+        """Adds a test to the queue, unless this submission has added it already."""
+        queue = challenges(self._store)
+        if any(each.source == source for each in queue):
+            return
+        new = Challenge(
+            1 + len(queue), asked.name, asked.against, asked.by, asked.low, asked.alpha,
+            asked.beta, asked.most, source,
+        )  # fmt: skip
+        self._write([*queue, new])
+
+    def units(self) -> Iterator[WorkUnit]:
+        """Yields what is missing of the next part of each running test."""
+        for each in self._running():
+            yield from each.units()
+
+    def keep(self, outcome: Outcome) -> bool:
+        """Keeps the outcome of a unit; returns whether it was one of a test."""
+        for each in self._open.values():
+            if each.seed == outcome.unit.seed:
+                each.keep(outcome)
+                return True
+        return False
+
+    def look(self) -> list[Challenge]:
+        """Looks for verdicts, writes down what is known, and returns the tests that have ended."""
+        known = self._failed | {number: each.look() for number, each in self._open.items()}
+        ended = [each for each in known.values() if not each.going]
+        for each in ended:
+            if each.number in self._open:
+                self._open.pop(each.number).close()
+        self._failed = {}
+        if known:
+            self._write([known.get(each.number, each) for each in challenges(self._store)])
+        return ended
+
+    def _running(self) -> list["_Running"]:
+        """Returns the first tests of the queue that have not ended; opens those that are not."""
+        queue = challenges(self._store)
+        going = [each for each in queue if each.going and each.number not in self._failed]
+        for each in going[: self._settings.tests_at_once]:
+            if each.number in self._open:
+                continue
+            folder = Folder(self._folder / str(each.number))
+            try:
+                running = _Running(each, folder, self._tournament(each), self._trust)
+            except KilleError as error:  # a player has changed, or its files are gone
+                self._failed[each.number] = replace(each, verdict=FAILED, reason=str(error))
+            else:
+                self._open[each.number] = running
+        return list(self._open.values())
+
+    def _tournament(self, each: Challenge) -> TournamentSettings:
+        """Returns the settings of a test: a gauntlet of the new player among copies of the old."""
+        known: Mapping[str, Any] = {entrant.name: entrant for entrant in self._store.entrants()}
+        deals = self._settings.test_deals
+        return self._settings.tournament(
+            {name: known[name] for name in (each.new, each.old)},
+            name=f"test {each.number}",
+            seed=int(derive(derive(np.uint64(self._settings.seed), _TESTS), each.number) >> 1),
+            matchmaking=MatchmakingSettings("gauntlet", "copies", deals=deals, hero=each.new),
+        )
+
+    def _write(self, queue: list[Challenge]) -> None:
+        self._store.set_meta(tests=[asdict(each) for each in queue])
+
+
+class _Running:
+    """A test that is being played.
+
+    Attributes:
+        seed: Seed of its deals, which no other test has.
+    """
+
+    def __init__(
+        self, challenge: Challenge, folder: Folder, settings: TournamentSettings, trust: bool
+    ) -> None:
+        self._challenge, self._settings, self._trust = challenge, settings, trust
+        self.seed, self._deals = settings.seed, settings.matchmaking.deals
+        self._tournament = Tournament(folder, settings, trust=trust)
+        self._store = self._tournament.store
+        ((block,),) = self._tournament.blocks().values()
+        self._panel = block.panel
+        (self._new,) = (e.number for e in self._store.entrants() if e.name == challenge.new)
+        table = settings.table
+        self._test = SequentialTest(
+            Hypotheses(
+                challenge.low, challenge.low + challenge.by,
+                *bounds_of(table.resolve(), *table.num_players),
+                challenge.alpha, challenge.beta, challenge.most,
+            )
+        )  # fmt: skip
+
+    def close(self) -> None:
+        self._tournament.close()
+
+    def units(self) -> Iterator[WorkUnit]:
+        """Yields what is missing of the next part."""
+        if any(entrant.out is not None for entrant in self._store.entrants()):
+            return iter(())
+        block = Block(self._panel, self._test.deals, self._part())
+        blocks = {self._panel.seats: missing(self._store, block)}
+        return work_units(self._settings, self._store, blocks, trust=self._trust)
+
+    def keep(self, outcome: Outcome) -> None:
+        self._store.keep(outcome)
+
+    def look(self) -> Challenge:
+        """Feeds the test whatever parts are whole, and returns what is known."""
+        for entrant in self._store.entrants():
+            if entrant.out is not None:
+                reason = f"{entrant.name} is out: {entrant.out}"
+                return replace(self._challenge, verdict=FAILED, reason=reason)
+        test = self._test
+        scores = np.concatenate(
+            list(self._store.scores(self._panel.number, 0, self._new, test.deals))
+        )
+        while test.verdict == GOING and len(scores) >= (part := self._part()):
+            test.feed(scores[:part])
+            scores = scores[part:]
+        least, greatest = test.interval()
+        return replace(
+            self._challenge,
+            verdict=test.verdict,
+            deals=test.deals,
+            decided_after=test.decided_after,
+            mean=test.mean,
+            least=float(least) if np.isfinite(least) else None,
+            greatest=float(greatest) if np.isfinite(greatest) else None,
+        )
+
+    def _part(self) -> int:
+        """Returns how many deals the next part has: fewer where the test is to end."""
+        most = self._challenge.most or self._test.deals + self._deals
+        return min(self._deals, most - self._test.deals)
