@@ -1,55 +1,65 @@
-"""Is one player better than another by so much? A test that may be watched while it is played.
+"""Is one player better than another by so much? A test that you may watch while it is played.
 
 The scores x_1, x_2, ... are one number per deal: the difference of two players, or what one earns.
-The hypothesis "the mean is at most `low`" stands against "the mean is at least `high`". Two bets
-run against them. The first begins with the wealth 1 and stakes, before each deal, a share of it on
-the score being above `low`:
+The hypothesis "the mean is at most `low`" stands against "the mean is at least `high`". For any
+mean m, bet against "the mean is at most m": begin with the wealth 1 and stake, before each deal, a
+share of it on the score being above m:
 
-    wealth_i = wealth_(i-1) (1 + b_i (x_i - low)).
+    wealth after = wealth before * (1 + b (x - m)).
 
-While the mean is at most `low` no way to bet wins on average, so the chance that the wealth ever
+While the mean is at most m no way to bet wins on average, so the chance that the wealth ever
 reaches 1 / alpha is at most alpha (Ville's inequality), whenever and however often one looks, and
-whatever the distribution of the scores between their bounds. When it does, the mean is said to be
-above `low`. The second bet is the same against "at least `high`", with `high - x_i` and beta. See
-Waudby-Smith and Ramdas, *Estimating means of bounded random variables by betting*, JRSS B 86
-(2024).
+whatever the distribution of the scores between their bounds. When it does, m is ruled out from
+above. A second bet, with m - x and beta, rules out means from below. See Waudby-Smith and Ramdas,
+*Estimating means of bounded random variables by betting*, JRSS B 86 (2024).
 
-How much is staked decides how soon a bet wins. b = t / (variance + t^2) grows fastest where the
-mean is t from the hypothesis, and is Wald's sequential probability ratio test in the limit of small
-t. The wealth is shared out among bets on several t: most for the other hypothesis, t = high - low,
-the rest for gaps 4, 16 and 64 times as large, which are then found out after few deals. The
-variance is the one seen before the deal. No deal can cost more than nine tenths of a bet, so none
-ruins it; for gaps that are large beside the variance over the range of the scores that is what
-limits the stakes, and tight bounds pay.
+**Verdict and interval are one thing.** The interval holds all means that have not been ruled out:
+its lower end is wrong with a chance of alpha, its upper end with beta, at all times at once. The
+verdict is "above low" as soon as `low` is ruled out, and "below high" as soon as `high` is. The
+stakes do not depend on m, so the wealth falls as m rises and each end is found by a root search.
 
-Wald's bound for alpha = beta = 0.05 is 0.49 of the deals of the test with a fixed number of them
-where the mean is `low` or `high` itself: no test with these errors needs fewer there. What is
-gained beyond that is gained where the gap is larger, which most gaps are.
+**Stakes.** b = t / (variance + t^2) grows fastest where the mean is t from m, and is Wald's
+sequential probability ratio test in the limit of small t. The wealth is shared out among bets on
+several t: most for the other hypothesis, t = high - low, the rest for gaps 4, 16 and 64 times as
+large, which are then found out after few deals. The first deals are not bet on; they show the
+variance. Later the stakes are set anew whenever a quarter more deals have been seen. No deal can
+cost more than a bet's wealth: a stake against m is at most 1 / (m - least).
 
-The confidence sequence beside it is the interval of Waudby-Smith, Arbour, Sinha, Kennedy and
-Ramdas, *Time-uniform central limit theory and asymptotic confidence sequences*, Annals of
-Statistics 52 (2024): it holds the mean at all times at once with 95%, as far as the central limit
-theorem does, so it is not for the first dozens of deals.
+**What bounds cost.** Wald's bound for alpha = beta = 0.05 is 0.49 of the deals of the test with a
+fixed number of them where the mean is `low` or `high` itself: no test with these errors needs fewer
+there. And no test that holds for all scores within the bounds can rule out `low` in fewer than
+log(1 / alpha) (high - least) / (high - low) deals, because scores like those seen, with a rare loss
+of `least` among them, have the mean `low`. A match can move a hundred times what it ever does, so
+there is `uncut`: scores that are far beyond these bounds and beyond those of the first deals count
+as less. The test then holds for the mean of the scores so cut, and tells how many were.
 """
 
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import brentq
 
-from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
 GOING, ABOVE, BELOW, UNDECIDED = "going on", "above low", "below high", "undecided"
 
-GAPS = (1.0, 4.0, 16.0, 64.0)
+GAPS = np.array([1.0, 4.0, 16.0, 64.0])
 """What the bets expect, in units of high - low."""
-SHARES = (0.8, 0.1, 0.06, 0.04)
+SHARES = np.array([0.86, 0.06, 0.05, 0.03])
 """How the wealth is shared out among them at first."""
-MOST_STAKED = 0.9
-"""Share of the wealth that one deal can cost."""
-AIM = 1000
-"""Number of deals at which the confidence sequence is narrowest for its kind."""
+MOST_STAKED = 0.99
+"""Share of a bet that one deal can cost."""
+FIRST = 100
+"""Deals that are only looked at."""
+GROWTH = 1.25
+"""Deals after which the stakes are set anew, as a multiple of those before."""
+REACH = 4.0
+"""Multiple of the largest of the first scores up to which nothing is cut."""
+DECIMALS = 9
+"""Scores are rounded to these, so that equal ones are equal."""
+CHUNK = 65_536
+"""Scores that are looked at together; bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +69,13 @@ class Hypotheses:
     Attributes:
         low: The mean is at most this...
         high: ...or at least this.
-        least: Lowest score that a deal can have; for the difference of two players both ranges
-            count.
+        least: Lowest score that a deal can have.
         greatest: Highest score.
         alpha: Chance of saying "above low" where the mean is `low` or lower.
         beta: Chance of saying "below high" where the mean is `high` or higher.
         most: Deals after which the test ends undecided; 0 is never.
+        uncut: Bounds within which every score counts as it is. Beyond them it counts up to 4 times
+            the largest of the first 100 scores, whichever is further. None: nothing is cut.
     """
 
     low: float
@@ -74,13 +85,15 @@ class Hypotheses:
     alpha: float = 0.05
     beta: float = 0.05
     most: int = 0
+    uncut: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuses what cannot be tested."""
-        if not self.least < self.low < self.high < self.greatest:
+        least, greatest = self.bounds(0.0)
+        if not least < self.low < self.high < greatest:
             raise KilleError(
-                f"low is {self.low} and high {self.high}, scores go from {self.least} to "
-                f"{self.greatest}; expected least < low < high < greatest"
+                f"low is {self.low:g} and high {self.high:g}, scores go from {least:g} to "
+                f"{greatest:g}; expected least < low < high < greatest"
             )
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
@@ -88,28 +101,79 @@ class Hypotheses:
         if self.most < 0:
             raise KilleError(f"most is {self.most}; expected a number of deals, or 0 for no end")
 
+    @property
+    def confidence(self) -> float:
+        """The chance that the interval holds the mean at all times: 1 - alpha - beta."""
+        return 1 - self.alpha - self.beta
+
+    def bounds(self, largest: float) -> tuple[float, float]:
+        """Returns the bounds within which scores count as they are.
+
+        Args:
+            largest: The largest of the first scores, without its sign.
+        """
+        if self.uncut is None:
+            return self.least, self.greatest
+        return (
+            max(self.least, min(self.uncut[0], -REACH * largest)),
+            min(self.greatest, max(self.uncut[1], REACH * largest)),
+        )
+
 
 @dataclass
+class Stretch:
+    """Deals with the same stakes.
+
+    Attributes:
+        begin: The first of them.
+        end: Behind the last.
+        stakes: [bets] units^-1, before the bounds limit them.
+        values: [V] different scores so far, sorted.
+        counts: [V] how often each was seen.
+    """
+
+    begin: int
+    end: int
+    stakes: np.ndarray
+    values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    counts: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def count(self, scores: np.ndarray) -> None:
+        """Counts more scores."""
+        values = np.concatenate([self.values, scores])
+        weights = np.concatenate([self.counts, np.ones(len(scores), dtype=np.int64)])
+        self.values, place = np.unique(values, return_inverse=True)
+        self.counts = np.bincount(place, weights).astype(np.int64)
+
+
 class SequentialTest:
     """A test that takes scores and knows when to stop.
+
+    It keeps how often each score was seen, not the scores: memory grows with the logarithm of the
+    number of deals where only so many different scores can occur.
 
     Attributes:
         hypotheses: What is tested.
         deals: Scores seen so far.
-        mean: Their mean.
-        squares: The sum of their squared distances from it.
-        wealth: [2][bets], of the bets against `low` and against `high`, until it is decided.
+        cut: How many of them count as less than they are.
+        bounds: Lowest and highest score that counts as it is.
         verdict: `GOING`, `ABOVE`, `BELOW` or `UNDECIDED`.
         decided_after: Deals after which the verdict was reached; 0 while it goes on.
     """
 
-    hypotheses: Hypotheses
-    deals: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-    wealth: list[list[float]] = field(default_factory=lambda: [list(SHARES), list(SHARES)])
-    verdict: str = GOING
-    decided_after: int = 0
+    def __init__(self, hypotheses: Hypotheses) -> None:
+        self.hypotheses = hypotheses
+        self.deals = self.cut = self.decided_after = 0
+        self.bounds = hypotheses.bounds(0.0)
+        self.verdict = GOING
+        self._stretches = [Stretch(0, FIRST, np.zeros(len(GAPS)))]
+        self._wealth = np.log([SHARES, SHARES])  # [2][bets], against low and against high
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores; 0 before the first."""
+        values, counts, _ = self._seen()
+        return float(values @ counts) / max(1, self.deals)
 
     def feed(self, scores: np.ndarray) -> str:
         """Takes the scores of the next deals, in their order; returns the verdict.
@@ -123,80 +187,123 @@ class SequentialTest:
         Raises:
             KilleError: A score is not between the bounds; nothing is counted.
         """
-        known, scores = self.hypotheses, np.asarray(scores, dtype=np.float64)
-        outside = ~((scores >= known.least) & (scores <= known.greatest))
-        if outside.any():
-            raise KilleError(
-                f"score {scores[outside.argmax()]} of a deal is not between the bounds "
-                f"{known.least} and {known.greatest}; give the test wider bounds"
-            )
-        moments = np.array([self.deals, self.mean, self.squares], dtype=np.float64)
-        wealth = np.array(self.wealth)
-        found = _bet(
-            scores,
-            known.low,
-            known.high,
-            known.least,
-            known.greatest,
-            np.array([1 / known.alpha, 1 / known.beta]),
-            (known.high - known.low) * np.array(GAPS),
-            0 if self.verdict == GOING else 1,
-            known.most,
-            moments,
-            wealth,
-        )
-        self.deals, self.mean, self.squares = int(moments[0]), float(moments[1]), float(moments[2])
-        self.wealth = wealth.tolist()
-        if self.verdict == GOING and found[1]:
-            self.verdict = (ABOVE, BELOW, UNDECIDED)[int(found[0])]
-            self.decided_after = int(found[1])
+        left = self._checked(scores)
+        while len(left):
+            if self.deals == self._stretches[-1].end:
+                self._set_stakes()
+            taken = min(self._stretches[-1].end - self.deals, CHUNK)
+            self._take(left[:taken])
+            left = left[taken:]
         return self.verdict
 
     def interval(self) -> tuple[float, float]:
-        """Returns the ends of the confidence sequence; infinite before the second deal."""
-        if self.deals < 2:
-            return -math.inf, math.inf
-        alpha, variance = 0.05, self.squares / self.deals
-        tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / AIM
-        grown = self.deals * tuned + 1
-        spread = 2 * grown / (self.deals**2 * tuned) * np.log(np.sqrt(grown) / alpha)
-        half = float(np.sqrt(spread * variance))
-        return self.mean - half, self.mean + half
+        """Returns the ends of the interval of all means that have not been ruled out.
+
+        It holds the true mean at all times at once with the chance `hypotheses.confidence`, never
+        holds a hypothesis that the verdict rejects, and begins as the bounds.
+        """
+        known, (least, greatest) = self.hypotheses, self.bounds
+        low = self._end(+1, least, greatest, known.alpha)
+        high = -self._end(-1, -greatest, -least, known.beta)
+        # The wealth may have fallen again since; what is ruled out stays so.
+        if self.verdict == ABOVE:
+            low = max(low, known.low)
+        if self.verdict == BELOW:
+            high = min(high, known.high)
+        return low, high
+
+    def _checked(self, scores: np.ndarray) -> np.ndarray:
+        """Returns scores that are between the bounds and free of the dust of divisions."""
+        known, dust = self.hypotheses, 10.0**-DECIMALS
+        scores = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
+        inside = (scores >= known.least - dust) & (scores <= known.greatest + dust)
+        if not inside.all():
+            raise KilleError(
+                f"a score is {scores[inside.argmin()]:g}, expected {known.least:g} to "
+                f"{known.greatest:g}; give the test wider bounds"
+            )
+        return np.clip(scores, known.least, known.greatest)
+
+    def _take(self, scores: np.ndarray) -> None:
+        """Bets on scores of the present stretch and counts them."""
+        if self._stretches[-1].begin:  # of the first ones the largest is not known yet
+            counted = np.clip(scores, *self.bounds)
+            self.cut += int((counted != scores).sum())
+            scores = counted
+        if self.verdict == GOING:
+            self._bet(scores)
+        self._stretches[-1].count(scores)
+        self.deals += len(scores)
+
+    def _bet(self, scores: np.ndarray) -> None:
+        """Moves the wealth of the bets against both hypotheses, and reaches a verdict."""
+        known, stakes = self.hypotheses, self._stretches[-1].stakes
+        reached = np.full(3, np.inf)  # after how many of these scores: above, below, undecided
+        for number, (sign, hypothesis, bound, error) in enumerate(
+            [
+                (+1, known.low, self.bounds[0], known.alpha),
+                (-1, known.high, -self.bounds[1], known.beta),
+            ]
+        ):
+            grown = _growth(sign * scores, stakes, sign * hypothesis, bound)
+            path = np.cumsum(np.vstack([self._wealth[number], grown]), axis=0)[1:]
+            over = np.logaddexp.reduce(path, axis=1) >= -math.log(error)
+            if over.any():
+                reached[number] = over.argmax() + 1
+            self._wealth[number] = path[-1]
+        if 0 < known.most <= self.deals + len(scores):
+            reached[2] = known.most - self.deals
+        if np.isfinite(reached).any():
+            self.verdict = (ABOVE, BELOW, UNDECIDED)[reached.argmin()]
+            self.decided_after = self.deals + int(reached.min())
+
+    def _set_stakes(self) -> None:
+        """Begins a stretch with stakes for the variance seen so far."""
+        values, counts, _ = self._seen()
+        if self.deals == FIRST:
+            self.bounds = self.hypotheses.bounds(float(np.abs(values).max()))
+        # As if one more deal had been seen, half way to the bounds.
+        prior = ((self.bounds[1] - self.bounds[0]) / 4) ** 2
+        variance = (prior + counts @ np.square(values - self.mean)) / (1 + self.deals)
+        gaps = (self.hypotheses.high - self.hypotheses.low) * GAPS
+        stakes = gaps / (variance + np.square(gaps))
+        self._stretches.append(Stretch(self.deals, math.ceil(self.deals * GROWTH), stakes))
+
+    def _seen(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns scores [V], how often each was seen, and the stakes then, [V, bets]."""
+        stretches = self._stretches
+        sizes = [len(each.values) for each in stretches]
+        return (
+            np.concatenate([each.values for each in stretches]),
+            np.concatenate([each.counts for each in stretches]),
+            np.repeat([each.stakes for each in stretches], sizes, axis=0),
+        )
+
+    def _end(self, sign: int, least: float, greatest: float, error: float) -> float:
+        """Returns the largest mean that the bets on sign * score have ruled out, or `least`."""
+        values, counts, stakes = self._seen()
+
+        def over(mean: float) -> float:
+            """Returns the logarithm of the wealth over what rules `mean` out."""
+            grown = counts @ _growth(sign * values, stakes, mean, least)
+            return float(np.logaddexp.reduce(np.log(SHARES) + grown)) + math.log(error)
+
+        if over(least) < 0:
+            return least
+        return float(brentq(over, least, greatest, xtol=1e-12))
 
 
-@kernel
-def _bet(
-    scores, low, high, least, greatest, bars, gaps, decided, most, moments, wealth
-):  # moments: deals, mean, sum of squares
-    """Bets on scores one by one and keeps count; returns the verdict and after how many deals."""
-    verdict, after, up, down = 0, 0, 0.0, 0.0
-    bottom = MOST_STAKED / (low - least)
-    top = MOST_STAKED / (greatest - high)
-    prior = ((greatest - least) / 4) ** 2  # as if one deal had been seen
-    for score in scores:
-        if decided == 0:
-            variance = (prior + moments[2]) / (1.0 + moments[0])
-            up, down = 0.0, 0.0
-            for k in range(len(gaps)):
-                stake = gaps[k] / (variance + gaps[k] * gaps[k])
-                wealth[0, k] *= 1.0 + min(stake, bottom) * (score - low)
-                wealth[1, k] *= 1.0 + min(stake, top) * (high - score)
-                up += wealth[0, k]
-                down += wealth[1, k]
-        moments[0] += 1.0
-        off = score - moments[1]
-        moments[1] += off / moments[0]
-        moments[2] += off * (score - moments[1])
-        if decided == 0:
-            ends = True
-            if up >= bars[0]:
-                verdict = 0
-            elif down >= bars[1]:
-                verdict = 1
-            elif most > 0 and moments[0] >= most:
-                verdict = 2
-            else:
-                ends = False
-            if ends:
-                decided, after = 1, np.int64(moments[0])
-    return verdict, after
+def _growth(scores: np.ndarray, stakes: np.ndarray, mean: float, least: float) -> np.ndarray:
+    """Returns by how much bets against "at most `mean`" grow.
+
+    Args:
+        scores: [N].
+        stakes: [bets] or [N, bets], before the bound limits them.
+        mean: What is bet against.
+        least: The lowest score.
+
+    Returns:
+        [N, bets] logarithms.
+    """
+    limit = MOST_STAKED / (mean - least) if mean > least else np.inf
+    return np.log1p(np.minimum(stakes, limit) * (scores - mean)[:, None])
