@@ -38,7 +38,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from kille_env.errors import KilleError
 
@@ -290,7 +290,7 @@ class SequentialTest:
 
         if over(least) < 0:
             return least
-        return float(brentq(over, least, greatest, xtol=1e-12))
+        return float(root_scalar(over, bracket=(least, greatest), xtol=1e-12).root)
 
 
 def _growth(scores: np.ndarray, stakes: np.ndarray, mean: float, least: float) -> np.ndarray:
