@@ -74,9 +74,13 @@ class Tally:
             seats: P.
             entrants: E.
         """
-        folds = _folds(entrants)
-        shapes = [(), (), (seats,), (entrants,), (entrants,), (entrants,)]
-        return cls(*(np.zeros((folds, entrants, *shape), dtype=np.int64) for shape in shapes))
+        folds = FOLDS if entrants <= MANY else FEW_FOLDS
+
+        def zeros(*shape: int) -> np.ndarray:
+            return np.zeros((folds, entrants, *shape), dtype=np.int64)
+
+        met, shared, above = zeros(entrants), zeros(entrants), zeros(entrants)
+        return cls(zeros(), zeros(), zeros(seats), met, shared, above)
 
     @property
     def folds(self) -> int:
@@ -104,7 +108,7 @@ class Tally:
                 taken by place (s + t) % P.
 
         Raises:
-            KilleError: The arrays do not fit together, or a sum runs over.
+            KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
         """
         members, earned = np.asarray(members, np.int64), np.ascontiguousarray(earned, float)
         expected = (*members.shape, members.shape[-1])
@@ -131,7 +135,7 @@ class Tally:
                 ranks by the scores.
 
         Raises:
-            KilleError: The arrays do not fit together, or a sum runs over.
+            KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
         """
         members, deal = np.asarray(members, np.int64), np.asarray(deal, np.int64)
         scores = np.ascontiguousarray(scores, float)
@@ -201,8 +205,10 @@ class Tally:
         """
         try:
             stream = io.BytesIO(zlib.decompress(data))
-            arrays = [np.lib.format.read_array(stream) for _ in (*ARRAYS, "observations")]
-            tally = cls(*(array.astype(np.int64) for array in arrays[:-1]), int(arrays[-1][0]))
+            *arrays, (observations,) = (
+                np.lib.format.read_array(stream).astype(np.int64) for _ in (*ARRAYS, "observations")
+            )
+            tally = cls(*arrays, observations=int(observations))
             expected = cls.empty(tally.seats, tally.entrants)
             fits = all(
                 getattr(tally, name).shape == getattr(expected, name).shape for name in ARRAYS
@@ -236,10 +242,6 @@ class Tally:
 
 ARRAYS = tuple(each.name for each in fields(Tally) if each.name != "observations")
 PAIRS = ("met", "shared", "above")
-
-
-def _folds(entrants: int) -> int:
-    return FOLDS if entrants <= MANY else FEW_FOLDS
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:

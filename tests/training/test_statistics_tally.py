@@ -1,0 +1,189 @@
+"""Tallies hold what raw observations say, however they came."""
+
+import io
+import zlib
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from kille_env.errors import KilleError
+from kille_training.statistics import intervals, tally
+from kille_training.statistics.crosstable import crosstable
+from kille_training.statistics.places import places
+from kille_training.statistics.tally import ARRAYS, Tally
+from reference.tallies import clustered, seen, tallied
+
+ENTRANTS, SEATS, DEALS = 6, 3, 40
+
+
+def played(count=300, seats=SEATS, deals=DEALS, seed=0):
+    """Observations with copies, ties, rows that were not played, and an entrant that never sat."""
+    rng = np.random.default_rng(seed)
+    members = rng.integers(ENTRANTS - 1, size=(count, seats))
+    members[rng.random(count) < 0.1] = -1
+    return members, rng.integers(deals, size=count), rng.integers(-3, 4, (count, seats, seats)) / 7
+
+
+def counted(members, deal, earned, entrants=ENTRANTS):
+    made = Tally.empty(members.shape[1], entrants)
+    made.add(members, deal, earned)
+    return made
+
+
+def plainly(members, deal, earned):
+    """The observations of each entrant and of each two, as lists of a deal and what was seen."""
+    own, cells = defaultdict(list), defaultdict(list)
+    for who, number, units in zip(members.tolist(), deal.tolist(), earned.tolist(), strict=True):
+        if who[0] < 0:
+            continue
+        found = seen(who, units)
+        for one, (score, ranks) in found.items():
+            own[one].append((number, score, *ranks))
+            for other, (theirs, _) in found.items():
+                if other != one:
+                    above = 0.5 * (score > theirs + 1e-9) + 0.5 * (score > theirs - 1e-9)
+                    cells[one, other].append((number, score, above, score - theirs))
+    return own, cells
+
+
+def same(found, at, expected):
+    """Whether an interval of many is the one expected, to what nano-units leave."""
+    names = ("mean", "low", "high", "error", "freedom")
+    got = [getattr(found, name)[at] for name in names]
+    return got == pytest.approx(expected, abs=2e-9, nan_ok=True)
+
+
+def test_statistics_are_those_of_raw_observations_with_deals_as_clusters():
+    given = played()
+    own, cells = plainly(*given)
+    made = counted(*given)
+    assert made.observations == (given[0][:, 0] >= 0).sum()
+    assert (made.folds, made.entrants, made.seats) == (tally.FOLDS, ENTRANTS, SEATS)
+    units, finishes = intervals.units(made), places(made)
+    for entrant in range(ENTRANTS):
+        rows = np.array(own[entrant]).reshape(-1, 2 + SEATS)
+        assert units.count[entrant] == len(rows)
+        if entrant == ENTRANTS - 1:
+            assert np.isnan(units.mean[entrant]) and np.isnan(finishes.mean[entrant]).all()
+            continue
+        assert same(units, entrant, clustered(rows[:, 1], rows[:, 0]))
+        for rank in range(SEATS):
+            assert same(finishes, (entrant, rank), clustered(rows[:, 2 + rank], rows[:, 0]))
+    table = crosstable(made)
+    for pair in np.ndindex(ENTRANTS, ENTRANTS):
+        assert table.count[pair] == len(cells[pair])
+        if not cells[pair]:
+            assert np.isnan(table.mean[pair])
+            continue
+        deal, score, above, margin = np.array(cells[pair]).T
+        assert same(table, pair, clustered(score, deal))
+        assert same(table.above, pair, clustered(above, deal))
+        assert same(table.margin, pair, clustered(margin, deal))
+
+
+def test_sums_do_not_depend_on_order_or_on_parts():
+    members, deal, earned = played(deals=1000)
+    whole = counted(members, deal, earned).to_bytes()
+    rng = np.random.default_rng(1)
+    mixed = rng.permutation(len(members))
+    assert counted(members[mixed], deal[mixed], earned[mixed]).to_bytes() == whole
+    parts = [counted(members[p], deal[p], earned[p]) for p in np.array_split(mixed, [20, 20, 250])]
+    assert sum(parts[1:], parts[0]).to_bytes() == whole
+    late = Tally.empty(SEATS, 1) + counted(members, deal, earned)
+    assert late.to_bytes() == whole
+
+
+def test_a_lineup_has_no_first_place():
+    members, deal, earned = played()
+    turned = counted(np.roll(members, -1, axis=1), deal, np.roll(earned, -1, axis=1))
+    assert turned.to_bytes() == counted(members, deal, earned).to_bytes()
+
+
+def test_deals_share_folds_and_more_entrants_have_fewer_folds():
+    members, deal, earned = played(deals=5000)
+    few, many = counted(members, deal, earned), counted(members, deal, earned, tally.MANY + 1)
+    assert (few.folds, many.folds) == (256, 64)
+    assert few.count[7].sum() == sum(
+        len(set(who)) for who, number in zip(members.tolist(), deal, strict=True)
+        if number % 256 == 7 and who[0] >= 0
+    )  # fmt: skip
+    assert few.grown(tally.MANY + 1).to_bytes() == many.to_bytes()
+    assert (few + many).count.sum() == 2 * few.count.sum()
+    with pytest.raises(KilleError, match="6 entrants cannot become one of 5"):
+        few.grown(5)
+
+
+def test_copies_count_once_with_their_mean():
+    made = tallied([[0, 1, 0]], [[3.0, -4.0, 1.0]])
+    assert made.count.sum(axis=0).tolist() == [1, 1]
+    assert made.total.sum(axis=0).tolist() == [2_000_000_000, -4_000_000_000]
+    assert made.finishes.sum(axis=0).tolist() == [[5e8, 5e8, 0], [0, 0, 1e9]]
+    assert made.above.sum(axis=0).tolist() == [[0, 2], [0, 0]]
+
+
+def test_scores_that_differ_by_rounding_are_equal():
+    made = tallied([[1, 0, 2]], [[0.1 + 0.2, 0.3, -0.6]])
+    assert made.above.sum(axis=0).tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+
+
+def test_numbers_that_run_over_are_refused():
+    one = tallied([[0, 1]], [[2e9, -2e9]], entrants=2)
+    with pytest.raises(KilleError, match="no longer fit into 64 bits"):
+        for _ in range(10):
+            one.add_scores([[0, 1]], [0], [[2e9, -2e9]])
+    with pytest.raises(KilleError, match="no longer fit into 64 bits"):
+        Tally.empty(2, 2).add_scores([[0, 1]], [0], [[1e300, -1e300]])
+    two = tallied([[0, 1]], [[3e9, -3e9]])
+    with pytest.raises(KilleError, match=r"no longer fits into 64 bits \(total\)"):
+        two + two
+
+
+def test_what_cannot_be_is_refused():
+    made = Tally.empty(2, 3)
+    with pytest.raises(KilleError, match=r"members has shape \(1, 3\)"):
+        made.add_scores([[0, 1, 2]], [0], [[0, 0, 0]])
+    with pytest.raises(KilleError, match=r"earned has shape \(1, 2\)"):
+        made.add([[0, 1]], [0], [[0, 0]])
+    with pytest.raises(KilleError, match=r"scores \(2, 2\)"):
+        made.add_scores([[0, 1]], [0], [[0, 0]] * 2)
+    for wrong in ([[0, 3]], [[0, -1]]):
+        with pytest.raises(KilleError, match="those of entrants, 0 to 2"):
+            made.add_scores(wrong, [0], [[0, 0]])
+    with pytest.raises(KilleError, match="counted from 0"):
+        made.add_scores([[0, 1]], [-1], [[0, 0]])
+    with pytest.raises(KilleError, match="not finite"):
+        made.add([[0, 1]], [0], [[[0, 0], [np.nan, 0]]])
+    with pytest.raises(KilleError, match="2 seats cannot be added to one of 3"):
+        made + Tally.empty(3, 3)
+    assert not any(getattr(made, name).any() for name in ARRAYS) and not made.observations
+
+
+def test_bytes_come_back():
+    made = counted(*played())
+    again = Tally.from_bytes(made.to_bytes())
+    assert again.observations == made.observations
+    for name in ARRAYS:
+        assert np.array_equal(getattr(again, name), getattr(made, name))
+        assert getattr(again, name).dtype == np.int64
+    huge = tallied([[0, 1]] * 2, [[2e9, -2e9]] * 2, deal=[0] * 2)
+    assert np.array_equal(Tally.from_bytes(huge.to_bytes()).total, huge.total)
+    nobody = Tally.empty(2, 0)
+    assert Tally.from_bytes(nobody.to_bytes()).to_bytes() == nobody.to_bytes()
+
+
+def test_damaged_bytes_are_refused():
+    data = counted(*played()).to_bytes()
+    inner = zlib.decompress(data)
+    rng = np.random.default_rng(0)
+    damaged = [b"", b"no tally", data[:-1], data[: len(data) // 2], data[1:]]
+    damaged += [zlib.compress(part) for part in (b"", inner[:-1], inner + b"\0", inner[9:])]
+    for at in rng.integers(len(data), size=50).tolist():
+        damaged.append(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    for array in (np.zeros((3, 2), np.int64), np.array([None])):
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, array)
+        damaged.append(zlib.compress(stream.getvalue() * 7))
+    for bad in damaged:
+        with pytest.raises(KilleError, match="no tally, or a damaged one"):
+            Tally.from_bytes(bad)
