@@ -178,8 +178,9 @@ def test_damaged_bytes_are_refused():
     rng = np.random.default_rng(0)
     damaged = [b"", b"no tally", data[:-1], data[: len(data) // 2], data[1:]]
     damaged += [zlib.compress(part) for part in (b"", inner[:-1], inner + b"\0", inner[9:])]
-    for at in rng.integers(len(data), size=50).tolist():
-        damaged.append(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    for at in rng.integers(len(inner), size=50).tolist():
+        flipped = zlib.compress(inner[:at] + bytes([inner[at] ^ 1]) + inner[at + 1 :])
+        damaged.append(data[:2] + flipped[2:-4] + data[-4:])  # the sum of what was written
     for array in (np.zeros((3, 2), np.int64), np.array([None])):
         stream = io.BytesIO()
         np.lib.format.write_array(stream, array)
