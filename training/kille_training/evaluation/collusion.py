@@ -123,7 +123,7 @@ def pair_gains(tally: Tally) -> Intervals:
 
     Returns:
         Intervals of all pairs in the order of `pairs`; NaN where a gain cannot be told from
-        strengths: the two never sat together, or one of them was at every table, or copies sat.
+        strengths: the two never sat together, or one never without the other, or copies sat.
 
     Raises:
         KilleError: The tables have two seats.
@@ -131,14 +131,15 @@ def pair_gains(tally: Tally) -> Intervals:
     if tally.seats < 3:
         raise KilleError("two entrants at a table of two seats have no third to gain from")
     count, met = tally.count.sum(axis=0), tally.met.sum(axis=0)
-    always = count == tally.observations
     distinct = met.sum(axis=1) == (tally.seats - 1) * count
-    cells = (met > 0) & ~np.add.outer(always | ~distinct, always | ~distinct)
+    cells = (met > 0) & distinct & (met < count)
+    cells &= cells.T
+    always = int((count == tally.observations).sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(cells, tally.shared.sum(axis=0) / NANO / met, 0.0)
         weight = np.where(cells, 1 / met, 0.0)
     inverse = np.linalg.pinv(np.diag(cells.sum(axis=1)) + cells.astype(float), hermitian=True)
-    scale = cells / _kept(cells, inverse, int(always.sum()), tally.seats)
+    scale = cells / _kept(cells, inverse, always, tally.seats)
 
     def gains(both: np.ndarray) -> np.ndarray:
         """Returns what cells, added up both ways, leave to each pair."""

@@ -95,7 +95,8 @@ def fit(tally: Tally, prior: float = PRIOR) -> Ratings:
     spread, freedom = _spread(tally, problem, theta)
     covariance = np.where(sat[:, None] & sat, centre @ spread @ centre.T, np.nan)
     strength = np.where(sat, centre @ theta, np.nan)
-    error = np.where(problem.decided, np.nan, np.sqrt(np.diag(covariance)))
+    variance = np.maximum(np.diag(covariance), 0)
+    error = np.where(problem.decided, np.nan, np.sqrt(variance))
     half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
     return Ratings(strength, strength - half, strength + half, error, covariance)
 
