@@ -58,3 +58,10 @@ def clustered(values, deal):
     freedom = np.trace(form) ** 2 / np.trace(form @ form)
     half = stats.t.ppf(0.975, freedom) * error
     return np.array([mean, mean - half, mean + half, error, freedom])
+
+
+def same(one, other):
+    """Whether tallies by table size are the same to the byte."""
+    return one.keys() == other.keys() and all(
+        one[seats].to_bytes() == other[seats].to_bytes() for seats in one
+    )

@@ -6,8 +6,9 @@ import pytest
 from kille_env import make_batch
 from kille_env.registry import spec
 from kille_training.arena import play
-from kille_training.arena.play import PlayerCache, play_unit
-from kille_training.arena.work import Block, Entrant, WorkUnit
+from kille_training.arena.draws import Draw
+from kille_training.arena.play import PlayerCache, play_unit, record_unit
+from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
 
 ENTRANTS = (
     Entrant(0, "rule", "rule_of_thumb"),
@@ -16,10 +17,15 @@ ENTRANTS = (
 )
 
 
-def unit(game="byteskille", seats=3, blocks=None, seed=5, orders=1, episode="deal", **rules):
+def panel(number, *rows, groups=((0, 1, 2),)):
+    """A panel of rows of slots; slots count through the groups."""
+    return Panel(number, Draw(groups, np.array(rows), np.ones(len(rows))))
+
+
+def unit(game="byteskille", seats=3, blocks=None, seed=5, episode="deal", **rules):
     rules = spec(game).resolve(rules, episode=episode).as_dict()
-    blocks = blocks or (Block(0, tuple([0, 1, 2, 1, 1][:seats]), 0, 40),)
-    return WorkUnit(game, seats, rules, seed, orders, tuple(blocks), ENTRANTS)
+    blocks = blocks or [Block(panel(0, tuple(range(seats))), 0, 40)]
+    return WorkUnit(game, seats, rules, seed, tuple(blocks), ENTRANTS)
 
 
 def results(given):
@@ -30,21 +36,24 @@ def results(given):
 
 @pytest.mark.parametrize("game", ["byteskille", "kungsholmskille", "krypkille", "knack"])
 @pytest.mark.parametrize("seats", [2, 3])
-def test_what_comes_of_a_stint_does_not_depend_on_the_rest(game, seats):
-    first, second = Block(0, (0, 1, 2)[:seats], 0, 30), Block(1, (2, 1, 1)[:seats], 10, 20)
+def test_what_comes_of_a_block_does_not_depend_on_the_rest(game, seats):
+    first = Block(panel(0, (0, 1, 2)[:seats], (2, 1, 0)[:seats]), 0, 30)
+    second = Block(panel(1, (0, 1, 1)[:seats], groups=((2,), (0, 1))), 10, 20)
     both = results(unit(game, seats, [first, second]))
     turned = results(unit(game, seats, [second, first]))
     parts = [
-        results(unit(game, seats, [replace(first, first_deal=begin, deals=15)]))[0].earned
+        results(unit(game, seats, [replace(first, first_deal=begin, deals=15)]))[0]
         for begin in (0, 15)
     ]
-    assert (both[0].earned == np.concatenate(parts)).all()
-    assert (both[0].earned == turned[1].earned).all()
-    assert (both[1].earned == turned[0].earned).all()
-    assert both[0].earned.any()
+    for what in ("members", "earned"):
+        whole = getattr(both[0], what)
+        assert (whole == np.concatenate([getattr(part, what) for part in parts])).all()
+        assert (whole == getattr(turned[1], what)).all()
+        assert (getattr(both[1], what) == getattr(turned[0], what)).all()
+    assert both[0].earned.any() and both[0].members.shape == (30, 2, seats)
 
 
-def test_a_deal_has_the_same_cards_in_all_lineups_and_seatings(monkeypatch):
+def test_a_deal_has_the_same_cards_in_all_lineups_and_rotations(monkeypatch):
     seen = []
 
     def spy(*args, **options):
@@ -53,20 +62,55 @@ def test_a_deal_has_the_same_cards_in_all_lineups_and_seatings(monkeypatch):
         return batch
 
     monkeypatch.setattr(play, "make_batch", spy)
-    blocks = [Block(0, (0, 1, 2), 4, 6), Block(1, (2, 2, 1), 7, 3)]
+    blocks = [Block(panel(0, (0, 1, 2)), 4, 6), Block(panel(1, (0, 2, 1), (1, 1, 2)), 7, 3)]
     results(unit("kungsholmskille", blocks=blocks))
     (batch,) = seen
-    decks, dealers = batch.tables["deck"][:, :15].reshape(9, 3, 15), batch.tables["dealer"]
+    decks, dealers = batch.tables["deck"][:, :15].reshape(12, 3, 15), batch.tables["dealer"]
     assert (decks == decks[:, :1]).all()
-    assert (dealers.reshape(9, 3) == dealers.reshape(9, 3)[:, :1]).all()
-    assert (decks[3:6] == decks[6:]).all()  # deals 7 to 9 of both
+    assert (dealers.reshape(12, 3) == dealers.reshape(12, 3)[:, :1]).all()
+    assert (decks[3:6] == decks[6::2]).all() and (decks[3:6] == decks[7::2]).all()
     assert len({tuple(deck) for deck in decks[:6, 0]}) == 6
 
 
+def test_a_lineup_that_is_left_out_changes_no_other():
+    rows = [(0, 1), (1, 2), (2, 0)]
+    whole = Block(panel(0, *rows), 3, 20)
+    (all_of_it,) = results(unit(seats=2, blocks=[whole]))
+    met = (all_of_it.members[..., None] == np.array([0, 1])).any(axis=2).all(axis=2)
+    assert met.sum() == 20  # of three rows one, at every deal
+    for block, played in [
+        (replace(whole, without=(2,)), met),
+        (replace(whole, some=((2,),)), ~met),
+        (replace(whole, some=((0,), (1, 2))), (all_of_it.members == 0).any(axis=2)),
+        (replace(whole, without=(0, 1)), np.zeros((20, 3), dtype=bool)),
+    ]:
+        (found,) = results(unit(seats=2, blocks=[block]))
+        assert ((found.members[..., 0] >= 0) == played).all()
+        assert (found.members[~played] == -1).all() and not found.earned[~played].any()
+        assert (found.members[played] == all_of_it.members[played]).all()
+        assert (found.earned[played] == all_of_it.earned[played]).all()
+
+
+def test_in_rotation_t_seat_s_is_taken_by_place_s_plus_t():
+    given = unit(blocks=[Block(panel(0, (0, 1, 2)), 0, 4)])
+    records = record_unit(given, PlayerCache())
+    names = [entrant.name for entrant in ENTRANTS]
+    (result,) = results(given)
+    for deal, (members,) in enumerate(result.members.tolist()):
+        for turn in range(3):
+            record = records[3 * deal + turn]
+            assert record["names"] == [names[members[(seat + turn) % 3]] for seat in range(3)]
+            assert record["returns"] == pytest.approx(result.earned[deal, 0, turn])
+
+
 def test_random_numbers_belong_to_the_deal_and_the_seat_whoever_sits_there():
-    mine = results(unit(blocks=[Block(0, (0, 1, 2), 0, 50)]))[0].earned
-    theirs = results(unit(blocks=[Block(7, (0, 2, 1), 0, 50)]))[0].earned
-    assert (mine == theirs).all() and mine.any()
+    """Two of the three play alike: whichever of them sits there earns the same."""
+    mine = results(unit(blocks=[Block(panel(0, (0, 1, 2)), 0, 50)]))[0]
+    renamed = (*ENTRANTS[:1], Entrant(1, "chance too", "uniform"), Entrant(2, "chance", "uniform"))
+    given = replace(unit(blocks=[Block(panel(7, (0, 1, 2)), 0, 50)]), entrants=renamed)
+    theirs = results(given)[0]
+    assert (mine.members != theirs.members).any()
+    assert (mine.earned == theirs.earned).all() and mine.earned.any()
 
 
 def test_the_seed_decides():
@@ -75,15 +119,9 @@ def test_the_seed_decides():
 
 
 def test_matches_are_played_to_their_end():
-    (result,) = results(unit(episode="match", blocks=[Block(0, (0, 1, 2), 0, 20)]))
-    assert np.abs(result.earned.sum(axis=2)).max() < 1e-6
+    (result,) = results(unit(episode="match", blocks=[Block(panel(0, (0, 1, 2)), 0, 20)]))
+    assert np.abs(result.earned.sum(axis=3)).max() < 1e-6
     assert result.earned.max() > 1.0
-
-
-@pytest.mark.parametrize("orders", [2, "all"])
-def test_several_orders_make_more_seatings(orders):
-    (result,) = results(unit(orders=orders))
-    assert result.earned.shape == (40, 6, 3)
 
 
 class Broken:
@@ -121,11 +159,15 @@ def leave(mask):
 )
 def test_an_entrant_that_fails_is_named_with_the_reason_and_the_table(do, words):
     entrants = (*ENTRANTS[:2], Entrant(2, "bad", "broken"))
-    blocks = [Block(0, (0, 1, 1), 0, 5), Block(4, (0, 1, 2), 7, 5)]
+    groups = ((0,), (1,), (2,))
+    blocks = [
+        Block(panel(0, (0, 1, 1), groups=groups), 0, 5),
+        Block(panel(4, (0, 1, 2), groups=groups), 7, 5),
+    ]
     cache = PlayerCache({"broken": Broken(do)})
     outcome = play_unit(replace(unit(blocks=blocks), entrants=entrants), cache)
     assert outcome.results == ()
     failure = outcome.failure
-    assert (failure.entrant, failure.lineup) == (2, 4)
+    assert (failure.entrant, failure.panel) == (2, 4)
     assert words in failure.reason
     assert 7 <= failure.deal < 12

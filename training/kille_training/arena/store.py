@@ -7,7 +7,6 @@ memory grows with what was played before.
 """
 
 import json
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
@@ -19,6 +18,15 @@ import numpy as np
 from kille_env.errors import KilleError
 from kille_training.arena.database import Database, StoreError
 from kille_training.arena.draws import Draw
+from kille_training.arena.encoding import (
+    Sets,
+    draw_of,
+    draw_text,
+    numbers_of,
+    pack,
+    sets_of,
+    unpack,
+)
 from kille_training.arena.work import PANEL_ROWS, Block, Entrant, Outcome, Panel, Result
 from kille_training.statistics.tally import Tally
 
@@ -28,7 +36,6 @@ STRETCH = 1 << 16
 """Deals of a lineup whose scores are read in one go."""
 NEVER = 1 << 63
 """No deal has this number."""
-Sets = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -240,7 +247,7 @@ class Store(Database):
                     (draw.seats, stage),
                 )
             }
-        texts = {part: _text(each) for part, each in parts}
+        texts = {part: draw_text(each) for part, each in parts}
         if any(texts.get(part) != text for part, (_, text) in known.items()):
             raise StoreError(
                 f"{self.path.parent} was begun with other lineups (stage {stage}, {draw.seats} "
@@ -264,7 +271,7 @@ class Store(Database):
                 stage, text = self._file.execute(
                     "SELECT stage, draw FROM panels WHERE number = ?", (number,)
                 ).fetchone()
-                self._panels[number] = Panel(number, _draw(text), stage)
+                self._panels[number] = Panel(number, draw_of(text), stage)
         return self._panels[number]
 
     # Results
@@ -279,7 +286,7 @@ class Store(Database):
                     (panel,),
                 )
                 self._played[panel] = _joined(
-                    Span(first, end, (_numbers(without),)) for first, end, without in rows
+                    Span(first, end, (numbers_of(without),)) for first, end, without in rows
                 )
         return self._played[panel]
 
@@ -326,23 +333,39 @@ class Store(Database):
             )
         if not np.isfinite(result.earned).all():
             raise StoreError(f"results of panel {panel.number} are not finite")
-        new = Span(block.first_deal, block.first_deal + block.deals, (block.without,))
         played = self.played(panel.number)
-        for span in played:
-            if span.first < new.end and new.first < span.end and not _fills_in(block, span):
-                raise StoreError(
-                    f"panel {panel.number} has played deals {span.first} to {span.end - 1}; "
-                    f"deals {new.first} to {new.end - 1} would count some lineups twice"
-                )
-        packed = _pack(result.members, "<i4"), _pack(result.earned, "<f8")
+        self._check_missing(block, played)
+        packed = pack(result.members, "<i4"), pack(result.earned, "<f8")
         self._file.execute(
             "INSERT INTO results (panel, first_deal, deals, without, some, members, earned) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (panel.number, new.first, block.deals, json.dumps(block.without),
+            (panel.number, block.first_deal, block.deals, json.dumps(block.without),
              json.dumps(block.some), *packed),
         )  # fmt: skip
+        new = Span(block.first_deal, block.first_deal + block.deals, (block.without,))
         self._played[panel.number] = _joined(sorted([*played, new], key=lambda span: span.first))
         self._saved.bytes += sum(map(len, packed))
+
+    def _check_missing(self, block: Block, played: Sequence[Span]) -> None:
+        """Refuses a block that does not have exactly the lineups that have not been played."""
+        first, end = block.first_deal, block.first_deal + block.deals
+        given = _needed(block.some, block.without)
+        covered = 0
+        for span in played:
+            common = min(end, span.end) - max(first, span.first)
+            if common <= 0:
+                continue
+            covered += common
+            if _needed(span.without, block.without) != given:
+                raise StoreError(
+                    f"panel {block.panel.number} has played deals {span.first} to {span.end - 1}; "
+                    f"deals {first} to {end - 1} would count some lineups twice"
+                )
+        if given and covered < block.deals:
+            raise StoreError(
+                f"panel {block.panel.number} has not played all of the deals {first} to {end - 1}; "
+                "they cannot be filled in"
+            )
 
     def results(self, num_players: int | None = None) -> Iterator[Result]:
         """Yields the results as of the moment at which it begins, by panel and deal.
@@ -365,11 +388,9 @@ class Store(Database):
         for number, panel, first, deals, without, some, members, earned in self._file.execute(
             f"SELECT * FROM results WHERE {which}", values
         ):
-            block = Block(
-                self._panel(panel), first, deals, _numbers(without), _sets(json.loads(some))
-            )
+            block = Block(self._panel(panel), first, deals, numbers_of(without), sets_of(some))
             shape = (deals, block.panel.lineups, block.panel.seats)
-            who, units = _unpack(members, "<i4"), _unpack(earned, "<f8")
+            who, units = unpack(members, "<i4"), unpack(earned, "<f8")
             if who.size != np.prod(shape) or units.size != who.size * block.panel.seats:
                 raise self._damaged(
                     f"result {number}: {who.size} members and {units.size} numbers for {shape}"
@@ -527,11 +548,9 @@ class _Saved:
         return self.units >= SAVED_UNITS and self.bytes >= self.size
 
 
-def _fills_in(block: Block, span: Span) -> bool:
-    """Returns whether a block has only lineups that were left out when a span was played."""
-    return all(
-        any(set(needed) <= set(without) for needed in block.some) for without in span.without
-    )
+def _needed(sets: Sets, without: tuple[int, ...]) -> Sets:
+    """Returns of which sets a lineup needs a member, if some entrants are left out anyway."""
+    return _least(tuple(sorted(set(each) - set(without))) for each in sets)
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
@@ -574,38 +593,3 @@ def _scores(result: Result, row: int, entrant: int) -> np.ndarray:
     there = result.members[:, row] == entrant
     with np.errstate(invalid="ignore"):
         return np.where(there, scores, 0.0).sum(axis=1) / there.sum(axis=1)
-
-
-def _text(draw: Draw) -> str:
-    orders = None if draw.orders is None else draw.orders.tolist()
-    return json.dumps([draw.groups, draw.rows.tolist(), draw.often.tolist(), orders, draw.first])
-
-
-def _draw(text: str) -> Draw:
-    groups, rows, often, orders, first = json.loads(text)
-    return Draw(
-        _sets(groups),
-        np.array(rows, dtype=np.int64),
-        np.array(often, dtype=np.float64),
-        None if orders is None else np.array(orders, dtype=np.int64),
-        first,
-    )
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    (numbers,) = _sets([json.loads(text)])
-    return numbers
-
-
-def _sets(sets: Sequence[Sequence[int]]) -> Sets:
-    if not all(type(number) is int for each in sets for number in each):
-        raise TypeError(f"sets of entrants {sets}")
-    return tuple(tuple(each) for each in sets)
-
-
-def _pack(array: np.ndarray, kind: str) -> bytes:
-    return zlib.compress(np.ascontiguousarray(array, dtype=kind).tobytes())
-
-
-def _unpack(packed: bytes, kind: str) -> np.ndarray:
-    return np.frombuffer(zlib.decompress(packed), dtype=kind)
