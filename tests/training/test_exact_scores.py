@@ -15,6 +15,7 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.arena.exact import exact_units, expected
+from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
@@ -23,6 +24,8 @@ from kille_training.arena.settings import (
 from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import exact_scores
 from kille_training.solving.byteskille.deals import build_deal
+from kille_training.statistics.intervals import differences, units
+from kille_training.statistics.tally import Tally
 
 SEATS, DEALS = 3, 6000
 
@@ -130,6 +133,35 @@ def test_expected_units_of_a_gauntlet_and_among_copies(scores):
     one_way = expected(*field(format="gauntlet", fill="copies", hero="rule"), SEATS)
     assert one_way.units[0] == pytest.approx(np.mean(alone), abs=2e-9)
     assert np.isnan(one_way.cells[1, 2]), "they do not meet"
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "pairing",
+    [
+        Pairing("round_robin"),
+        Pairing("random", lineups=1),
+        Pairing("gauntlet", hero=2),
+        Pairing("round_robin", "copies"),
+    ],
+)
+def test_lineups_are_drawn_so_that_means_over_deals_tend_to_what_is_expected(pairing, scores):
+    deals, keys = 4_000, {number: 31 * number for number in range(5)}
+    tally = Tally.empty(SEATS, 5)
+    for draw in draws(pairing, [range(3), range(3, 5)], SEATS):
+        found = draw.lineups(1, keys, 0, deals)
+        deal, row = np.nonzero(found[..., 0] >= 0)
+        played = found[deal, row]
+        earned = np.array([scores[tuple(lineup)] for lineup in played.tolist()])
+        tally.add_scores(played, deal, earned)
+    hero = "" if pairing.hero is None else NAMES[pairing.hero]
+    truth = expected(*field(format=pairing.format, fill=pairing.fill, hero=hero), SEATS)
+    measured = units(tally)
+    assert (np.abs(measured.mean - truth.units) <= 5 * measured.error + 2e-9).all()
+    apart = differences(tally)
+    off = ~np.eye(5, dtype=bool)
+    error = np.abs(apart.mean - truth.differences) - 5 * apart.error
+    assert (error[off] <= 2e-9).all()
 
 
 @pytest.mark.compiled

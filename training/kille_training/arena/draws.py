@@ -77,8 +77,8 @@ class Draw:
         slots = self.rows[np.arange(rows)[:, None], places[:, np.atleast_2d(orders)]]
         found = members[np.arange(deals)[:, None, None], slots]
         for row in np.flatnonzero(self.often < 1.0).tolist():
-            lots = uniforms(derive(derive(derive(stream, _PLAYED), self.first + row), numbers))
-            found[lots >= self.often[row], row] = -1
+            drawn = uniforms(derive(derive(derive(stream, _PLAYED), self.first + row), numbers))
+            found[drawn >= self.often[row], row] = -1
         return found
 
     def part(self, begin: int, end: int) -> "Draw":
@@ -103,5 +103,5 @@ class Draw:
 
 def _places(deals: np.ndarray, seats: int) -> np.ndarray:
     """Returns the permutation of the places at each deal, [D, P]; the first place stays."""
-    lots = derive(deals[:, None], np.arange(1, seats))
-    return np.pad(1 + np.argsort(lots, axis=1), ((0, 0), (1, 0)))
+    words = derive(deals[:, None], np.arange(1, seats))
+    return np.pad(1 + np.argsort(words, axis=1), ((0, 0), (1, 0)))
