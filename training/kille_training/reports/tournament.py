@@ -5,6 +5,7 @@ give an equal page, byte for byte.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,7 @@ class Size:
         observations: Deals, each counted for every lineup.
         deals: Deals, or matches.
         names: [E] names.
+        labels: [E] names as tables show them, without the name of the game before them.
         verdict: Who is best, as far as the results tell.
         design: Who met whom.
         exact: [E] expected units per deal, if they have been computed.
@@ -156,60 +158,59 @@ class Size:
         self._tally, self._unit = tally, unit_of(settings.table.episode)
         self.seats, self.observations, self.deals = tally.seats, tally.observations, deals
         self.names = [entrant.name for entrant in entrants]
-        self._number = {name: number for number, name in enumerate(self.names)}
+        self.labels = words.labels(self.names, settings.table.game)
         self.exact = exact
         self.design = words.design(settings, self.seats)
 
         self.crosstable = crosstable(tally)
         found = [row for row in standings(tally, entrants) if row.mean is not None]
-        order = [self._number[row.name] for row in found]
+        order = [self.names.index(row.name) for row in found]
+        self.rows = self._standings(found, order)
+        found = [replace(row, name=self.labels[at]) for at, row in zip(order, found, strict=True)]
         self.verdict = words.verdict(self.seats, found, f"units per {self._unit}")
-        self.rows = self._standings(found)
         ends = (np.array([row[end] for row in self.rows]) for end in ("low", "mean", "high"))
         self.scale = plots.Scale.over(*ends)
 
         self.shown = order[:MOST_IN_CROSSTABLE]
         self.shades = plots.shades(self.crosstable.mark, self.crosstable.firm)
         beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
-        self.undefeated = [self.names[number] for number in order if number not in beaten]
+        self.undefeated = [self.labels[number] for number in order if number not in beaten]
 
         self.strengths = plackett_luce.fit(tally)
         self.ratings = self._ratings()
         self.rating_scale = _elo_scale([self])
         self.place_colours = plots.place_colours(self.seats)
         self.pairs = self._pairs() if self.seats > 2 else []
-        there = [self._number[row.name] for row in found if row.place is not None]
+        there = [at for at, row in zip(order, found, strict=True) if row.place is not None]
         self.votes = self._votes(there, settings.seed)
         self.convergence_plot = self._convergence() if deals >= LEAST_DEALS else None
 
     def cell(self, row: int, column: int) -> str:
         """Returns what a cell of the crosstable says in words."""
         table, gaps = self.crosstable, self._gaps
-        one, other = self.names[row], self.names[column]
+        one, other = self.labels[row], self.labels[column]
         return (
             f"{one} where {other} sits: {_around(table, row, column)} units per {self._unit}, "
             f"{table.count[row, column]:,} observations. It scores above {other} in "
-            f"{percent(table.above.mean[row, column])} of them"
-            f"{within(100 * table.above.half[row, column], 1)}. "
+            f"{100 * table.above.mean[row, column]:.1f}"
+            f"{within(100 * table.above.half[row, column], 1)}% of them. "
             f"In all it has played it earns {_around(gaps, row, column)} more than {other}."
         )
 
-    def _standings(self, found: Sequence[Standing]) -> list[dict[str, Any]]:
+    def _standings(self, found: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:
         """Returns the lines of the standings, best first.
 
         Beside what a `Standing` holds each has its `number`, the ends of its interval, how far it
         is `behind` the first with half that interval, and how often `above` it.
         """
         self._gaps = differences(self._tally)
-        first = self._number[found[0].name] if found else 0
-        lines = []
-        for standing in found:
-            number = self._number[standing.name]
+        first, lines = order[0], []
+        for number, standing in zip(order, found, strict=True):
             half = np.nan if standing.half is None else standing.half
             lines.append(
                 {
                     "number": number,
-                    "name": standing.name,
+                    "name": self.labels[number],
                     "place": standing.places(),
                     "mean": standing.mean,
                     "half": half,
@@ -233,13 +234,13 @@ class Size:
             beside = int(worst.opponent[number])
             lines.append(
                 {
-                    "name": self.names[number],
+                    "name": self.labels[number],
                     "elo": strengths.elo[number],
                     "low": ELO * strengths.low[number],
                     "high": ELO * strengths.high[number],
                     "shares": shares[number],
                     "finish": shares[number] @ np.arange(1, self.seats + 1),
-                    "worst": self.names[beside] if beside >= 0 else "",
+                    "worst": self.labels[beside] if beside >= 0 else "",
                     "worst_low": worst.low[number],
                     "worst_high": worst.high[number],
                 }
@@ -255,8 +256,8 @@ class Size:
         best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
         return [
             {
-                "one": self.names[who[row][0]],
-                "other": self.names[who[row][1]],
+                "one": self.labels[who[row][0]],
+                "other": self.labels[who[row][1]],
                 "gain": gains.mean[row],
                 "half": gains.half[row],
                 "firm": firm[row] and gains.mean[row] > 0,
@@ -285,7 +286,7 @@ class Size:
         rating = margin @ nash.share
         lines = [
             {
-                "name": self.names[number],
+                "name": self.labels[number],
                 "nash": nash.share[row],
                 "nash_often": nash.often[row],
                 "rating": rating[row],
@@ -337,7 +338,7 @@ def _over_sizes(sizes: Sequence[Size]) -> dict[str, Any]:
     last = np.nan_to_num(sizes[-1].strengths.strength, nan=-np.inf)
     rows = [
         {
-            "name": sizes[0].names[number],
+            "name": sizes[0].labels[number],
             "sizes": [
                 {
                     "elo": size.strengths.elo[number],

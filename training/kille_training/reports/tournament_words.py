@@ -26,6 +26,14 @@ def joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def labels(names: Sequence[str], game: str) -> list[str]:
+    """Returns names without the name of the game before them, as long as they stay different."""
+    short = [name.removeprefix(f"{game}/") for name in names]
+    return [
+        label if short.count(label) == 1 else name for name, label in zip(names, short, strict=True)
+    ]
+
+
 def verdict(seats: int, rows: Sequence[Standing], measure: str) -> Verdict:
     """Returns who is best at tables of one size, as far as the results tell.
 
