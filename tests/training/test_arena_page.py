@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,18 @@ import yaml
 
 from kille_env.errors import KilleError
 from kille_training.arena.exact import exact_units
+from kille_training.arena.results import Standing
+from kille_training.arena.settings import (
+    MatchmakingSettings,
+    TablesSettings,
+    TournamentSettings,
+)
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
-from kille_training.reports.tournament import write_tournament_page
+from kille_training.reports import tournament_words as words
+from kille_training.reports.tournament import Size, antisymmetric, write_tournament_page
+from kille_training.reports.tournament_plots import Scale, convergence
 from kille_training.statistics.intervals import units
 
 
@@ -39,6 +48,14 @@ def page_of(run):
     return write_tournament_page(Folder(run)).read_text(encoding="utf-8")
 
 
+def standing(name, mean, best, worst, half=0.01):
+    return Standing(1, best, worst, name, mean, half, 100, None)
+
+
+def said(*rows):
+    return words.verdict(3, rows, "units per deal")
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A tournament that several tests read, with its page."""
@@ -51,20 +68,25 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "<co>" not in page and "l&#39;uck &amp; &lt;co&gt;" in page
     assert "\x1b" not in page and "\\x1b" in page
-    for heading in ("2 seats", "3 seats", "Crosstable", "Ratings", "Places", "Votes"):
+    for heading in ("2 seats", "3 seats", "Crosstable", "Ratings and places", "Votes"):
         assert f">{heading}</h" in page
-    assert page.index("earns most") < page.index('href="#seats-2"') < page.index("<table")
+    assert page.index("2 seats: ") < page.index("is best, ") < page.index("<table")
+    assert page.index("Units depend on the field") < page.index("<table")
+    assert "all lineups of different entrants of this field" in page
     assert page.index('id="definitions"') > page.rindex("<svg")
     assert "Rating over table size" in page and "How the intervals narrow" in page
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S).lower().split("settings")[0]
 
 
-def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch):
-    page = (run / "report.html").read_text(encoding="utf-8")
-    assert "kille tournament runs/t --cell rule bold" in page
+def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(run.parents[1])
-    assert main(["tournament", "runs/t", "--cell", "rule", "bold"]) == 0
+    assert main(["report", "runs/../runs/t", "--out", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    command = re.search(r"kille (tournament .* --cell rule bold)", page)[1]
+    assert command.split()[1] == "runs/../runs/t", "the folder is named as it was given"
+    capsys.readouterr()
+    assert main(command.split()) == 0
     shown = capsys.readouterr().out
     assert shown.count("bit for bit") == 2
     for seats in (2, 3):
@@ -73,10 +95,98 @@ def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch):
         assert mean in shown
 
 
-def test_the_same_play_gives_the_same_bytes(run, tmp_path):
-    theirs = page_of(play(tmp_path, batch_tables=32))
-    page = (run / "report.html").read_bytes()
-    assert theirs.replace("batch_tables: 32", "batch_tables: 16384").encode() == page
+def test_the_same_play_gives_the_same_bytes(run, tmp_path, monkeypatch):
+    pages = []
+    for folder in (run, play(tmp_path, batch_tables=32)):
+        monkeypatch.chdir(folder.parents[1])
+        pages.append(page_of(Path("runs/t")))
+    assert pages[0] == pages[1].replace("batch_tables: 32", "batch_tables: 16384")
+
+
+def test_the_verdict_says_who_is_best_or_who_cannot_be_told_apart():
+    clear = said(standing("a", 0.3, 1, 1), standing("b", 0.1, 2, 3), standing("c", 0.0, 2, 3))
+    assert clear.text == (
+        "3 seats: a is best, +0.3000 ± 0.0100 units per deal, clearly more than each of the "
+        "2 others."
+    )
+    assert clear.tone == "better"
+    tied = said(standing("a", 0.3, 1, 2), standing("b", 0.1, 1, 2), standing("c", 0.0, 3, 3))
+    assert "a and b cannot be told apart (+0.1000 to +0.3000 units per deal)" in tied.text
+    assert "the other earns clearly less" in tied.text and not tied.tone
+    nothing = said(standing("a", 0.3, 1, 2), standing("b", 0.1, 1, 2))
+    assert "no entrant is clearly best" in nothing.text
+    alone = said(standing("a", 0.3, 1, 1))
+    assert "fewer than two" in alone.text
+    one_deal = said(standing("a", 0.3, 1, 1, None), standing("b", -0.3, 2, 2, None))
+    assert "a is best, +0.3000 units" in one_deal.text
+
+
+def test_long_lists_of_names_are_cut():
+    assert words.joined(["a"]) == "a"
+    assert words.joined(["a", "b", "c"]) == "a, b and c"
+    assert words.joined(list("abcdefgh")) == "a, b, c, d, e and 3 others"
+
+
+def test_names_lose_the_game_before_them_unless_that_makes_two_alike():
+    names = ["knack/a", "knack/b", "b", "byteskille/c"]
+    assert words.labels(names, "knack") == ["a", "knack/b", "b", "byteskille/c"]
+
+
+@pytest.mark.parametrize(
+    ("matchmaking", "orders", "met", "meant"),
+    [
+        ({}, 1, "every choice of 3 different entrants", "lineups of different entrants"),
+        ({}, "all", "every order round the table", "lineups of different entrants"),
+        ({"fill": "copies"}, 1, "among copies of each other one", "entrants of this field as"),
+        (
+            {"format": "gauntlet", "hero": "luck"},
+            2,
+            "luck sits with every choice of 2",
+            "with luck",
+        ),
+        ({"format": "random", "lineups": 7}, 1, "each entrant sits at 7 tables", "drawn"),
+        ({"format": "swiss", "rounds": 5}, 1, "In each of 5 rounds", "no interval speaks of all"),
+    ],
+)
+def test_it_says_who_met_whom_and_what_intervals_hold(matchmaking, orders, met, meant):
+    settings = TournamentSettings(
+        table=TablesSettings(num_players=(3,), orders=orders, episode="match"),
+        entrants={"rule": "rule_of_thumb", "luck": "uniform", "other": "uniform"},
+        matchmaking=MatchmakingSettings(**matchmaking),
+    )
+    design, truth = words.design(settings, 3), words.truth(settings)
+    assert met in design and meant in design + truth
+    assert "deal" not in design + truth, "matches were played"
+
+
+def test_votes_are_in_the_units_of_the_crosstable(run):
+    folder = Folder(run)
+    with Store(folder.results, readonly=True) as store:
+        size = Size(store.tallies()[2], store.entrants(), folder.settings(), 40, None)
+    rule, *others = size.votes["rows"]
+    assert rule["name"] == "rule" and rule["nash_often"] > 0.8
+    assert sum(row["nash"] for row in size.votes["rows"]) == pytest.approx(1)
+    assert all(row["nash_often"] + row["lottery_often"] > 0 for row in others)
+    margin = antisymmetric(size.crosstable.margin.mean / 4)
+    met = size.crosstable.count > 0
+    assert margin[met] == pytest.approx(size.crosstable.mean[met], abs=1e-12)
+
+
+def test_a_chart_shows_zero_and_everything_that_is_known():
+    scale = Scale.over(np.array([0.021, np.nan, 0.5]), np.array([np.inf]))
+    assert scale.ticks == pytest.approx([0.0, 0.2, 0.4])
+    where = [float(scale.at(value)[:-1]) for value in (-9, 0, 0.021, 0.5, 9)]
+    assert where[0] == 0 and where[-1] == 100 and where == sorted(where)
+    assert 0 < where[1] < where[2] < where[3] < 100
+    assert float(scale.length(0, 0.5)[:-1]) == pytest.approx(where[3] - where[1], abs=0.02)
+    assert Scale.over(np.array([np.nan])).ticks  # nothing is known
+
+
+def test_the_plot_of_convergence_says_what_was_played():
+    played, half = np.array([2.0, 8.0, 32.0]), np.array([[np.nan], [0.2], [0.1]])
+    svg = convergence(played, half, "units per match", "matches", 4.6)
+    assert "± units per match" in svg and ">matches</text>" in svg and "deal" not in svg
+    assert "nan" not in svg and svg == convergence(played, half, "units per match", "matches", 4.6)
 
 
 def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path):
@@ -101,6 +211,7 @@ def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, tmp_path, capsys
     (run / "report.html").unlink()
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results")
+        file.execute("DELETE FROM tallies")
     assert main(["report", str(run)]) == 1
     assert "nothing has been played" in capsys.readouterr().err
     assert not (run / "report.html").exists()
@@ -110,12 +221,16 @@ def test_a_single_deal_has_no_interval(tmp_path, capsys):
     run = play(tmp_path, batch_tables=1, matchmaking={"deals": 2})
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results WHERE first_deal > 0")
+        file.execute("DELETE FROM tallies")
     page = page_of(run)
     capsys.readouterr()
     assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
     assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
-    assert [(cell["deals"], cell["half"], cell["same"]) for cell in cells] == [(1, None, True)] * 2
+    assert [(cell["deals"], cell["half"], cell["same"]) for cell in cells] == [
+        (1, None, True),
+        (2, None, True),  # at two tables of three
+    ]
     assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;"]) == 0
     assert "nan" not in capsys.readouterr().out
 
@@ -125,6 +240,9 @@ def test_matches_are_matches(tmp_path):
     run = play(tmp_path, table=table, matchmaking={"deals": 2})
     page = page_of(run)
     assert "over 2 matches" in page and not re.search("match[s]", page)
+    shown = page.split('<h2 id="entrants">')[0] + page.split('<h2 id="definitions">')[1]
+    assert "units per match" in shown
+    assert not re.findall(r".{40}\bdeals?\b.{9}", shown.split("<pre>")[0])
 
 
 def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
@@ -138,10 +256,10 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
     run = play(tmp_path, table=table, entrants=entrants, matchmaking={"deals": 1500})
     folder = Folder(run)
     with Store(folder.results, readonly=True) as store:
-        kept, found = store.entrants(), store.observations()
+        kept, found = store.entrants(), store.tallies()
     for seats in (2, 3):
-        exact = exact_units(found[seats], kept, folder.settings())
-        measured = units(found[seats], len(kept))
+        exact = exact_units(kept, folder.settings(), seats)
+        measured = units(found[seats])
         assert abs(exact.sum()) < 1e-9  # all met equally often
         assert (np.abs(exact - measured.mean) < 4 * measured.error).all()
         assert measured.error.max() < 0.03 < np.abs(exact).max()

@@ -14,7 +14,7 @@ from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.exact import ExactRow
 from kille_training.evaluation.swap_map import swap_map
-from kille_training.reports import pages, palette, plots, tournament_plots
+from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
 from kille_training.reports.tables import exact_table
 from kille_training.reports.training import verdicts
@@ -119,7 +119,9 @@ def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
 
 
 def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
-    svg = tournament_plots.ratings(["<b> $x_", "日本", "🂡"], *np.zeros((3, 3)))
+    names = ["<b> $x_", "日本 🂡"]
+    rows = [{**row, "against": name} for name in names for row in measured(name)]
+    svg = plots.learning_curve(rows, "units per deal")
     assert "&lt;b&gt; $x_" in svg and "日本" in svg
 
 

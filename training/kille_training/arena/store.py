@@ -455,13 +455,13 @@ class Store(Database):
                 "SELECT DISTINCT num_players, first_deal, first_deal + results.deals FROM results "
                 "JOIN panels ON panel = panels.number ORDER BY num_players, first_deal"
             ).fetchall()
-        found: dict[int, int] = {}
-        reached: dict[int, int] = {}
+        spans: dict[int, list[Span]] = {}
         for seats, first, end in rows:
-            begin = max(first, reached.get(seats, 0))
-            found[seats] = found.get(seats, 0) + max(0, end - begin)
-            reached[seats] = max(begin, end)
-        return found
+            spans.setdefault(seats, []).append(Span(first, end, ()))
+        return {
+            seats: sum(span.end - span.first for span in _joined(each))
+            for seats, each in spans.items()
+        }
 
     # Tallies
 

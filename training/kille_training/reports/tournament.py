@@ -79,8 +79,8 @@ def write_tournament_page(
     settings = folder.settings()
     told("reading the results")
     with Store(folder.results, readonly=True) as store:
-        entrants, tallies, meta = store.entrants(), store.tallies(), store.meta()
-        deals = store.deals()
+        entrants, meta, deals = store.entrants(), store.meta(), store.deals()
+        tallies = {seats: each for seats, each in store.tallies().items() if each.observations}
     if not tallies:
         raise ConfigError(
             f"nothing has been played in {folder.path} yet; play with: "
@@ -206,16 +206,17 @@ class Size:
         self._gaps = differences(self._tally)
         first, lines = order[0], []
         for number, standing in zip(order, found, strict=True):
+            mean = np.nan if standing.mean is None else standing.mean
             half = np.nan if standing.half is None else standing.half
             lines.append(
                 {
                     "number": number,
                     "name": self.labels[number],
                     "place": standing.places(),
-                    "mean": standing.mean,
+                    "mean": mean,
                     "half": half,
-                    "low": standing.mean - half,
-                    "high": standing.mean + half,
+                    "low": mean - half,
+                    "high": mean + half,
                     "behind": figure(self._gaps.mean[first, number])
                     + within(self._gaps.half[first, number]),
                     "above": self.crosstable.above.mean[number, first],
@@ -275,7 +276,7 @@ class Size:
             return None
         drawn, table = draw(self._tally, DRAWS, seed), self.crosstable
         margin, margins, majority, majorities = (
-            _antisymmetric(payoff[..., there, :][..., there])
+            antisymmetric(payoff[..., there, :][..., there])
             for payoff in (
                 table.margin.mean / 4, drawn.margin / 4, table.above.mean, drawn.above,
             )
@@ -358,7 +359,7 @@ def _elo_scale(sizes: Sequence[Size]) -> plots.Scale:
     return plots.Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
 
 
-def _antisymmetric(payoff: np.ndarray) -> np.ndarray:
+def antisymmetric(payoff: np.ndarray) -> np.ndarray:
     """Returns payoffs, [..., E, E], less those of the other side; nobody meets itself."""
     alone = np.eye(payoff.shape[-1], dtype=bool)
     return np.where(alone, 0.0, payoff - np.swapaxes(payoff, -1, -2))
