@@ -169,10 +169,11 @@ class _Entrants(Players):
         step: Callable[..., None] | None = None,
     ) -> None:
         self._tables, self._monitored = tables, monitored
-        numbers, places = np.unique(tables.seated, return_inverse=True)
+        numbers, firsts, places = np.unique(tables.seated, return_index=True, return_inverse=True)
         entrants = {each.number: each for each in tables.unit.entrants}
         self._entrants = [entrants[number] for number in numbers.tolist()]
-        super().__init__(batch, self._load(cache), places.reshape(tables.seated.shape), step)
+        players = self._load(cache, firsts // tables.seated.shape[1])
+        super().__init__(batch, players, places.reshape(tables.seated.shape), step)
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Returns the probabilities of a player's actions; see `Players.ask`.
@@ -193,12 +194,16 @@ class _Entrants(Players):
             raise EntrantFailed(failure(about, error)) from error
         return probabilities
 
-    def _load(self, cache: PlayerCache) -> Sequence[Player]:
-        """Loads the players, and names the entrant whose player does not load."""
+    def _load(self, cache: PlayerCache, firsts: np.ndarray) -> Sequence[Player]:
+        """Loads the players, and names the entrant whose player does not load.
+
+        Args:
+            cache: Players that have been loaded.
+            firsts: The first table of each.
+        """
         players = []
-        for entrant in self._entrants:
-            rows = np.flatnonzero((self._tables.seated == entrant.number).any(axis=1))
-            about = self._about(entrant, rows)._replace(decisions=0)
+        for entrant, first in zip(self._entrants, firsts.tolist(), strict=True):
+            about = self._about(entrant, np.array([first]))._replace(decisions=0)
             try:
                 with self._monitored(about):
                     players.append(cache.player(entrant, self._tables.unit, self._tables.rules))
