@@ -117,6 +117,11 @@ class Challenges:
         self._open: dict[int, _Running] = {}
         self._failed: dict[int, Challenge] = {}
 
+    @property
+    def going(self) -> bool:
+        """Whether any test has not ended."""
+        return any(each.going for each in challenges(self._store))
+
     def close(self) -> None:
         """Closes the tests that are open."""
         for each in self._open.values():

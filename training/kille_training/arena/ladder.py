@@ -16,7 +16,7 @@ earn the same.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from itertools import chain
 from typing import Any, Protocol
@@ -108,8 +108,11 @@ class Ladder:
 
     def close(self) -> None:
         """Closes the folder."""
-        self.challenges.close()
-        self.store.close()
+        try:
+            self.challenges.close()
+            self.store.save_tallies()
+        finally:
+            self.store.close()
 
     def __enter__(self) -> "Ladder":
         return self
@@ -255,8 +258,7 @@ class Ladder:
                 return []
             kept = {"number": number, "tables": tables}
             self.store.set_meta(round=kept)
-        tables = [tuple(table) for table in kept["tables"]]
-        return self.store.panels(number, swiss_draw(tables, 1))
+        return self.store.panels(number, round_draw(kept))
 
     def _pair(self, number: int) -> list[Lineup]:
         """Returns the tables of a new round."""
@@ -318,7 +320,7 @@ class Ladder:
         beliefs = Beliefs(np.array(kept["mean"], float), np.array(kept["deviation"], float))
         beliefs = beliefs.grown(len(self.store.entrants()))
         for panel in panels:
-            beliefs = climb(beliefs, *_table_scores(self.store.kept(self._block(panel))))
+            beliefs = climb(beliefs, *table_scores(self.store.kept(self._block(panel))))
         self.store.set_meta(
             beliefs={
                 "rounds": kept["rounds"] + 1,
@@ -358,7 +360,12 @@ def _identity(settings: LadderSettings) -> dict[str, Any]:
     }
 
 
-def _table_scores(result: Result) -> tuple[np.ndarray, np.ndarray]:
+def round_draw(begun: Mapping[str, Any]) -> Draw:
+    """Returns the draw of a round, as the store's `meta` has it: its tables, in order by lot."""
+    return swiss_draw([tuple(table) for table in begun["tables"]], 1)
+
+
+def table_scores(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """Returns what each member of the tables of a panel earned over all deals of a block.
 
     Returns:

@@ -25,6 +25,7 @@ COMMANDS = {
     "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
     "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
+    "ladder": ("ladder:ladder", "Keep a ladder that players join at any time."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "export": ("export:export", "Write a tournament's results for other programs."),
     "report": ("report:report", "Write the report of a run or a tournament."),

@@ -1,8 +1,10 @@
-"""The report of a training run or of a tournament, from Python."""
+"""The report of a training run, a tournament or a ladder, from Python."""
 
 from pathlib import Path
 
 from kille_env.errors import ConfigError
+from kille_training.arena.ladder_result import LadderResult
+from kille_training.arena.ladder_settings import LadderFolder
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run
 from kille_training.learning.runs import Run
@@ -17,7 +19,7 @@ def report(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes the report of a run or of a tournament: one HTML page that needs nothing beside it.
+    """Writes the report of a run, a tournament or a ladder: one HTML page, without other files.
 
     A finished run that has not been measured is measured first.
 
@@ -26,7 +28,7 @@ def report(
         PosixPath('runs/demo/report.html')
 
     Args:
-        run: The run, or the folder of a run or of a tournament.
+        run: The run, or the folder of a run, a tournament or a ladder.
         out: The page's file; None is report.html in that folder.
         exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
             a deal fits into memory.
@@ -42,6 +44,10 @@ def report(
     """
     path = run.folder if isinstance(run, Run) else Path(run)
     page = None if out is None else Path(out)
+    if LadderFolder(path).config.is_file():
+        from kille_training.reports.ladder import write_ladder_page
+
+        return write_ladder_page(LadderResult.of(LadderFolder(path)), page)
     if Folder(path).results.is_file():
         from kille_training.reports.tournament import write_tournament_page
 
