@@ -91,6 +91,23 @@ def test_a_lineup_that_is_left_out_changes_no_other():
         assert (found.earned[played] == all_of_it.earned[played]).all()
 
 
+@pytest.mark.parametrize(
+    ("rows", "groups", "without", "possible"),
+    [
+        ([(0, 1, 2)], ((0, 1, 2),), (), True),
+        ([(0, 1, 2)], ((0, 1, 2),), (1,), False),
+        ([(0, 1, 1)], ((0, 1, 2),), (1,), True),
+        ([(0, 1, 1)], ((0, 1, 2),), (1, 2), False),
+        ([(0, 1, 2)], ((0,), (1, 2)), (0,), False),
+        ([(0, 1, 1), (1, 2, 2)], ((0,), (1, 2)), (0,), True),
+    ],
+)
+def test_a_block_is_played_if_those_that_are_left_fill_a_lineup(rows, groups, without, possible):
+    block = Block(panel(0, *rows, groups=groups), 0, 20, without)
+    assert block.can_play() == possible
+    assert (block.members(1, {0: 5, 1: 6, 2: 7}) >= 0).any() == possible
+
+
 def test_in_rotation_t_seat_s_is_taken_by_place_s_plus_t():
     given = unit(blocks=[Block(panel(0, (0, 1, 2)), 0, 4)])
     records = record_unit(given, PlayerCache())

@@ -13,18 +13,21 @@ from kille_training.arena.entrants import fingerprint
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import jsonl_size
 from kille_training.arena.replay import export_records, replay_cells
+from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.tournament import Folder, Tournament, gaps
+from kille_training.arena.tournament import Folder, Tournament
 from kille_training.arena.work import Failure, Outcome, WorkUnit
 from kille_training.cli import export
 from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
 from kille_training.cli.tournament import cells_table
 from kille_training.settings import build
-from reference.orders import same
+from reference.tallies import same
 
 TRIO = {"rule": "rule_of_thumb", "luck": "uniform", "bold": {"player": "uniform", "play": "greedy"}}
+
+FIVE = {**TRIO, "tipsy": "byteskille/tipsy", "chance": "uniform"}
 
 
 def settings(**changes):
@@ -67,15 +70,43 @@ def play(path, watcher=None, **changes):
 
 def kept(path):
     with Store(path, readonly=True) as store:
-        return store.observations()
+        return store.tallies()
+
+
+def rows(path):
+    """Every lineup that was played: table size, deal and members, with what was earned."""
+    with Store(path, readonly=True) as store:
+        found = {}
+        for result in store.results():
+            for deal, row in np.argwhere(result.members[:, :, 0] >= 0).tolist():
+                members = tuple(result.members[deal, row].tolist())
+                key = (len(members), result.block.first_deal + deal, members)
+                assert key not in found, "a lineup was played twice at a deal"
+                found[key] = result.earned[deal, row].tobytes()
+    return found
+
+
+def shown(path):
+    """The standings, as they are shown."""
+    with Store(path, readonly=True) as store:
+        return TournamentResult.of(store, "deal", None).as_dict()
 
 
 def test_everything_is_played_once(tmp_path):
     spy = play(tmp_path / "a", table={"num_players": [2, 3]})
     found = kept(tmp_path / "a")
-    assert {seats: len(each) for seats, each in found.items()} == {2: 3 * 6, 3: 6}
+    assert {seats: each.observations for seats, each in found.items()} == {2: 3 * 6, 3: 6}
     assert spy.deals == spy.total == 24
     assert play(tmp_path / "a", table={"num_players": [2, 3]}).deals == 0
+
+
+@pytest.mark.parametrize("batch_tables", [1, 9, 1000])
+def test_the_same_is_played_in_whatever_units(tmp_path, batch_tables):
+    whole = {"table": {"num_players": [2, 3]}, "entrants": FIVE}
+    play(tmp_path / "a", **whole)
+    play(tmp_path / "b", **whole, batch_tables=batch_tables)
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
 def test_interrupted_anywhere_it_ends_the_same(tmp_path):
@@ -89,18 +120,30 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path):
         except KeyboardInterrupt:
             times += 1
     assert times > 3
+    assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
     assert same(kept(tmp_path / "whole"), kept(tmp_path / "parts"))
 
 
-def test_a_new_entrant_plays_only_what_is_new(tmp_path):
-    play(tmp_path / "a", table={"num_players": [2]})
-    more = {**TRIO, "yngve": "uniform"}
-    before = kept(tmp_path / "a")[2]
-    assert play(tmp_path / "a", table={"num_players": [2]}, entrants=more).deals == 3 * 6
-    after = kept(tmp_path / "a")[2]
-    assert np.array_equal(after.earned[: len(before)], before.earned)
-    play(tmp_path / "b", table={"num_players": [2]}, entrants=more)
-    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
+@pytest.mark.parametrize(
+    ("matchmaking", "new"),
+    [
+        ({"format": "round_robin"}, 6),
+        ({"format": "round_robin", "fill": "copies"}, 8),
+        ({"format": "gauntlet", "hero": "luck"}, 3),
+        ({"format": "random", "lineups": 1}, 1.5),
+    ],
+)
+def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
+    matchmaking = {**matchmaking, "deals": 40}
+    entrants = {**TRIO, "chance": "uniform"}
+    play(tmp_path / "a", entrants=entrants, matchmaking=matchmaking)
+    before = rows(tmp_path / "a")
+    play(tmp_path / "a", entrants=FIVE, matchmaking=matchmaking)
+    after = rows(tmp_path / "a")
+    assert before.items() <= after.items()
+    late = [members for _, _, members in after.keys() - before.keys()]
+    assert all(4 in members for members in late)
+    assert len(late) == pytest.approx(40 * new, abs=0 if new != 1.5 else 20)
 
 
 def test_more_deals_play_only_what_is_new(tmp_path):
@@ -111,16 +154,77 @@ def test_more_deals_play_only_what_is_new(tmp_path):
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
+@pytest.mark.parametrize("orders", [1, 2])
 @pytest.mark.parametrize("format", ["round_robin", "random", "swiss"])
-def test_the_order_of_naming_entrants_means_nothing(tmp_path, format):
-    entrants = {**TRIO, "tipsy": "byteskille/tipsy", "chance": "uniform"}
-    turned = dict(reversed(entrants.items()))
+def test_the_order_of_naming_entrants_means_nothing(tmp_path, format, orders):
+    turned = dict(reversed(FIVE.items()))
     matchmaking = {"format": format, "deals": 6, "rounds": 3, "lineups": 2}
-    for name, each in (("a", entrants), ("b", turned)):
-        play(tmp_path / name, entrants=each, matchmaking=matchmaking)
+    table = {"num_players": [2, 3] if orders == 1 else [3], "orders": orders}
+    for name, each in (("a", FIVE), ("b", turned)):
+        play(tmp_path / name, table=table, entrants=each, matchmaking=matchmaking)
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
     one, other = ((tmp_path / name / "config.yaml").read_bytes() for name in "ab")
     assert one == other
+
+
+def test_the_standings_are_a_function_of_the_set_of_entrants(tmp_path):
+    """Also where they have other numbers: what is drawn follows from the names."""
+    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 50})
+    found = settings(entrants=FIVE, matchmaking={"deals": 50})
+    turned = [found.taking_part()[place] for place in (3, 1, 4, 0, 2)]
+    object.__setattr__(found, "taking_part", lambda: turned)
+    tournament = Tournament(Folder(tmp_path / "b"), found)
+    with tournament.store, HereExecutor() as executor:
+        tournament.play(executor)
+        names = [each.name for each in tournament.store.entrants()]
+    assert names == [each.name for each in turned] != sorted(names)
+    assert shown(tmp_path / "a") == shown(tmp_path / "b")
+
+
+def test_who_is_readmitted_plays_exactly_what_was_left_out(tmp_path):
+    play(tmp_path / "whole", entrants=FIVE)
+    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 2})
+
+    def leave(number):
+        with Store(tmp_path / "a") as store:
+            unit = WorkUnit("byteskille", 3, {}, 1, (), ())
+            store.keep(Outcome(unit, failure=Failure(number, "it left", 1, 0)))
+
+    def readmit(name):
+        with Store(tmp_path / "a") as store:
+            store.forget_failures([name])
+
+    leave(1)
+    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 4})
+    assert sum(1 in members for _, _, members in rows(tmp_path / "a")) == 6 * 2
+    leave(3)
+    readmit(name_of(tmp_path / "a", 1))
+    play(tmp_path / "a", entrants=FIVE)
+    found = rows(tmp_path / "a")
+    assert sum(1 in members for _, _, members in found) == 6 * 2 + 3 * 4
+    readmit(name_of(tmp_path / "a", 3))
+    play(tmp_path / "a", entrants=FIVE)
+    assert rows(tmp_path / "a") == rows(tmp_path / "whole")
+    assert same(kept(tmp_path / "a"), kept(tmp_path / "whole"))
+    assert play(tmp_path / "a", entrants=FIVE).deals == 0
+
+
+def test_who_is_not_in_the_settings_plays_what_it_missed_when_it_is_again(tmp_path):
+    play(tmp_path / "whole", entrants=FIVE)
+    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 2})
+    four = {name: player for name, player in FIVE.items() if name != "bold"}
+    play(tmp_path / "a", entrants=four)
+    before = rows(tmp_path / "a")
+    assert {deal for _, deal, members in before if 0 in members} == {0, 1}  # the numbers by name
+    play(tmp_path / "a", entrants=FIVE)
+    assert before.items() <= rows(tmp_path / "a").items()
+    assert rows(tmp_path / "a") == rows(tmp_path / "whole")
+
+
+def name_of(path, number):
+    with Store(path, readonly=True) as store:
+        return store.entrants()[number].name
 
 
 @pytest.mark.parametrize(
@@ -135,44 +239,20 @@ def test_the_order_of_naming_entrants_means_nothing(tmp_path, format):
 def test_every_format_is_played(tmp_path, matchmaking, observations):
     entrants = {**TRIO, "more luck": "uniform"}
     play(tmp_path / "a", entrants=entrants, matchmaking=matchmaking)
-    assert len(kept(tmp_path / "a")[3]) == observations
-
-
-def test_random_tables_are_played_and_stay_when_somebody_enters(tmp_path):
-    entrants = {f"luck {n}": "uniform" for n in range(8)}
-    drawn = {"format": "random", "lineups": 3, "deals": 2}
-    play(tmp_path / "a", entrants=entrants, matchmaking=drawn)
-    before = kept(tmp_path / "a")[3]
-    new = {**entrants, "new": "rule_of_thumb"}
-    spy = play(tmp_path / "a", entrants=new, matchmaking=drawn)
-    assert 0 < spy.deals <= 6
-    after = kept(tmp_path / "a")[3]
-    assert np.array_equal(after.members[: len(before)], before.members)
-    assert (after.members[len(before) :] == 8).any(axis=1).all()
-
-
-def tables(path):
-    """Everything that was played at any table: the deal, who sat in each seat, what each earned."""
-    with Store(path, readonly=True) as store:
-        return [
-            (deal, tuple(np.array(result.block.members)[seated].tolist()), tuple(earned.tolist()))
-            for result in store.results()
-            for deal, turns in enumerate(result.earned, start=result.block.first_deal)
-            for seated, earned in zip(result.seatings, turns, strict=True)
-        ]
+    assert kept(tmp_path / "a")[3].observations == observations
 
 
 @pytest.mark.parametrize("orders", [1, 2, "all"])
-def test_no_table_is_played_twice(tmp_path, orders):
-    entrants = {f"luck {n}": "uniform" for n in range(5)}
-    table = {"num_players": [2, 3] if orders != 2 else [3], "orders": orders}
-    drawn = {"format": "random", "lineups": 20, "deals": 2}
-    play(tmp_path / "a", table=table, entrants=entrants, matchmaking=drawn)
-    gauntlet = {"format": "gauntlet", "hero": "luck 3", "deals": 3}
-    play(tmp_path / "a", table=table, entrants=entrants, matchmaking=gauntlet)
-    found = tables(tmp_path / "a")
-    assert len(found) == len({(deal, who) for deal, who, _ in found}) > 100
-    assert play(tmp_path / "a", table=table, entrants=entrants, matchmaking=drawn).deals == 0
+def test_orders_are_played_at_every_deal(tmp_path, orders):
+    play(tmp_path / "a", table={"num_players": [4], "orders": orders}, entrants=FIVE)
+    found = rows(tmp_path / "a")
+    count = 6 if orders == "all" else orders
+    assert len(found) == 6 * 5 * count
+    turned = {
+        (deal, members[turn:] + members[:turn])
+        for _, deal, members in found for turn in range(4)
+    }  # fmt: skip
+    assert len(turned) == 4 * len(found)  # no order is another one turned
 
 
 def test_a_swiss_tournament_whose_first_tables_all_failed_goes_on(tmp_path):
@@ -181,7 +261,7 @@ def test_a_swiss_tournament_whose_first_tables_all_failed_goes_on(tmp_path):
     for seed in range(4):  # it sits at the only table of the first round, or rests
         play(tmp_path / f"{seed}", entrants=entrants, matchmaking=rounds, seed=seed)
         found = kept(tmp_path / f"{seed}")[3]
-        assert not (found.members == 3).any() and len(found) >= 3 * 4
+        assert not found.count[:, 3].any() and found.observations >= 3 * 4
 
 
 def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
@@ -191,13 +271,12 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
     play(tmp_path / "a", table=table, entrants=entrants, matchmaking=rounds)
     spy = play(tmp_path / "a", table=table, entrants=entrants, matchmaking={**rounds, "rounds": 4})
     assert spy.deals == 2 * 6 * 30
-    found = kept(tmp_path / "a")[2]
-    assert sorted(set(found.deal // 30)) == [0, 1, 2, 3]
+    assert {deal // 30 for _, deal, _ in rows(tmp_path / "a")} == {0, 1, 2, 3}
     with Store(tmp_path / "a", readonly=True) as store:
         drawn = store.meta()["swiss"]["2"]
     assert len({frozenset(pair) for each in drawn for pair in each}) == 24  # nobody meets twice
     play(tmp_path / "b", table=table, entrants=entrants, matchmaking={**rounds, "rounds": 4})
-    assert same(found_all := kept(tmp_path / "a"), kept(tmp_path / "b")), found_all
+    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
 @pytest.mark.parametrize(
@@ -208,6 +287,8 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
         ({"table": {"num_players": [3], "game": "knack"}}, "game is 'byteskille', not 'knack'"),
         ({"table": {"num_players": [3], "episode": "match"}}, "episode is 'deal', not 'match'"),
         ({"table": {"num_players": [3], "rules": {"stake": 4}}}, "stake is 2, not 4"),
+        ({"matchmaking": {"format": "swiss"}}, "format is 'round_robin', not 'swiss'"),
+        ({"matchmaking": {"fill": "copies"}}, "fill is 'distinct', not 'copies'"),
     ],
 )
 def test_another_tournament_does_not_go_on_in_the_folder(tmp_path, changes, words):
@@ -323,9 +404,8 @@ def test_a_cell_that_comes_to_something_else_is_told(tmp_path):
 def test_what_somebody_played_before_he_was_out_is_played_again_like_the_rest(tmp_path):
     play(tmp_path / "a")
     with Store(tmp_path / "a") as store:
-        block = next(store.results()).block
-        unit = WorkUnit("byteskille", 3, {}, 1, 1, (block,), ())
-        store.keep(Outcome(unit, failure=Failure(2, "he left", 0, 9)))
+        unit = WorkUnit("byteskille", 3, {}, 1, (), ())
+        store.keep(Outcome(unit, failure=Failure(2, "it left", 1, 9)))
     with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
         for row, column in (("rule", "luck"), ("rule", "bold")):
             (cell,) = replay_cells(store, settings(), row, column, executor, Spy())
@@ -339,7 +419,9 @@ def test_records_tell_what_is_kept(tmp_path, capsys):
     file = tmp_path / "records.jsonl"
     words = ["export", str(tmp_path / "a"), "--records", str(file), "--deals", "4"]
     assert main(words) == 0
-    assert "36 rows" in capsys.readouterr().out  # 3 pairs, 4 deals, 2 seatings; 4 deals, 3 seatings
+    assert (
+        "36 rows" in capsys.readouterr().out
+    )  # 3 pairs, 4 deals, 2 rotations; 4 deals, 3 rotations
     assert main(["replay", str(file), "--check"]) == 0
     capsys.readouterr()
     found = [record for record in read_records(file) if record["num_players"] == 3]
@@ -401,17 +483,17 @@ def test_a_player_who_plays_otherwise_is_not_written_down(tmp_path):
     play(tmp_path / "a")
     with (
         Store(tmp_path / "a", readonly=True) as store,
-        pytest.raises(KilleError, match="stored are"),
+        pytest.raises(ConfigError, match="seed is 1, not 7"),
     ):
         export_records(store, settings(seed=7), tmp_path / "records.jsonl", 4)
+    with sqlite3.connect(tmp_path / "a" / "results.sqlite") as file:
+        file.execute("UPDATE entrants SET player = 'rule_of_thumb' WHERE name = 'luck'")
+    with (
+        Store(tmp_path / "a", readonly=True) as store,
+        pytest.raises(KilleError, match="earn something else than is stored"),
+    ):
+        export_records(store, settings(), tmp_path / "records.jsonl", 4)
     assert not (tmp_path / "records.jsonl").exists()
-
-
-def test_gaps_are_what_no_interval_covers():
-    assert gaps(0, 10, []) == [(0, 10)]
-    assert gaps(0, 10, [(0, 10)]) == []
-    assert gaps(2, 10, [(0, 3), (5, 6), (9, 20)]) == [(3, 5), (6, 9)]
-    assert gaps(5, 8, [(0, 2), (20, 30)]) == [(5, 8)]
 
 
 def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
@@ -422,10 +504,10 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert command(tmp_path, "--json", **deals) == 0
     content = json.loads(capsys.readouterr().out)
     rows = content["standings"]["3"]
-    assert rows[0]["name"] == "rule" and rows[0]["place"] == 1 and rows[0]["deals"] == 40
+    assert rows[0]["name"] == "rule" and rows[0]["place"] == 1 and rows[0]["observations"] == 40
     again = ["tournament", str(tmp_path / "t"), "--set", "matchmaking.deals=50"]
     assert main([*again, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["deals"] == 50
+    assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["observations"] == 50
     assert main(["tournament", str(tmp_path / "t"), "--seed", "5"]) == 1
     assert "keeps its name and its seed" in capsys.readouterr().err
 
@@ -480,4 +562,4 @@ def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):
     entrants = {"rule": "rule_of_thumb", "chatters": "training.bad_players:Chatters"}
     words = {"table": {"num_players": [2]}, "matchmaking": {"deals": 5}}
     assert command(tmp_path, "--json", entrants=entrants, **words) == 0
-    assert json.loads(capsys.readouterr().out)["standings"]["2"][0]["deals"] == 5
+    assert json.loads(capsys.readouterr().out)["standings"]["2"][0]["observations"] == 5

@@ -164,18 +164,20 @@ class Tournament:
     def blocks(self) -> dict[int, list[Block]]:
         """Returns what the settings ask for, by table size: all of it, played or not.
 
-        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`.
+        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`. Panels
+        that nobody is left to play are not there.
         """
         matchmaking, absent = self.settings.matchmaking, self._absent()
-        swiss = matchmaking.format == "swiss"
-        return {
-            seats: [
-                without(Block(panel, stage * matchmaking.deals * swiss, matchmaking.deals), absent)
+        step = matchmaking.deals if matchmaking.format == "swiss" else 0
+        wanted = {}
+        for seats in self.settings.table.num_players:
+            whole = [
+                without(Block(panel, stage * step, matchmaking.deals), absent)
                 for stage, draw in enumerate(self._draws(seats))
                 for panel in self.store.panels(stage, draw)
             ]
-            for seats in self.settings.table.num_players
-        }
+            wanted[seats] = [block for block in whole if block.can_play()]
+        return wanted
 
     def missing(self) -> dict[int, list[Block]]:
         """Returns what has not been played yet, by table size; see `missing`."""
@@ -375,7 +377,9 @@ def work_units(
     for seats, each in blocks.items():
         for part in cut(each, settings.batch_tables):
             gone, entrants = absent(), store.entrants()
-            left = tuple(without(block, gone) for block in part)
+            left = tuple(filter(Block.can_play, (without(block, gone) for block in part)))
+            if not left:
+                continue
             numbers = sorted({number for block in left for number in _everybody(block)})
             taking_part = tuple(entrants[number].plain for number in numbers)
             yield WorkUnit(table.game, seats, rules, settings.seed, left, taking_part, trust)

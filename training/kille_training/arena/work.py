@@ -94,6 +94,18 @@ class Block:
         """Lineups of all its deals together, with those that are left out."""
         return self.deals * self.panel.lineups
 
+    def can_play(self) -> bool:
+        """Returns whether those that take part fill the slots of any of its lineups."""
+        if not self.without:
+            return True
+        draw, gone = self.panel.draw, set(self.without)
+        sizes = [len(group) for group in draw.groups]
+        there = [len(set(group) - gone) for group in draw.groups]
+        filled = np.zeros((len(draw.rows), sum(sizes)), dtype=np.int64)
+        filled[np.arange(len(draw.rows))[:, None], draw.rows] = 1
+        needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
+        return bool((needed <= there).all(axis=1).any())
+
     def members(self, seed: int, keys: Mapping[int, int]) -> np.ndarray:
         """Returns who sits at its tables.
 
