@@ -14,7 +14,8 @@ from kille_env.registry import spec
 from kille_training.arena.executors.processes import HereExecutor, WorkerError
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Entrant, WorkUnit
-from reference.orders import same
+from reference.panels import panel_of
+from reference.tallies import same
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -32,14 +33,14 @@ ENTRANTS = (
     Entrant(3, "crashes", "bad_players:Crashes"),
 )
 MEMBERS = [(0, 1), (1, 0), (1, 1), (0, 2), (0, 3)]
+PANELS = [panel_of(1 + number, *members) for number, members in enumerate(MEMBERS)]
 UNITS = [
-    WorkUnit("byteskille", 2, RULES, 5, 1, (Block(lineup, MEMBERS[lineup], first, 5),), ENTRANTS)
+    WorkUnit("byteskille", 2, RULES, 5, (Block(panel, first, 5),), ENTRANTS)
     for first in range(0, 20, 5)
-    for lineup in range(3)
+    for panel in PANELS[:3]
 ]
 FAILING = [
-    WorkUnit("byteskille", 2, RULES, 5, 1, (Block(lineup, MEMBERS[lineup], 0, 5),), ENTRANTS)
-    for lineup in (3, 4)
+    WorkUnit("byteskille", 2, RULES, 5, (Block(panel, 0, 5),), ENTRANTS) for panel in PANELS[3:]
 ]
 
 
@@ -70,7 +71,8 @@ def node():
 def store_of(folder):
     store = Store(folder, create=True)
     store.enter([KeptEntrant(e.number, e.name, e.player, fingerprint=e.name) for e in ENTRANTS])
-    store.add_lineups(2, MEMBERS)
+    for stage, panel in enumerate(PANELS):
+        assert store.panels(stage, panel.draw) == [panel]
     return store
 
 
@@ -92,7 +94,7 @@ def test_a_node_dies_under_way_and_nothing_is_lost(tmp_path, monkeypatch):
                     made.remove_node(second, allow_graceful=False)
                     killed = True
         assert killed
-        found, out = store.observations(), {e.name: e.out for e in store.entrants() if e.out}
+        found, out = store.tallies(), {e.name: e.out for e in store.entrants() if e.out}
     assert out.keys() == {"hangs", "crashes"}
     assert "took longer than 3 s" in out["hangs"]
     assert "SIGSEGV" in out["crashes"]
@@ -101,9 +103,9 @@ def test_a_node_dies_under_way_and_nothing_is_lost(tmp_path, monkeypatch):
     with store_of(tmp_path / "here") as store, HereExecutor() as executor:
         for outcome in executor.run(UNITS):
             store.keep(outcome)
-        expected = store.observations()
+        expected = store.tallies()
     assert same(found, expected)
-    assert np.abs(expected[2].scores).max() > 0
+    assert np.abs(expected[2].total).max() > 0
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])

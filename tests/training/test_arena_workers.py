@@ -14,6 +14,7 @@ from kille_env.registry import spec
 from kille_training.arena.executors import processes as workers
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor, WorkerError
 from kille_training.arena.work import Block, Entrant, WorkUnit
+from reference.panels import panel_of
 
 HERE = Path(__file__).parent
 RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
@@ -47,16 +48,16 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(HERE)
 
 
-def unit(who, number=1, first=0, deals=10, lineup=None):
+def unit(who, number=1, first=0, deals=10, panel=None):
     """It sits at ten tables with a good one, which answers first."""
     entrants = (GOOD, Entrant(number, who, f"bad_players:{who}"))
-    block = Block(number if lineup is None else lineup, (0, number), first, deals)
-    return WorkUnit("byteskille", 2, RULES, 5, 1, (block,), entrants)
+    block = Block(panel_of(number if panel is None else panel, 0, number), first, deals)
+    return WorkUnit("byteskille", 2, RULES, 5, (block,), entrants)
 
 
 def good(first, deals=10):
-    block = Block(0, (0, 0), first, deals)
-    return WorkUnit("byteskille", 2, RULES, 5, 1, (block,), (GOOD,))
+    block = Block(panel_of(0, 0, 0), first, deals)
+    return WorkUnit("byteskille", 2, RULES, 5, (block,), (GOOD,))
 
 
 def same(one, other):
@@ -76,7 +77,7 @@ def test_every_entrant_that_fails_is_named_and_no_other_is_stopped(monkeypatch):
     for number, (who, reason) in enumerate(BAD.items(), 1):
         outcome = failures.pop(number)
         assert reason in outcome.failure.reason, who
-        assert outcome.failure.lineup == number, who
+        assert outcome.failure.panel == number, who
         assert 0 <= outcome.failure.deal < 10, who
         assert outcome.results == (), who
     assert not failures
@@ -145,7 +146,7 @@ def test_a_unit_is_tried_again_when_no_player_is_to_blame(monkeypatch):
 
 @pytest.mark.compiled
 def test_a_unit_that_cannot_be_played_is_no_players_fault():
-    wrong = WorkUnit("byteskille", 999, RULES, 5, 1, good(0).blocks, (GOOD,))
+    wrong = WorkUnit("byteskille", 999, RULES, 5, good(0).blocks, (GOOD,))
     with LocalExecutor(1) as executor, pytest.raises(WorkerError, match="999"):
         list(executor.run([wrong]))
 
