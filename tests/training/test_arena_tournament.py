@@ -47,8 +47,9 @@ class Spy:
     def __init__(self, units=None):
         self.left, self.deals, self.total, self.done = units, 0, 0, 0
 
-    def begin(self, deals, done):
-        self.total, self.done = deals, done
+    def begin(self, left, done):
+        self.done = sum(done.values())
+        self.total = self.done + sum(left.values())
 
     def played(self, outcome):
         self.deals += outcome.unit.deals

@@ -8,10 +8,11 @@ others, and a folder recognizes them by their fingerprints.
 
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from weakref import finalize
 
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
@@ -93,20 +94,23 @@ def play_tournament(
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
         out: Folder of the tournament, which a later call with the same players resumes or extends;
-            None keeps nothing on disk. Objects are recognized by what they are, their code and
-            their state, or by an attribute `fingerprint`, a text or a method that returns one.
+            None is a temporary one, which lasts as long as what is returned. Objects are recognized
+            by what they are, their code and their state, or by an attribute `fingerprint`, a text
+            or a method that returns one.
         readmit: Names of entrants that are out and may play again.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
-        The standings, crosstables and observations.
+        The standings, crosstables and the page, as data frames and HTML. A notebook shows the
+        standings.
 
     Raises:
         ConfigError: It cannot be played; the message says why.
     """
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
     entrants, objects = _entrants(named, out is not None)
-    with _folder(out) as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(_folder(out))
         settings = TournamentSettings(
             name=folder.path.resolve().name,
             seed=seed,
@@ -124,9 +128,10 @@ def play_tournament(
             batch_tables=batch_tables,
             workers=workers,
         )
-        return play_in_folder(
-            folder, settings, readmit=readmit, trust=trust, objects=objects, keep=out is not None
-        )
+        result = play_in_folder(folder, settings, readmit=readmit, trust=trust, objects=objects)
+        if out is None:
+            finalize(result, stack.pop_all().close)
+        return result
 
 
 def compare(
@@ -209,7 +214,6 @@ def play_in_folder(
     readmit: Sequence[str] = (),
     trust: bool = False,
     objects: Mapping[str, PlayerLike] | None = None,
-    keep: bool = True,
 ) -> TournamentResult:
     """Plays what is missing of a tournament.
 
@@ -221,7 +225,6 @@ def play_in_folder(
         readmit: Names of entrants that are out and may play again.
         trust: Whether model files that can run code may be loaded.
         objects: Players that are Python objects, by what the settings call the player.
-        keep: Whether the folder stays.
 
     Raises:
         KilleError: It cannot be played; the message says why.
@@ -232,9 +235,7 @@ def play_in_folder(
             played.store.forget_failures(readmit)
             with shown(played.store, settings.table.episode) as progress:
                 played.play(executor, progress)
-            return TournamentResult.of(
-                played.store, settings.table.episode, folder.path if keep else None
-            )
+            return TournamentResult.of(played.store, settings.table.episode, folder.path)
         finally:
             played.close()
 
@@ -246,7 +247,7 @@ def _folder(out: str | Path | None) -> Generator[Folder]:
         yield Folder(Path(out))
         return
     with TemporaryDirectory(prefix="kille-") as path:
-        yield Folder(Path(path))
+        yield Folder(Path(path) / "tournament")
 
 
 def _entrants(

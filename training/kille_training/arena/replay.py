@@ -84,7 +84,7 @@ def replay_cells(
             blocks.setdefault(block.panel.seats, []).append(block)
     if not blocks:
         raise ConfigError(f"{row!r} and {column!r} have not sat at one table; there is no cell")
-    progress.begin(sum(block.lineups for each in blocks.values() for block in each), 0)
+    progress.begin({seats: sum(each.lineups for each in blocks[seats]) for seats in blocks}, {})
     again = {seats: _Again(store, pair[0], pair[1], seats) for seats in sorted(blocks)}
     for outcome in executor.run(work_units(settings, store, blocks, trust=trust)):
         if outcome.failure is not None:

@@ -1,19 +1,25 @@
-"""What a tournament has come to: standings, crosstables, tallies."""
+"""What a tournament has come to: standings, crosstables, a page, from tallies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kille_env.core.text import listed
+from kille_env.errors import ConfigError
+from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import group
 from kille_training.statistics.intervals import differences, units
 from kille_training.statistics.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -88,16 +94,16 @@ class TournamentResult:
         entrants: All entrants, by number.
         tallies: What was played, by table size: the input of `kille_training.statistics`.
         measure: What the means are, as "units per deal".
-        folder: The folder of the tournament; None if nothing was kept.
+        folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
     """
 
     entrants: tuple[KeptEntrant, ...]
     tallies: Mapping[int, Tally]
     measure: str
-    folder: Path | None
+    folder: Path
 
     @classmethod
-    def of(cls, store: Store, episode: str, folder: Path | None) -> "TournamentResult":
+    def of(cls, store: Store, episode: str, folder: Path) -> "TournamentResult":
         """Reads what has been played.
 
         Args:
@@ -114,14 +120,76 @@ class TournamentResult:
         return [entrant.name for entrant in self.entrants]
 
     @cached_property
-    def standings(self) -> dict[int, list[Standing]]:
-        """The standings by table size, best first."""
-        return {seats: standings(tally, self.entrants) for seats, tally in self.tallies.items()}
+    def ranked(self) -> dict[int, list[Standing]]:
+        """The lines of the standings by table size, best first."""
+        return {
+            seats: standings(tally, self.entrants) for seats, tally in sorted(self.tallies.items())
+        }
 
     @cached_property
-    def crosstable(self) -> dict[int, CrossTable]:
-        """What each entrant earns where each other one sits, by table size."""
-        return {seats: crosstable(tally) for seats, tally in self.tallies.items()}
+    def crosstables(self) -> dict[int, CrossTable]:
+        """What each entrant earns where each other one sits, by table size; [E, E] arrays."""
+        return {seats: crosstable(tally) for seats, tally in sorted(self.tallies.items())}
+
+    @property
+    def standings(self) -> "pd.DataFrame":
+        """The standings of all table sizes, best first.
+
+        Columns: `seats`; `place`; `best` and `worst`, the places that the results leave open, all
+        pairs looked at together; `entrant`; `mean` units per deal, less the table's mean, with its
+        95% interval from `low` to `high`; `observations`, deals that it has played, each counted
+        for every lineup with it; `out`, why it is out.
+        """
+        return notebook.standings_frame(self.ranked)
+
+    @property
+    def cells(self) -> "pd.DataFrame":
+        """The crosstables of all table sizes, a line for each two entrants that have met.
+
+        Columns: `seats`, `row`, `column`; `mean` units per deal of the row's entrant where the
+        column's also sits; `margin`, units per deal that it earned more than that one; `above`,
+        share of observations in which it did; each with its 95% interval (`low`, `margin_low`,
+        ...); `beats`, whether the margin is above 0, all pairs looked at together; `observations`.
+        """
+        return notebook.cells_frame(self.crosstables, self.names)
+
+    def crosstable(self, num_players: int | None = None) -> "pd.DataFrame":
+        """Returns what each entrant (row) earns where each other one (column) also sits.
+
+        Args:
+            num_players: The table size; None is the only one.
+
+        Returns:
+            Mean units per deal, both sides in the order of the standings; NaN where two never met.
+            `cells` has the intervals.
+
+        Raises:
+            ConfigError: Nothing has been played at such tables, or there are several sizes.
+        """
+        sizes = list(self.ranked)
+        if num_players is None and len(sizes) == 1:
+            (num_players,) = sizes
+        if num_players not in sizes:
+            raise ConfigError(
+                f"num_players is {num_players}, expected a table size that has been played: "
+                f"{listed([str(seats) for seats in sizes], 'or') or 'there is none'}"
+            )
+        order = [row.name for row in self.ranked[num_players] if row.mean is not None]
+        return notebook.crosstable_frame(self.crosstables[num_players], self.names, order)
+
+    def report(self, out: str | Path | None = None, *, exact: bool = False) -> notebook.Page:
+        """Writes the page of the tournament, and returns it for a notebook to show.
+
+        Args:
+            out: The page's file; None is report.html in the tournament's folder.
+            exact: Whether to compute expected earnings too, where the tree of a deal fits.
+
+        Raises:
+            KilleError: Nothing has been played, or the page cannot be written.
+        """
+        from kille_training import report  # pages are made from results, so they import these
+
+        return notebook.Page(report(self.folder, out, exact=exact))
 
     @property
     def out(self) -> dict[str, str]:
@@ -133,7 +201,7 @@ class TournamentResult:
         return {
             "measure": self.measure,
             "standings": {
-                str(seats): [asdict(row) for row in rows] for seats, rows in self.standings.items()
+                str(seats): [asdict(row) for row in rows] for seats, rows in self.ranked.items()
             },
             "out": self.out,
         }
@@ -142,7 +210,7 @@ class TournamentResult:
         """Returns the standings as text."""
         width = max(len(name) for name in self.names)
         lines = []
-        for seats, rows in self.standings.items():
+        for seats, rows in self.ranked.items():
             lines.append(f"{seats} seats: place, {self.measure}, observations")
             for row in rows:
                 places, name, mean, observations = row.cells()
@@ -150,3 +218,7 @@ class TournamentResult:
         if not lines:
             lines = ["Nothing has been played to the end."]
         return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])
+
+    def _repr_html_(self) -> str:
+        """Returns the standings as a notebook shows them."""
+        return notebook.standings_html(self.ranked, self.measure, self.out)

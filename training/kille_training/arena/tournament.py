@@ -45,10 +45,11 @@ class Executor(Protocol):
 class Progress(Protocol):
     """Is told how a tournament is doing."""
 
-    def begin(self, deals: int, done: int) -> None:
-        """Learns how many deals are to be played and how many are done; called when that changes.
+    def begin(self, left: Mapping[int, int], done: Mapping[int, int]) -> None:
+        """Learns how many deals are still to be played and how many are done, by table size.
 
-        A deal counts once for each lineup that plays it, in all its rotations.
+        Called whenever that changes. A deal counts once for each lineup that plays it, in all its
+        rotations.
         """
 
     def played(self, outcome: Outcome) -> None:
@@ -231,7 +232,8 @@ class Tournament:
                 return
             if progress is not None:
                 total, left = _deals(self.blocks()), _deals(missing)
-                progress.begin(total, total - left)
+                done = {seats: total[seats] - left[seats] for seats in total}
+                progress.begin({seats: left[seats] + self._to_come(seats) for seats in left}, done)
             units = work_units(
                 self.settings, self.store, missing, trust=self.trust, absent=self._absent
             )
@@ -282,6 +284,14 @@ class Tournament:
     def _rounds(self, seats: int) -> list[list[Lineup]]:
         rounds = self.store.meta()["swiss"].get(str(seats), [])
         return [[tuple(lineup) for lineup in lineups] for lineups in rounds]
+
+    def _to_come(self, seats: int) -> int:
+        """Returns the deals of Swiss rounds that have not been drawn, if nobody comes or goes."""
+        matchmaking = self.settings.matchmaking
+        if matchmaking.format != "swiss":
+            return 0
+        rounds = max(0, matchmaking.rounds - len(self._rounds(seats)))
+        return rounds * matchmaking.deals * (len(self._present()) // seats)
 
     def _shuffled(self, seats: int, present: list[int]) -> list[int]:
         rng = np.random.default_rng([self.settings.seed, seats])
@@ -419,8 +429,9 @@ def _numbers(entrants: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(entrants))
 
 
-def _deals(blocks: Mapping[int, Iterable[Block]]) -> int:
-    return sum(block.lineups for each in blocks.values() for block in each)
+def _deals(blocks: Mapping[int, Sequence[Block]]) -> dict[int, int]:
+    """Returns the deals of blocks by table size, each counted for every lineup."""
+    return {seats: sum(block.lineups for block in each) for seats, each in blocks.items()}
 
 
 def executor_of(

@@ -29,8 +29,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
 def renderables(result: TournamentResult) -> list[Any]:
     """Returns the standings of all table sizes for the terminal."""
     shown: list[Any] = [
-        renderable(rows, f"{seats} seats", result.measure)
-        for seats, rows in result.standings.items()
+        renderable(rows, f"{seats} seats", result.measure) for seats, rows in result.ranked.items()
     ]
     if not shown:
         shown.append("Nothing has been played to the end.")
