@@ -1,11 +1,17 @@
-"""Shows on standard error how far a job is: a bar on a terminal, a line now and then elsewhere."""
+"""Shows on standard error how far a job is: a bar on a terminal, a line now and then elsewhere.
+
+Steps of a short job are shown on a terminal only.
+"""
 
 import time
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.status import Status
 
+from kille_env.core.text import printable
 from kille_training.evaluation.duplicate import Row
 
 LINE_SECONDS = 10.0
@@ -81,3 +87,31 @@ class ProgressDisplay:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+class StepDisplay:
+    """Shows on a terminal which step of a job is being done; open it as a context.
+
+    It can be passed wherever a function is asked for that is told what is done next.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        """Writes to standard error, or to another console."""
+        self.console = console or Console(stderr=True)
+        self._status: Status | None = None
+
+    def __enter__(self) -> "StepDisplay":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, step: str) -> None:
+        """Shows a step until the next one."""
+        if not self.console.is_terminal:
+            return
+        if self._status is None:
+            self._status = self.console.status("")
+            self._status.start()
+        self._status.update(f"{escape(printable(step))} ...")

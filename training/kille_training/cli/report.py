@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kille_training.cli import console
-from kille_training.cli.progress import ProgressDisplay
+from kille_training.cli.progress import ProgressDisplay, StepDisplay
 
 
 @click.command(epilog="Example: kille report runs/demo")
@@ -30,6 +30,6 @@ def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool)
     """
     from kille_training.reports.report import report as write
 
-    with console.resumable(), ProgressDisplay() as progress:
-        page = write(run, out, exact=exact, trust=trust, progress=progress)
+    with console.resumable(), ProgressDisplay() as progress, StepDisplay() as told:
+        page = write(run, out, exact=exact, trust=trust, progress=progress, told=told)
     console.report({"report": str(page)}, [f"The report is in {page}"], as_json)

@@ -1,5 +1,6 @@
 """The report of a training run, a tournament or a ladder, from Python."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
@@ -8,7 +9,7 @@ from kille_training.arena.ladder_settings import LadderFolder
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run
 from kille_training.learning.runs import Run
-from kille_training.progress import Progress, part_of
+from kille_training.progress import Progress, ignore, part_of
 
 
 def report(
@@ -18,6 +19,7 @@ def report(
     exact: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
+    told: Callable[[str], None] = ignore,
 ) -> Path:
     """Writes the report of a run, a tournament or a ladder: one HTML page, without other files.
 
@@ -33,7 +35,8 @@ def report(
         exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
             a deal fits into memory.
         trust: Whether model files that can run code may be loaded for that.
-        progress: Called with how far it is.
+        progress: Called with how far it is, for a run.
+        told: Called with what is done next, for a tournament.
 
     Returns:
         Where the page is.
@@ -51,10 +54,7 @@ def report(
     if Folder(path).results.is_file():
         from kille_training.reports.tournament import write_tournament_page
 
-        done = part_of(progress, "reporting", 1)
-        written = write_tournament_page(Folder(path), page, exact=exact, trust=trust)
-        done(1)
-        return written
+        return write_tournament_page(Folder(path), page, exact=exact, trust=trust, told=told)
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille
