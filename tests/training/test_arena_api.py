@@ -1,12 +1,49 @@
+import gc
+import os
 import re
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kille_training as kt
-from kille_env.errors import ConfigError, PolicyError
+from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_training.arena.store import StoreError
+
+SCRIPT = """
+import sys
+
+import numpy as np
+
+import kille_training as kt
+
+WEIGHTS = np.array([0.7, 0.3])
+
+
+def weighted(observation, mask):
+    shares = mask * np.resize(WEIGHTS, mask.shape[1])
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+class Half:
+    def __init__(self, num_players, rules):
+        self.num_players = num_players
+
+    def probabilities(self, observation, mask):
+        return (weighted(observation, mask) + mask / mask.sum(axis=1, keepdims=True)) / 2
+
+
+players = {"weighted": weighted, "half": Half, "made": Half(2, None), "rule": "rule_of_thumb"}
+for words in sys.argv[1:]:
+    workers, out, deals = words.split(",")
+    found = kt.play_tournament(
+        players, num_players=2, deals=int(deals), workers=int(workers), out=out, batch_tables=64
+    )
+    print(workers, "worked", found, sep="\\n")
+"""
 
 
 def even(observation, mask):
@@ -28,16 +65,33 @@ def test_functions_and_objects_play_like_the_players_that_they_are():
     found = kt.play_tournament(
         {"even": even, "chance": "uniform", "last": Last()}, num_players=[2, 3], deals=50
     )
-    assert found.folder is None and found.names == ["chance", "even", "last"]
-    assert set(found.standings) == set(found.crosstable) == set(found.observations) == {2, 3}
-    rows = {row.name: row for row in found.standings[2]}
-    assert rows["even"].mean == pytest.approx(rows["chance"].mean, abs=1e-12)
+    assert found.names == ["chance", "even", "last"]
+    assert set(found.ranked) == set(found.crosstables) == set(found.tallies) == {2, 3}
+    rows = {row.name: row for row in found.ranked[2]}
     last = rows["last"]
-    assert last.mean is not None and last.mean < 0 and last.deals == 50
-    assert np.isfinite(found.crosstable[2].mean[0, 2])
+    assert last.mean is not None and last.mean < 0 and last.observations == 100
+    assert found.crosstables[2].mean[0, 1] == pytest.approx(0.0, abs=1e-12)  # even is uniform
+    assert rows["even"].mean == pytest.approx(rows["chance"].mean, abs=1e-12)
     text = str(found)
-    assert "2 seats, units per deal" in text and "deals" in text and "last" in text
+    assert "2 seats" in text and "units per deal" in text and "last" in text
     assert {len(line) for line in text.splitlines()[1:4]} == {len(text.splitlines()[1])}
+
+
+def test_a_class_is_made_for_every_table(tmp_path):
+    made = []
+
+    class Counts(Last):
+        def __init__(self, num_players, rules):
+            made.append((num_players, rules["episode"]))
+
+    class Plain(Last):
+        pass
+
+    found = kt.play_tournament(
+        {"counts": Counts, "plain": Plain, "last": Last()}, num_players=[2, 3], deals=5
+    )
+    assert set(made) == {(2, "deal"), (3, "deal")}
+    assert np.abs(found.crosstable(2).fillna(0.0).to_numpy()).max() == 0.0  # all play alike
 
 
 def test_a_way_to_play_can_be_given():
@@ -47,28 +101,115 @@ def test_a_way_to_play_can_be_given():
     assert [each.play for each in found.entrants] == ["sampled", "greedy"]
 
 
+def test_results_are_data_frames():
+    found = kt.play_tournament(
+        {"even": even, "rule": "rule_of_thumb", "last": Last()}, num_players=[2, 3], deals=20
+    )
+    standings = found.standings
+    assert standings["seats"].tolist() == [2, 2, 2, 3, 3, 3]
+    assert standings["place"].tolist() == [1, 2, 3, 1, 2, 3]
+    assert (standings["best"] <= standings["place"]).all()
+    assert (standings["place"] <= standings["worst"]).all()
+    lines = standings[standings["seats"] == 3].itertuples()
+    for row, line in zip(found.ranked[3], lines, strict=True):
+        assert (row.name, row.mean, row.observations) == (
+            line.entrant, line.mean, line.observations
+        )  # fmt: skip
+        assert line.high - line.mean == pytest.approx(row.half)
+    cells = found.cells
+    assert len(cells) == 2 * 3 * 2
+    cell = cells.set_index(["seats", "row", "column"]).loc[(2, "rule", "last")]
+    number = found.names.index
+    table = found.crosstables[2]
+    assert cell["mean"] == table.mean[number("rule"), number("last")]
+    assert cell["above_high"] == table.above.high[number("rule"), number("last")]
+    crosstable = found.crosstable(2)
+    assert crosstable.loc["rule", "last"] == cell["mean"] == -crosstable.loc["last", "rule"]
+    order = standings[standings["seats"] == 2]["entrant"].tolist()
+    assert crosstable.index.tolist() == crosstable.columns.tolist() == order
+    with pytest.raises(ConfigError, match=r"num_players is None, expected .* 2 or 3"):
+        found.crosstable()
+
+
+def test_a_notebook_shows_standings_and_the_page(tmp_path):
+    found = kt.play_tournament(
+        {"<even>": even, "rule": "rule_of_thumb"}, num_players=2, deals=20, out=tmp_path / "t"
+    )
+    shown = found._repr_html_()
+    assert "&lt;even&gt;" in shown and "<even>" not in shown
+    assert shown.count("<svg") == 2 and "2 seats" in shown
+    page = found.report(tmp_path / "page.html")
+    assert page.path == tmp_path / "page.html" and page.html == page.path.read_text()
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe srcdoc=") and "<html" not in frame and "&lt;html" in frame
+
+
+def test_without_a_folder_results_last_as_long_as_what_is_returned():
+    found = kt.play_tournament(["rule_of_thumb", "uniform"], num_players=2, deals=5)
+    folder = found.folder
+    assert found.report().path.parent == folder
+    del found
+    gc.collect()
+    assert not folder.parent.exists()
+
+
 def test_a_folder_keeps_a_tournament_and_extends_it(tmp_path):
     words = {"num_players": 2, "out": tmp_path / "t"}
     first = kt.play_tournament(["rule_of_thumb", "uniform"], deals=10, **words)
-    assert first.folder == tmp_path / "t" and len(first.observations[2]) == 10
+    assert first.folder == tmp_path / "t" and first.tallies[2].observations == 10
     more = kt.play_tournament(["rule_of_thumb", "uniform"], deals=15, **words)
-    assert len(more.observations[2]) == 15
-    assert (more.observations[2].earned[:10] == first.observations[2].earned).all()
+    assert more.tallies[2].observations == 15
+    assert (more.tallies[2].total[:10] == first.tallies[2].total[:10]).all()
 
 
-def test_results_of_another_object_are_not_extended(tmp_path):
-    players = {"mine": even, "rule": "rule_of_thumb"}
-    words = {"num_players": 2, "deals": 5, "out": tmp_path / "t"}
-    kt.play_tournament(players, **words)
+def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_path):
+    def weighted(weight):
+        return lambda observation, mask: even(observation, mask * weight)
+
+    words = {"num_players": 2, "out": tmp_path / "t"}
+    kt.play_tournament({"mine": weighted(1), "last": Last()}, deals=5, **words)
+    more = kt.play_tournament({"mine": weighted(1), "last": Last()}, deals=8, **words)
+    assert more.tallies[2].observations == 8
     with pytest.raises(StoreError, match="'mine' has changed"):
-        kt.play_tournament(players, **words)
+        kt.play_tournament({"mine": weighted(2), "last": Last()}, deals=8, **words)
 
 
-def test_objects_are_not_sent_to_other_processes(tmp_path):
-    players = {"a": even, "b": "uniform"}
-    with pytest.raises(ConfigError, match="cannot be sent to other processes; play in this one"):
-        kt.play_tournament(players, num_players=2, workers=2, out=tmp_path / "t")
-    assert not (tmp_path / "t").exists()
+def test_what_no_other_process_would_recognize_plays_without_a_folder(tmp_path):
+    class Locked(Last):
+        def __init__(self):
+            self.lock = threading.Lock()
+
+    players, words = {"mine": Locked(), "rule": "rule_of_thumb"}, {"num_players": 2, "deals": 5}
+    with pytest.raises(ConfigError, match=r"'mine' in another process.*`fingerprint`"):
+        kt.play_tournament(players, out=tmp_path / "t", **words)
+    assert kt.play_tournament(players, **words).names == ["mine", "rule"]
+    with pytest.raises(KilleError, match="cannot be sent to other processes"):
+        kt.play_tournament(players, workers=1, **words)
+
+
+def test_the_command_says_where_objects_go_on(tmp_path, refused):
+    kt.play_tournament({"mine": even, "b": "uniform"}, num_players=2, deals=5, out=tmp_path / "t")
+    said = refused("tournament", tmp_path / "t", "--set", "matchmaking.deals=9")
+    assert "'mine' is a Python object even" in said and "kille_training.play_tournament(" in said
+
+
+@pytest.mark.compiled
+def test_objects_of_a_script_play_in_other_processes_and_resume(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    paths = os.pathsep.join(entry for entry in sys.path if entry)
+
+    def run(*words):
+        done = subprocess.run(
+            [sys.executable, script, *words], cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("2,a,5")
+    by_others, here = run("2,a,12", "0,b,12").split("0\nworked\n")
+    assert by_others == f"2\nworked\n{here}"
 
 
 def test_what_is_no_player_is_refused():

@@ -54,7 +54,7 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
     )
     assert stored(tmp_path / "b")[0].earned.tobytes() == result.earned.tobytes()
     assert compared.mean == pytest.approx(
-        next(row.mean for row in found.standings[seats] if row.name == one), abs=1e-12
+        next(row.mean for row in found.ranked[seats] if row.name == one), abs=1e-12
     )
 
     if spec(game).zero_sum:  # elsewhere an evaluation subtracts what the other player earns

@@ -143,6 +143,8 @@ def _parts(thing: Any) -> Parts:
 def _is_library(module: str) -> bool:
     """Returns whether a module belongs to Python, to an installed library or to this package."""
     top = module.partition(".")[0]
+    if top == "__main__":  # in a notebook its file is that of the kernel, a library
+        return False
     if top in sys.stdlib_module_names or top in OURS:
         return True
     file = getattr(sys.modules.get(top), "__file__", None)
