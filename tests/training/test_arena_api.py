@@ -239,4 +239,4 @@ def test_the_page_on_tournaments_shows_python_that_runs(capsys):
     for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(snippet, page.name, "exec"), names)
     shown = capsys.readouterr().out
-    assert "2 seats, units per deal" in shown and "Among copies of even" in shown
+    assert "2 seats: place, units per deal" in shown and "Among copies of even" in shown
