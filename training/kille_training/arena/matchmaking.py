@@ -9,6 +9,7 @@ as it was. Over all waves together every lineup of the field is played equally o
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise
 from math import ceil, comb
 
@@ -20,6 +21,8 @@ from kille_training.arena.orders import circular_orders, count_orders, mirrored
 
 MOST_LINEUPS = 100_000
 """Lineups of a draw, each order round the table counted."""
+_AGAIN = 1e15
+"""Makes company worse than any other that still has a seat."""
 
 
 @dataclass(frozen=True)
@@ -229,14 +232,16 @@ def _some_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarr
         whole, rest = divmod(lineups, 1)
         often += [1.0] * whole + [float(rest)] * (rest > 0)
         numbers += [number] * ceil(lineups)
-    return _balanced(slots, numbers), np.array(often)
+    return _balanced(slots, tuple(numbers)), np.array(often)
 
 
-def _balanced(slots: _Slots, numbers: Sequence[int]) -> np.ndarray:
+@lru_cache(maxsize=16)  # settings are checked before they are played
+def _balanced(slots: _Slots, numbers: tuple[int, ...]) -> np.ndarray:
     """Returns choices in which all slots meet about equally often, and sit about equally often.
 
     Seat by seat it takes the slot that has met those at the table least often (by the sum of the
-    squares), and of these the one that has sat least often.
+    squares), and of these the one that has sat least often. A choice that is there already is taken
+    again only if nobody else could sit in its last seat.
 
     Args:
         slots: The slots.
@@ -245,21 +250,32 @@ def _balanced(slots: _Slots, numbers: Sequence[int]) -> np.ndarray:
     Returns:
         [L, P] slots, ascending.
     """
-    count = slots.new.stop
+    count, last = slots.new.stop, slots.seats - 1
     sat, met = np.zeros(count, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
     rows = np.zeros((len(numbers), slots.seats), dtype=np.int64)
+    known = set()
     for row, number in zip(rows, numbers, strict=True):
         company = np.zeros(count)
         for seat in range(slots.seats):
             pool = slots.new if seat < number else slots.old
-            score = company[pool.start : pool.stop]
-            least = pool.start + np.flatnonzero(score == score.min())
-            row[seat] = who = least[np.argmin(sat[least])]
+            who = _least(company, sat, pool)
+            while seat == last and company[who] < _AGAIN and {*row[:last], who} in known:
+                company[who] += _AGAIN
+                who = _least(company, sat, pool)
+            row[seat] = who
             company += met[who] ** 2
             company[who] = np.inf
+        known.add(frozenset(row))
         sat[row] += 1
         met[np.ix_(row, row)] += 1
     return np.sort(rows, axis=1)
+
+
+def _least(company: np.ndarray, sat: np.ndarray, pool: range) -> int:
+    """Returns the slot of a pool with the least company, and of those the one that sat least."""
+    mine = company[pool.start : pool.stop]
+    least = pool.start + np.flatnonzero(mine == mine.min())
+    return int(least[np.argmin(sat[least])])
 
 
 def _in_orders(
