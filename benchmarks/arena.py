@@ -1,8 +1,7 @@
-"""What the statistics of tournaments are worth: `python benchmarks/arena.py coverage sequential`.
+"""What the statistics of tournaments are worth: `python benchmarks/arena.py sequential speed`.
 
 Each goal is a function that prints a table in Markdown:
 
-    coverage    how many 95% intervals hold the truth
     sequential  errors and deals of the sequential test, beside a fixed number and `fishtest`'s
     collusion   what two seats gain that share what they know
     speed       how long one core plays single deals of one card, all rotations, kept on disk
@@ -38,11 +37,9 @@ from kille_training.arena.settings import (
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.evaluation.collusion import exact_collusion
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.statistics import intervals, sequential
+from kille_training.statistics import sequential
 
 SEATS = 3
-Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
-"""Draws scores of deals."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -77,51 +74,6 @@ def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
     player = ByteskilleRuleOfThumb(SEATS, rules, thresholds)
     player.name = f"threshold {steps:+d}" if steps else "threshold"
     return player
-
-
-def coverage(runs: int) -> None:
-    """Prints how often 95% intervals of a mean hold it, of simulated tournaments."""
-    rules = spec("byteskille").resolve({"episode": "deal"})
-    players = [shifted(0, rules), shifted(-2, rules)]
-    earned = rotations("byteskille", (0, 1, 1), players, rules, 20_000, 1)
-    rotated = earned.mean(axis=1)[:, 0]
-    draws: dict[str, Draw] = {
-        "normal": lambda rng, size: rng.normal(size=size),
-        "exponential": lambda rng, size: rng.exponential(size=size) - 1,
-        "win a pot of 5, or lose 1": lambda rng, size: 5.0 * (rng.random(size) < 0.2) - 1,
-        "played, one seating": _resampled(earned[:, 0, 0]),
-        "played, all rotations": _resampled(rotated),
-    }
-    rows = []
-    for number, (name, draw) in enumerate(draws.items()):
-        for deals in (20, 50, 200, 1000):
-            found = []
-            for lineups in (1, 6):
-                rng = np.random.default_rng([number, deals, lineups])
-                sums = _tournaments(rng, draw, deals, runs, lineups)
-                part = intervals.means(sums)
-                found.append(np.mean((part.low <= 0) & (part.high >= 0)))
-            rows.append([name, deals, *(f"{100 * share:.1f} %" for share in found)])
-    table(["score", "deals", "played once", "clusters"], rows)
-
-
-def _resampled(bank: np.ndarray) -> Draw:
-    """Returns what draws from scores that were played, less their mean."""
-    return lambda rng, size: bank[rng.integers(len(bank), size=size)] - bank.mean()
-
-
-def _tournaments(
-    rng: np.random.Generator, draw: Draw, deals: int, runs: int, lineups: int
-) -> intervals.Sums:
-    """Scores with the mean 0 of deals that were each played by 1 to `lineups` lineups."""
-    size = (deals, runs)
-    played = rng.integers(1, lineups + 1, size=(deals, 1))
-    cards, total = draw(rng, size), np.zeros(size)
-    for lineup in range(lineups):
-        own = draw(rng, size) if lineups > 1 else cards
-        total += (lineup < played) * (0.7 * cards + 0.3 * own)
-    count = np.broadcast_to(played, total.shape).astype(float)
-    return intervals.Sums(np.arange(deals), total, count)
 
 
 def tests(runs: int) -> None:
@@ -326,7 +278,6 @@ def speed(deals: int) -> None:
 
 
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {
-    "coverage": (coverage, 4000),
     "sequential": (tests, 2000),
     "collusion": (collusion, 0),
     "speed": (speed, 100_000),

@@ -1,8 +1,4 @@
-"""Beliefs about skill, and the benchmark of ratings."""
-
-import importlib.util
-import sys
-from pathlib import Path
+"""Beliefs about skill."""
 
 import numpy as np
 import pytest
@@ -46,15 +42,3 @@ class TestBeliefs:
     def test_refuse_copies(self):
         with pytest.raises(KilleError, match="different ones"):
             climb(Beliefs.of(2), np.array([[0, 1, 0]]), np.zeros((1, 3)))
-
-
-def test_the_benchmark_prints_every_archive(monkeypatch, capsys):
-    path = Path(__file__).parents[2] / "benchmarks" / "ratings.py"
-    described = importlib.util.spec_from_file_location("ratings_benchmark", path)
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    monkeypatch.setattr(sys, "argv", ["ratings.py", "--tables", "400", "--bootstraps", "2"])
-    module.main()
-    lines = capsys.readouterr().out.splitlines()
-    assert sum("tau" in line for line in lines) == 2
-    assert "30 entrants, 400 tables of 5" in lines[0]

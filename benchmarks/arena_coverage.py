@@ -1,0 +1,534 @@
+"""How many 95% intervals of tournaments hold the truth: `python benchmarks/arena_coverage.py`.
+
+Eleven players of a game play deals at *every* table of three that they can form: all lineups, both
+orders round the table, all positions. That is a population whose every mean is known. Tournaments
+are drawn from it: deals at random, and who meets whom in which order at each deal by the arena's
+own draws. Their intervals are made by the arena's own statistics, and counted if they hold the
+population's value. The populations are stored in `--cache`; `--write` puts the tables into
+docs/statistics.md.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import platformdirs
+
+from kille_agents.catalog import load_policy
+from kille_env.core.jit import kernel
+from kille_env.core.keys import deal_seeds
+from kille_env.files import whole_file, write_whole
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player
+from kille_env.registry import make_batch, spec
+from kille_training.arena.exact import Expected, expected
+from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.settings import TablesSettings, TournamentSettings
+from kille_training.arena.store import KeptEntrant
+from kille_training.arena.work import Entrant
+from kille_training.statistics.crosstable import crosstable
+from kille_training.statistics.grouping import group
+from kille_training.statistics.intervals import differences, units
+from kille_training.statistics.plackett_luce import fit
+from kille_training.statistics.tally import Tally
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "statistics.md"
+CACHE = Path(platformdirs.user_cache_dir("kille-env")) / "populations"
+SEED = 1
+SEATS = 3
+PLAYERS: dict[str, tuple[str, ...]] = {
+    "byteskille": (
+        *("rule_of_thumb", "byteskille/caller", "byteskille/solved", "byteskille/restless"),
+        *("byteskille/forgetful", "byteskille/tipsy", "uniform", "byteskille/ladder"),
+        *("byteskille/contented", "byteskille/copycat", "byteskille/stone"),
+    ),
+    "knack": (
+        *("rule_of_thumb", "knack/saver", "knack/low_leader", "knack/enough", "knack/tipsy"),
+        *("knack/loose", "uniform", "knack/any_trump", "knack/tight", "knack/ace"),
+        "knack/lone_wolf",
+    ),
+}
+"""Good and bad ones, and some that are hard to tell apart."""
+DEALS = (20, 200, 2_000, 20_000)
+"""Deals after which a tournament is looked at."""
+BATCH = 16_384
+"""Tables that are played at a time, about."""
+AT_ONCE = 50
+"""Tournaments that a process simulates in one go."""
+
+
+# --- the population ---
+
+
+def circles(entrants: int) -> np.ndarray:
+    """Returns every lineup in every order round the table, [C, P], its lowest number first."""
+    return np.array(
+        [
+            lineup
+            for first, *rest in combinations(range(entrants), SEATS)
+            for lineup in ((first, *rest), (first, *reversed(rest)))
+        ]
+    )
+
+
+def play(game: str, players: Sequence[Player], deals: np.ndarray, seed: int) -> np.ndarray:
+    """Plays deals at all tables of three that players can form, from all positions.
+
+    Args:
+        game: The game; single deals under its default rules.
+        players: [E].
+        deals: [M] numbers of the deals.
+        seed: Seed of the deals.
+
+    Returns:
+        [M, E, E, E] units that the first earns with the second to its left and the third to the
+        second's, mean over the positions; 0 where two are the same.
+    """
+    tables, turn = circles(len(players)), np.arange(SEATS)
+    turned = tables[:, (turn + turn[:, None]) % SEATS]  # [C, rotations, seats]
+    shape = (len(deals), *turned.shape)
+    rules = spec(game).resolve({}, episode="deal")
+    size = int(np.prod(shape[:-1]))
+    batch = make_batch(game, size, SEATS, rules=rules, seed=0, restart=False)
+    batch.reset(seed=np.repeat(deal_seeds(seed, SEATS, deals), size // len(deals)))
+    seated = np.broadcast_to(turned, shape).reshape(size, SEATS)
+    earned = play_out(Players(batch, players, seated)).reshape(shape)
+    # In rotation t the member at place p sits in seat p - t.
+    by_place = earned[:, :, turn, (turn[:, None] - turn) % SEATS]
+    return by_company(by_place.mean(axis=3), len(players))
+
+
+def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
+    """Returns scores by place of the lineups of `circles`, [M, C, P], as `play` returns them."""
+    found = np.zeros((len(scores), *[entrants] * SEATS))
+    for place in range(SEATS):
+        one, left, right = np.roll(circles(entrants), -place, axis=1).T
+        found[:, one, left, right] = scores[:, :, place]
+    return found
+
+
+def stored(game: str, deals: int, cache: Path) -> Path:
+    """Returns the file of a game's population, [deals, E, E, E], which is played if need be."""
+    names = PLAYERS[game]
+    path = cache / f"{game}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
+    if path.is_file():
+        return path
+    rules = spec(game).resolve({}, episode="deal")
+    players = [load_policy(name, game, SEATS, rules) for name in names]
+    at_once = max(1, BATCH // (SEATS * len(circles(len(names)))))
+    parts = [
+        play(game, players, np.arange(first, min(first + at_once, deals)), SEED)
+        for first in range(0, deals, at_once)
+    ]
+    cache.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        np.save(file, np.concatenate(parts))
+    return path
+
+
+@kernel
+def _look_up(population, deals, members, found):
+    """Sets what the members of lineups, [D, L, 3], earn at deals of the population, [D]."""
+    for row in range(len(deals)):
+        for lineup in range(members.shape[1]):
+            one, left, right = members[row, lineup]
+            if one < 0:
+                continue
+            scores = population[deals[row]]
+            found[row, lineup, 0] = scores[one, left, right]
+            found[row, lineup, 1] = scores[left, right, one]
+            found[row, lineup, 2] = scores[right, one, left]
+
+
+def add(
+    tally: Tally, population: np.ndarray, drawn: np.ndarray, first: int, members: np.ndarray
+) -> None:
+    """Adds what deals of the population earn to a tally.
+
+    Args:
+        tally: The tally.
+        population: [M, E, E, E].
+        drawn: [D] which of the population's deals they are.
+        first: Number of the first in the tournament; the others follow.
+        members: [D, L, P] who sits at each, as `Draw.lineups` returns it.
+    """
+    scores = np.zeros(members.shape)
+    _look_up(population, drawn, members, scores)
+    deals = np.repeat(first + np.arange(len(drawn)), members.shape[1])
+    unranked = np.zeros((len(deals), SEATS, SEATS))
+    tally.add_scores(members.reshape(-1, SEATS), deals, scores.reshape(-1, SEATS), unranked)
+
+
+# --- what is counted ---
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What the page of a tournament says.
+
+    Attributes:
+        values: Values by kind, [K].
+        low: Lower ends of their intervals.
+        high: Upper ends.
+        beats: [E, E] whether the row's entrant beats the column's.
+        clear: [E, E] whether it is clearly above it in the standings.
+    """
+
+    values: dict[str, np.ndarray]
+    low: dict[str, np.ndarray]
+    high: dict[str, np.ndarray]
+    beats: np.ndarray
+    clear: np.ndarray
+
+
+def estimates(tally: Tally) -> Estimates:
+    """Returns what the page of a tournament says."""
+    table, ratings, gaps = crosstable(tally), fit(tally), differences(tally)
+    pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
+    kinds = {
+        "standings": (units(tally), ...),
+        "differences": (gaps, pairs),
+        "cells": (table, cells),
+        "margins": (table.margin, pairs),
+        "above": (table.above, pairs),
+    }
+    values = {name: each.mean[where] for name, (each, where) in kinds.items()}
+    low = {name: each.low[where] for name, (each, where) in kinds.items()}
+    high = {name: each.high[where] for name, (each, where) in kinds.items()}
+    return Estimates(
+        {**values, "ratings": ratings.strength},
+        {**low, "ratings": ratings.low},
+        {**high, "ratings": ratings.high},
+        table.beats,
+        group(units(tally).mean, gaps).clear,
+    )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of the population.
+
+    Attributes:
+        values: By kind, [K], as `Estimates` has them.
+        margins: [E, E] how much more the row's entrant earns where both sit.
+        gaps: [E, E] how much more it earns in all.
+    """
+
+    values: dict[str, np.ndarray]
+    margins: np.ndarray
+    gaps: np.ndarray
+
+
+def everything(population: np.ndarray) -> Tally:
+    """Returns the tally of all that was played."""
+    tables = circles(population.shape[1])
+    tally = Tally.empty(SEATS, population.shape[1])
+    for first in range(0, len(population), 1000):
+        drawn = np.arange(first, min(first + 1000, len(population)))
+        add(tally, population, drawn, first, np.tile(tables, (len(drawn), 1, 1)))
+    return tally
+
+
+def truth(population: np.ndarray) -> Truth:
+    """Returns the values over everything that was played."""
+    tally = everything(population)
+    return Truth(estimates(tally).values, crosstable(tally).margin.mean, differences(tally).mean)
+
+
+# --- tournaments ---
+
+Seating = Callable[[int, int], np.ndarray]
+"""Who sits where in a tournament with some seed and number of deals, [D, L, P]."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a tournament of the first E players is played.
+
+    Attributes:
+        name: In the table.
+        entrants: E.
+        seating: Who sits where.
+    """
+
+    name: str
+    entrants: int
+    seating: Seating
+
+
+def redrawn(pairing: Pairing, *waves: int) -> Seating:
+    """Returns the arena's own draws, anew at every deal.
+
+    Args:
+        pairing: How lineups are made.
+        waves: How many players enter together; all play every deal, as late ones catch up.
+    """
+    ends = np.cumsum([0, *waves]).tolist()
+    made = draws(pairing, [range(*each) for each in pairwise(ends)], SEATS)
+    keys = {number: Entrant(number, f"player {number}", "").key for number in range(ends[-1])}
+
+    def seating(seed: int, deals: int) -> np.ndarray:
+        return np.concatenate([draw.lineups(seed, keys, 0, deals) for draw in made], axis=1)
+
+    return seating
+
+
+def kept(lineups: Callable[[np.random.Generator], np.ndarray]) -> Seating:
+    """Returns lineups that are drawn once, [L, P], and sit down at every deal in the same order."""
+
+    def seating(seed: int, deals: int) -> np.ndarray:
+        once = lineups(np.random.default_rng([seed, 1])).astype(np.int32)
+        return np.tile(once, (deals, 1, 1))
+
+    return seating
+
+
+def by_name(entrants: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """Returns what draws all lineups of entrants, each in the order in which they were named."""
+    lineups = np.array(list(combinations(range(entrants), SEATS)))
+    return lambda rng: rng.permutation(entrants)[lineups]
+
+
+def some(entrants: int, each: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """Returns what draws so many lineups for each entrant, among the others."""
+
+    def lineups(rng: np.random.Generator) -> np.ndarray:
+        drawn = [
+            [entrant, *rng.choice(np.delete(np.arange(entrants), entrant), SEATS - 1, False)]
+            for entrant in range(entrants)
+            for _ in range(each)
+        ]
+        return np.unique(drawn, axis=0)
+
+    return lineups
+
+
+NOW = (
+    Design("all lineups, order by lot", 7, redrawn(Pairing("round_robin"), 7)),
+    Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=4), 11)),
+    Design("the same, four enter late", 11, redrawn(Pairing("random", lineups=4), 7, 4)),
+)
+BEFORE = (
+    Design("all lineups, order by name", 7, kept(by_name(7))),
+    Design("random lineups drawn once", 11, kept(some(11, 10))),
+)
+DESIGNS = (*NOW, *BEFORE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of N simulated tournaments of one length.
+
+    Attributes:
+        held: Whether intervals held the truth, by kind, [N, K].
+        half: [N] mean length of half the intervals of the standings.
+        arrows: [N] whether one or more of the marks "beats" were wrong.
+        places: [N] whether one or more ranges of places were wrong.
+    """
+
+    held: dict[str, np.ndarray]
+    half: np.ndarray
+    arrows: np.ndarray
+    places: np.ndarray
+
+
+def judge(told: Estimates, true: Truth) -> Found:
+    """Returns how a tournament compares with the truth."""
+    held = {
+        name: ((told.low[name] <= value) & (value <= told.high[name]))[None]
+        for name, value in true.values.items()
+    }
+    half = (told.high["standings"] - told.low["standings"]).mean() / 2
+    wrong = [(told.beats & (true.margins <= 0)).any(), (told.clear & (true.gaps <= 0)).any()]
+    return Found(held, *(np.array([each]) for each in (half, *wrong)))
+
+
+def joined(parts: Sequence[Found]) -> Found:
+    """Returns what came of several lots of tournaments."""
+    held = {name: np.concatenate([part.held[name] for part in parts]) for name in parts[0].held}
+    rest = ("half", "arrows", "places")
+    return Found(held, *(np.concatenate([getattr(part, name) for part in parts]) for name in rest))
+
+
+def simulate(
+    population: np.ndarray, design: Design, seeds: Sequence[int], deals: Sequence[int] = DEALS
+) -> dict[int, Found]:
+    """Plays tournaments whose deals are drawn from the population.
+
+    Args:
+        population: [M, E, E, E].
+        design: How they are played.
+        seeds: [N] one for each tournament.
+        deals: After how many deals they are looked at, ascending.
+
+    Returns:
+        What came of them, by number of deals.
+    """
+    entrants = design.entrants
+    own = np.ascontiguousarray(population[:, :entrants, :entrants, :entrants])
+    true = truth(own)
+    found: dict[int, list[Found]] = {end: [] for end in deals}
+    for seed in seeds:
+        drawn = np.random.default_rng(seed).integers(len(own), size=deals[-1])
+        members = design.seating(seed, deals[-1])
+        tally = Tally.empty(SEATS, entrants)
+        for begin, end in pairwise((0, *deals)):
+            add(tally, own, drawn[begin:end], begin, members[begin:end])
+            found[end].append(judge(estimates(tally), true))
+    return {end: joined(parts) for end, parts in found.items()}
+
+
+Job = tuple[str, int, range]
+"""A game, the number of a design, and seeds."""
+
+
+def simulate_all(
+    files: Mapping[str, Path], runs: int, workers: int
+) -> dict[tuple[str, str, int], Found]:
+    """Returns what came of tournaments, by game, design and deals; a fifth as many of the old."""
+    jobs = [
+        (game, number, range(first, min(first + AT_ONCE, total)))
+        for number, design in enumerate(DESIGNS)
+        for total in (runs if design in NOW else max(1, runs // 5),)
+        for game in files
+        for first in range(0, total, AT_ONCE)
+    ]
+    found: dict[tuple[str, str, int], list[Found]] = {}
+    with ProcessPoolExecutor(workers) as pool:
+        parts = pool.map(_simulate, [files[job[0]] for job in jobs], jobs)
+        for (game, number, seeds), part in zip(jobs, parts, strict=True):
+            design = DESIGNS[number].name
+            print(f"{game}, {design}: {seeds.stop}", file=sys.stderr, flush=True)
+            for deals, each in part.items():
+                found.setdefault((game, design, deals), []).append(each)
+    return {key: joined(each) for key, each in found.items()}
+
+
+def _simulate(file: Path, job: Job) -> dict[int, Found]:
+    _, number, seeds = job
+    return simulate(np.load(file, mmap_mode="r"), DESIGNS[number], seeds)
+
+
+# --- tables ---
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table in Markdown."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Design]) -> str:
+    """Returns the table of how many intervals held the truth."""
+    rows = [
+        (
+            *(game, name, f"{deals:,}", f"{each.half.mean():.3f}"),
+            *(f"{held.mean():.1%}" for held in each.held.values()),
+            *(f"{wrong.mean():.1%}" for wrong in (each.arrows, each.places)),
+        )
+        for (game, name, deals), each in found.items()
+        if name in {design.name for design in designs}
+    ]
+    kinds = next(iter(found.values())).held
+    return table(("game", "lineups", "deals", "±", *kinds, "a wrong arrow", "a wrong place"), rows)
+
+
+def exact(names: Sequence[str]) -> Expected:
+    """Returns what single deals of Byteskille are worth to players at all tables."""
+    entrants = [KeptEntrant(number, name, name) for number, name in enumerate(names)]
+    table = TablesSettings("byteskille", (SEATS,))
+    settings = TournamentSettings(table=table, entrants={name: name for name in names})
+    return expected(entrants, settings, SEATS)
+
+
+def agreement(population: np.ndarray, solved: Expected) -> str:
+    """Returns the table of how a population compares with the exact values."""
+    told = estimates(everything(population))
+    entrants = population.shape[1]
+    values = {
+        "standings": solved.units,
+        "differences": solved.differences[np.triu_indices(entrants, 1)],
+        "cells": solved.cells[~np.eye(entrants, dtype=bool)],
+    }
+    rows = []
+    for kind, value in values.items():
+        held = (told.low[kind] <= value) & (value <= told.high[kind])
+        apart = np.abs(told.values[kind] - value).max()
+        half = (told.high[kind] - told.low[kind]).mean() / 2
+        rows.append((kind, str(value.size), str(held.sum()), f"{apart:.4f}", f"{half:.4f}"))
+    return table(("kind", "values", "held by their intervals", "furthest apart", "mean ±"), rows)
+
+
+def orders(population: np.ndarray, solved: Expected, names: Sequence[str]) -> str:
+    """Returns the table of what tournaments say if the same players are named in another order."""
+    entrants, deals = len(names), min(5000, len(population))
+    lineups = np.array(list(combinations(range(entrants), SEATS)))
+    seatings = {
+        "in the order of this table": kept(lambda _: lineups),
+        "the other way round": kept(lambda _: lineups[:, ::-1]),
+        "by lot": NOW[0].seating,
+        "by other lots": lambda seed, deals: NOW[0].seating(seed + 1, deals),
+    }
+    columns = {"exact": solved.units}
+    halves = {}
+    for name, seating in seatings.items():
+        tally = Tally.empty(SEATS, entrants)
+        add(tally, population, np.arange(deals), 0, seating(SEED, deals))
+        columns[name], halves[name] = units(tally).mean, units(tally).half
+    rows = []
+    for entrant in map(int, np.argsort(-solved.units)):
+        cells = []
+        for name, column in columns.items():
+            place = 1 + (column > column[entrant]).sum()
+            half = f" ± {halves[name][entrant]:.3f}" if name in halves else ""
+            cells.append(f"{column[entrant]:+.3f}{half} ({place})")
+        rows.append((names[entrant].rpartition("/")[2], *cells))
+    return table(("player", *columns), rows)
+
+
+def fill(page: Path, blocks: Mapping[str, str]) -> None:
+    """Writes blocks of a page between their marks."""
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        begin, end = f"<!-- begin {name} -->\n", f"\n<!-- end {name} -->"
+        if begin not in text or end not in text:
+            raise KeyError(f"{page} has no place for {name}")
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{block}\n{end}{rest.partition(end)[2]}"
+    write_whole(page, text.encode())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=1000, help="tournaments of each kind")
+    parser.add_argument("--deals", type=int, default=10_000, help="deals of a population")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the populations")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    options = parser.parse_args()
+    files = {game: stored(game, options.deals, options.cache) for game in PLAYERS}
+    found = simulate_all(files, options.runs, options.workers)
+    seven = np.load(files["byteskille"])[:, :7, :7, :7]
+    names = PLAYERS["byteskille"][:7]
+    solved = exact(names)
+    blocks = {
+        "coverage": coverage(found, NOW),
+        "coverage before": coverage(found, BEFORE),
+        "orders": orders(seven, solved, names),
+        "agreement": agreement(seven, solved),
+    }
+    for name, block in blocks.items():
+        print(f"## {name}\n\n{block}\n")
+    if options.write:
+        fill(PAGE, blocks)
+
+
+if __name__ == "__main__":
+    main()

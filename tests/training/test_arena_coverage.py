@@ -1,0 +1,102 @@
+"""Intervals of tournaments hold the truth over all lineups and all orders round the table."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kille_agents.catalog import load_policy
+from kille_env.registry import spec
+from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.play import PlayerCache, play_unit
+from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
+
+ENTRANTS = 6
+DEALS = (150,)
+
+
+def script(name):
+    path = Path(__file__).parents[2] / "benchmarks" / name
+    described = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(described)
+    sys.modules[described.name] = module
+    described.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    return script("arena_coverage.py")
+
+
+@pytest.fixture(scope="module")
+def population(benchmark):
+    """Deals of a game in which what is earned depends on the company, and on who sits where."""
+    rng = np.random.default_rng(3)
+    tables = len(benchmark.circles(ENTRANTS))
+    company = rng.normal(0, 0.6, (1, tables, 3))
+    cards = 0.5 * rng.exponential(size=(500, 1, 3)) + rng.normal(size=(500, tables, 3))
+    scores = company + cards
+    return benchmark.by_company(scores - scores.mean(axis=2, keepdims=True), ENTRANTS)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("pairing", "waves"),
+    [
+        (Pairing("round_robin"), [ENTRANTS]),
+        (Pairing("random", lineups=2), [ENTRANTS]),
+        (Pairing("random", lineups=1), [4, 2]),
+    ],
+    ids=["round robin", "random", "random, two enter late"],
+)
+def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, pairing, waves):
+    design = benchmark.Design("", ENTRANTS, benchmark.redrawn(pairing, *waves))
+    found = benchmark.simulate(population, design, range(200), DEALS)[DEALS[0]]
+    for kind, held in found.held.items():
+        assert 0.925 <= held.mean() <= 0.975, kind
+    assert found.arrows.mean() <= 0.05
+    assert found.places.mean() <= 0.05
+
+
+@pytest.mark.compiled
+def test_intervals_of_lineups_that_were_drawn_once_would_not(benchmark, population):
+    """So the test above can fail: company and order matter in that game."""
+    for once in (benchmark.by_name(ENTRANTS), benchmark.some(ENTRANTS, 2)):
+        design = benchmark.Design("", ENTRANTS, benchmark.kept(once))
+        found = benchmark.simulate(population, design, range(30), DEALS)[DEALS[0]]
+        for kind in ("standings", "differences", "cells", "margins"):
+            assert found.held[kind].mean() < 0.8, kind
+
+
+def test_a_population_is_what_the_arena_plays(benchmark):
+    names = ("rule_of_thumb", "uniform", "byteskille/tipsy", "byteskille/solved")
+    rules = spec("byteskille").resolve({}, episode="deal")
+    players = [load_policy(name, "byteskille", 3, rules) for name in names]
+    population = benchmark.play("byteskille", players, np.arange(2, 7), 8)
+    (draw,) = draws(Pairing(), [range(4)], 3)
+    unit = WorkUnit(
+        "byteskille",
+        3,
+        rules.as_dict(),
+        8,
+        (Block(Panel(0, draw), 2, 5),),
+        tuple(Entrant(number, name, name) for number, name in enumerate(names)),
+    )
+    (result,) = play_unit(unit, PlayerCache()).results
+    for deal, lineups in enumerate(result.members):
+        for lineup, earned in zip(lineups, result.earned[deal], strict=True):
+            for place in range(3):
+                own = np.mean([earned[turn, (place - turn) % 3] for turn in range(3)])
+                one, left, right = np.roll(lineup, -place)
+                assert population[deal, one, left, right] == pytest.approx(own)
+
+
+def test_the_benchmark_of_ratings_prints_every_archive(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ratings.py", "--tables", "400"])
+    script("ratings.py").main()
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("tau" in line for line in lines) == 2
+    assert "30 entrants, 400 tables of 5" in lines[0]
