@@ -171,10 +171,3 @@ def _freedom(share: np.ndarray) -> np.ndarray:
         square += 2 * (cross**2 * variance).sum(axis=0) * spread + 2 * weight**2
         square += (middle * spread) ** 2 - 4 * middle * weight * spread
         return trace**2 / square
-
-
-def _gone(*_: object) -> object:
-    raise NotImplementedError
-
-
-difference = entrant_scores = sums_by_deal = _gone
