@@ -29,7 +29,7 @@ MOST_BYTES = 100_000_000
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How many deals of each lineup --records writes, the first ones.",
+    help="How many deals --records writes, the first ones.",
 )
 @click.option("--yes", is_flag=True, help="Write a large --jsonl file without asking.")
 @console.trust_option
