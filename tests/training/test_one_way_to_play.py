@@ -12,6 +12,7 @@ from kille_env.registry import make_batch, spec
 from kille_training.arena.replay import export_records
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
+from kille_training.arena.work import rotations
 from kille_training.evaluation.duplicate import estimates, payoff
 
 DEALS, SEED = 12, 3
@@ -25,8 +26,8 @@ def names(game):
 def stored(folder):
     with Store(folder, readonly=True) as store:
         (result,) = store.results()
-        names = [entrant.name for entrant in store.entrants()]
-    return result, [names[number] for number in result.block.members]
+        names = np.array([entrant.name for entrant in store.entrants()])
+    return result.earned[:, 0], names[result.members[:, 0]]
 
 
 @pytest.mark.parametrize(("game", "seats"), GAMES)
@@ -36,23 +37,23 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
         [one, other], game, num_players=seats, deals=DEALS, seed=SEED, out=tmp_path / "a",
         format="gauntlet", fill="copies", hero=one,
     )  # fmt: skip
-    result, members = stored(tmp_path / "a")
-    assert result.earned.any()
+    kept, members = stored(tmp_path / "a")
+    assert kept.any()
 
     rules = spec(game).resolve({}, episode="deal")
     players = [load_policy(name, game, seats, rules) for name in (one, other)]
     seeds = deal_seeds(SEED, seats, np.arange(DEALS))
-    for number, seating in enumerate(result.seatings):
+    for turn, places in enumerate(rotations(seats)):
         batch = make_batch(game, DEALS, seats, rules=rules, seed=0, restart=False)
         batch.reset(seed=seeds)
-        seated = np.array([(one, other).index(members[place]) for place in seating])
+        seated = (members[:, places] == other).astype(int)
         earned = play_out(Players(batch, players, seated))
-        assert earned.tobytes() == np.ascontiguousarray(result.earned[:, number]).tobytes()
+        assert earned.tobytes() == np.ascontiguousarray(kept[:, turn]).tobytes()
 
     compared = kt.compare(
         one, other, game, seats, seed=SEED, most=DEALS, out=tmp_path / "b", by=1e-6
     )
-    assert stored(tmp_path / "b")[0].earned.tobytes() == result.earned.tobytes()
+    assert stored(tmp_path / "b")[0].tobytes() == kept.tobytes()
     assert compared.mean == pytest.approx(
         next(row.mean for row in found.ranked[seats] if row.name == one), abs=1e-12
     )
@@ -66,7 +67,7 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
     with Store(tmp_path / "a", readonly=True) as store:  # it refuses what is not as stored
         settings = Folder(tmp_path / "a").settings()
         written = export_records(store, settings, tmp_path / "records.jsonl", DEALS)
-    assert written == result.earned.size // seats
+    assert written == kept.size // seats
 
 
 @pytest.mark.parametrize(("game", "seats"), GAMES)

@@ -209,8 +209,9 @@ def _class(thing: type) -> Parts:
 def _module(thing: ModuleType) -> Parts:
     """Returns a module's name, and for one of the user's own also what its file holds."""
     file = getattr(thing, "__file__", None)
-    own = file is not None and not _is_library(thing.__name__) and Path(file).is_file()
-    return "module", [thing.__name__, Path(file).read_bytes() if own else None]
+    if file is None or _is_library(thing.__name__) or not Path(file).is_file():
+        return "module", [thing.__name__]
+    return "module", [thing.__name__, Path(file).read_bytes()]
 
 
 def _array(thing: np.ndarray) -> Parts:
