@@ -6,10 +6,11 @@ that nothing else plays, so it says nothing of the ratings, and the ratings noth
 
 Several run at a time, in the order in which they were asked for. Each plays a part of some deals
 beside every round of the ladder, and the verdict is looked for after whole parts only. So it is the
-same wherever the ladder was interrupted: what is known of a test follows from its results.
+same wherever the ladder was interrupted: what is known of a test follows from how many of its deals
+count, and from its results.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,11 @@ class Challenge:
         return f"{self.new} among copies of {self.old} {said.get(self.verdict, otherwise)}."
 
 
+def plain(tests: Sequence[Challenge]) -> list[dict[str, Any]]:
+    """Returns tests as the store's `meta` has them."""
+    return [asdict(each) for each in tests]
+
+
 def challenges(store: Store) -> list[Challenge]:
     """Returns all tests of a ladder, in the order in which they were asked for."""
     return [Challenge(**kept) for kept in store.meta().get("tests", [])]
@@ -137,7 +143,7 @@ class Challenges:
             1 + len(queue), asked.name, asked.against, asked.by, asked.low, asked.alpha,
             asked.beta, asked.most, source,
         )  # fmt: skip
-        self._write([*queue, new])
+        self._store.set_meta(tests=plain([*queue, new]))
 
     def units(self) -> Iterator[WorkUnit]:
         """Yields what is missing of the next part of each running test."""
@@ -153,16 +159,13 @@ class Challenges:
         return False
 
     def look(self) -> list[Challenge]:
-        """Looks for verdicts, writes down what is known, and returns the tests that have ended."""
+        """Looks for verdicts, and returns the whole queue; tests that have ended are closed."""
         known = self._failed | {number: each.look() for number, each in self._open.items()}
-        ended = [each for each in known.values() if not each.going]
-        for each in ended:
-            if each.number in self._open:
+        for each in known.values():
+            if not each.going and each.number in self._open:
                 self._open.pop(each.number).close()
         self._failed = {}
-        if known:
-            self._write([known.get(each.number, each) for each in challenges(self._store)])
-        return ended
+        return [known.get(each.number, each) for each in challenges(self._store)]
 
     def _running(self) -> list["_Running"]:
         """Returns the first tests of the queue that have not ended; opens those that are not."""
@@ -191,9 +194,6 @@ class Challenges:
             matchmaking=MatchmakingSettings("gauntlet", "copies", deals=deals, hero=each.new),
         )
 
-    def _write(self, queue: list[Challenge]) -> None:
-        self._store.set_meta(tests=[asdict(each) for each in queue])
-
 
 class _Running:
     """A test that is being played.
@@ -220,6 +220,7 @@ class _Running:
                 challenge.alpha, challenge.beta, challenge.most,
             )
         )  # fmt: skip
+        self._feed(challenge.deals)
 
     def close(self) -> None:
         self._tournament.close()
@@ -236,18 +237,13 @@ class _Running:
         self._store.keep(outcome)
 
     def look(self) -> Challenge:
-        """Feeds the test whatever parts are whole, and returns what is known."""
+        """Feeds the test the next part, if it is whole, and returns what is known."""
         for entrant in self._store.entrants():
             if entrant.out is not None:
                 reason = f"{entrant.name} is out: {entrant.out}"
                 return replace(self._challenge, verdict=FAILED, reason=reason)
         test = self._test
-        scores = np.concatenate(
-            list(self._store.scores(self._panel.number, 0, self._new, test.deals))
-        )
-        while test.verdict == GOING and len(scores) >= (part := self._part()):
-            test.feed(scores[:part])
-            scores = scores[part:]
+        self._feed(test.deals + self._part())
         least, greatest = test.interval()
         return replace(
             self._challenge,
@@ -258,6 +254,13 @@ class _Running:
             least=float(least) if np.isfinite(least) else None,
             greatest=float(greatest) if np.isfinite(greatest) else None,
         )
+
+    def _feed(self, deals: int) -> None:
+        """Feeds the test the next deals up to a number of them, if all of them are there."""
+        first = self._test.deals
+        scores = np.concatenate(list(self._store.scores(self._panel.number, 0, self._new, first)))
+        if len(scores) >= deals - first:
+            self._test.feed(scores[: deals - first])
 
     def _part(self) -> int:
         """Returns how many deals the next part has: fewer where the test is to end."""

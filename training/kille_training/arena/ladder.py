@@ -25,7 +25,7 @@ import numpy as np
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.registry import spec
-from kille_training.arena.challenges import Challenge, Challenges
+from kille_training.arena.challenges import Challenge, Challenges, challenges, plain
 from kille_training.arena.draws import Draw, Lineup
 from kille_training.arena.entrants import fingerprint, metadata
 from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
@@ -148,11 +148,7 @@ class Ladder:
                 if not wait():
                     return
                 continue
-            if panels:
-                self._end(panels)
-            for challenge in self.challenges.look():
-                watcher.decided(challenge)
-            watcher.played(self.rounds)
+            self._end(panels, watcher)
 
     @property
     def rounds(self) -> int:
@@ -314,20 +310,31 @@ class Ladder:
         deals = self.settings.deals
         return Block(panel, self.rounds * deals, deals)
 
-    def _end(self, panels: list[Panel]) -> None:
-        """Ends a round that has been played: updates the beliefs about skill."""
+    def _end(self, panels: list[Panel], watcher: Watcher) -> None:
+        """Counts what has been played: the round, if there was one, and a part of each test."""
+        before = {each.number for each in challenges(self.store) if not each.going}
+        tests = self.challenges.look()
+        changed: dict[str, Any] = {"tests": plain(tests)}
+        if panels:
+            changed["beliefs"] = self._believed(panels)
+        self.store.set_meta(**changed)  # both or neither
+        for each in tests:
+            if not each.going and each.number not in before:
+                watcher.decided(each)
+        watcher.played(self.rounds)
+
+    def _believed(self, panels: list[Panel]) -> dict[str, Any]:
+        """Returns the beliefs about skill after a round, as the store's `meta` has them."""
         kept = self.store.meta()["beliefs"]
         beliefs = Beliefs(np.array(kept["mean"], float), np.array(kept["deviation"], float))
         beliefs = beliefs.grown(len(self.store.entrants()))
         for panel in panels:
             beliefs = climb(beliefs, *table_scores(self.store.kept(self._block(panel))))
-        self.store.set_meta(
-            beliefs={
-                "rounds": kept["rounds"] + 1,
-                "mean": beliefs.mean.tolist(),
-                "deviation": beliefs.deviation.tolist(),
-            }
-        )
+        return {
+            "rounds": kept["rounds"] + 1,
+            "mean": beliefs.mean.tolist(),
+            "deviation": beliefs.deviation.tolist(),
+        }
 
     def _out(self) -> set[int]:
         return {each.number for each in self.store.entrants() if each.out is not None}
