@@ -157,7 +157,8 @@ class GameSpec:
         switches: The rules that can be set, besides `episode`.
         table: Record dtype of a table.
         observation, information_state, full_state: Their layouts for a number of seats.
-        reward_range: Least and largest reward of a step, for resolved rules and a number of seats.
+        reward_range: Least and largest reward of a step, and sum of the rewards of an episode, for
+            resolved rules and a number of seats.
         zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table (a
             field `left_on_table` of it, where a split can leave something).
         max_decisions: Upper bound on the decisions of one deal, for a number of seats.

@@ -35,10 +35,10 @@ def check_game(
     - The spec is sound: layouts cover their vectors, switches resolve, numbers have their ranges.
     - Whoever is to act has a legal action; of the others at most one (whose turn it publicly is)
       has a mask that is not zero. An illegal action is refused and changes nothing.
-    - Observations, information states and full states stay within their bounds; rewards within
-      `reward_range`; they sum to zero over a match where the spec says so, but for what a split
-      leaves on the table (`left_on_table`). A hand ends within `max_decisions`, and single deals
-      end.
+    - Observations, information states and full states stay within their bounds; rewards, and
+      their sum for each seat over a match, within `reward_range`; they sum to zero over a match
+      where the spec says so, but for what a split leaves on the table (`left_on_table`). A hand
+      ends within `max_decisions`, and single deals end.
     - A seed fixes everything, whatever the number of tables and of threads; clones, saved, restored
       and pickled tables play on identically.
     - Stepping is the same as applying and dealing by hand, and the same as dealing the same cards
@@ -190,6 +190,9 @@ def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int)
         assert in_hand.max() <= most, f"a hand of more than max_decisions = {most}"
         in_hand[(hands != batch.tables[["matches", "deals"]])] = 0
         totals += batch.reward
+        assert ((totals[over] >= low - 1e-6) & (totals[over] <= high + 1e-6)).all(), (
+            f"the rewards of a match sum to more than {low} to {high}: {totals[over].tolist()}"
+        )
         check_sums(spec, totals, batch)
         totals[over] = 0.0
         ended += int(over.sum())

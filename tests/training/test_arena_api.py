@@ -221,8 +221,8 @@ def test_what_is_no_player_is_refused():
 
 def test_a_comparison_says_what_it_found():
     found = kt.compare("rule_of_thumb", even, num_players=2, by=0.05)
-    assert (found.better, found.worse) == ("rule_of_thumb", "even")
-    assert str(found).startswith("Among copies of even: rule_of_thumb earns more than +0")
+    assert (found.question.better, found.question.worse) == ("rule_of_thumb", "even")
+    assert str(found).startswith("Among copies of even, rule_of_thumb earns more than +0")
     assert found.low < found.mean < found.high
 
 

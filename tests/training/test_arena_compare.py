@@ -1,11 +1,17 @@
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import kille_training as kt
-from kille_env.registry import spec
-from kille_training.arena.compare import bounds_of
+from kille_env.errors import ConfigError
+from kille_env.playing import Players, play_out
+from kille_env.policy import UniformPolicy
+from kille_env.registry import list_games, make_batch, spec
+from kille_training.arena.compare import Comparison, Question, bounds_of, retrace, uncut_of
 from kille_training.arena.store import Store
+from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
 
@@ -22,33 +28,97 @@ def test_equals_differ_by_less():
     assert found.mean == 0.0 and found.verdict == BELOW
 
 
+def scores_in(folder, better=0):
+    """Returns the scores that a folder keeps of an entrant, from the units of every seat."""
+    with Store(folder, readonly=True) as store:
+        results = sorted(store.results(), key=lambda result: result.block.first_deal)
+    members = np.concatenate([result.members[:, 0] for result in results])
+    earned = np.concatenate([result.earned[:, 0] for result in results])
+    seats = members.shape[1]
+    scores = earned - earned.mean(axis=2, keepdims=True)
+    place = (members == better).argmax(axis=1)
+    own = (place[:, None] - np.arange(seats)) % seats  # in rotation t place (s + t) sits in seat s
+    return np.take_along_axis(scores, own[:, :, None], axis=2)[:, :, 0].mean(axis=1)
+
+
 def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     looks = []
     words = {"by": 0.001, "most": 2600, "out": tmp_path / "c"}
     found = kt.compare("byteskille/caller", "rule_of_thumb", looked=looks.append, **words)
-    assert [look.deals for look in looks] == [1000, 2000, 2600] and found == looks[-1]
-    with Store(tmp_path / "c", readonly=True) as store:
-        scores = store.observations()[3].scores[:, 0]
-    assert found.sentences()[0] == "Among copies of rule_of_thumb: not decided."
-    bounds = bounds_of(spec("byteskille").resolve(), 3)
-    again = SequentialTest(Hypotheses(0.0, 0.001, *bounds, most=2600))
-    again.feed(scores)
-    assert (again.verdict, again.deals, again.mean) == (found.verdict, found.deals, found.mean)
+    assert [look.played for look in looks] == [1000, 2000, 2600] and found == looks[-1]
+    assert found.answer() == (
+        "Not decided after 2,600 deals: among copies of rule_of_thumb, byteskille/caller may earn "
+        "+0 units per deal or less, or +0.001 or more."
+    )
+    again = SequentialTest(Hypotheses(0.0, 0.001, -2.0, 4.0, most=2600))
+    again.feed(scores_in(tmp_path / "c" / "results.sqlite"))
+    assert (again.verdict, again.deals, again.mean) == (found.verdict, found.played, found.mean)
+    assert again.interval() == (found.low, found.high)
     assert kt.compare("byteskille/caller", "rule_of_thumb", **words) == found
 
 
-@pytest.mark.parametrize("num_players", [2, 3])
-def test_a_folder_of_the_other_question_answers_this_one(tmp_path, num_players):
-    words = {"num_players": num_players, "by": 0.02}
-    there = kt.compare("rule_of_thumb", "uniform", out=tmp_path / "c", **words)
-    back = kt.compare("uniform", "rule_of_thumb", out=tmp_path / "c", **words)
-    alone = kt.compare("uniform", "rule_of_thumb", **words)
-    assert (there.verdict, back.verdict) == (ABOVE, BELOW)
-    assert back == alone
+def test_matches_are_decided_though_they_could_move_thousands(tmp_path):
+    words = {"game": "kungsholmskille", "num_players": 3, "episode": "match", "by": 0.2}
+    found = kt.compare("rule_of_thumb", "kungsholmskille/loose", out=tmp_path / "c", **words)
+    assert found.verdict == ABOVE and found.played < 20_000
+    assert found.question.hypotheses.greatest > 2000
+    assert -60 < found.bounds[0] < found.bounds[1] < 60 and found.cut == 0
+    assert "units per match" in found.estimate() and "deal" not in str(found)
 
 
-def test_bounds_hold_for_every_deal():
-    kt.compare("uniform", "byteskille/maniac", num_players=2, rules="wikipedia", by=0.02)
+def test_a_folder_keeps_its_question_and_its_way(tmp_path):
+    folder = Folder(tmp_path / "c")
+    found = kt.compare("rule_of_thumb", "byteskille/tipsy", by=0.01, out=folder.path)
+    question = Question.read(folder)
+    assert question == found.question
+    with Store(folder.results, readonly=True) as store:
+        path = retrace(store, question)
+        wider = replace(question, hypotheses=replace(question.hypotheses, high=0.5))
+        assert retrace(store, wider)[-1].played == 1000
+    assert path[-1] == found and len(path) > 10
+    assert [each.verdict for each in path[:-1]].count(found.verdict) < len(path) - 1
+    with pytest.raises(ConfigError, match="holds the comparison of 'rule_of_thumb' with"):
+        kt.compare("rule_of_thumb", "uniform", by=0.01, out=folder.path)
+    Question.file(folder).write_text("better: [")
+    with pytest.raises(ConfigError, match="holds no question"):
+        Question.read(folder)
+
+
+def test_verdict_and_interval_agree_on_the_page_and_in_words():
+    question = Question("a", "b", 3, "deal", Hypotheses(0.0, 0.01, -2.0, 4.0))
+    found = Comparison(question, ABOVE, 900, 1000, 0.004, 0.0000012, 0.009, (-2.0, 4.0), 0)
+    assert found.interval() == "+0.000001 to +0.0090"
+    assert found.sentences() == [
+        "Among copies of b, a earns more than +0 units per deal. Decided after 900 deals, with a "
+        "chance of error of at most 0.05.",
+        "+0.0040 units per deal over 1,000 deals; 90% interval +0.000001 to +0.0090, valid "
+        "whenever you stop.",
+    ]
+    cut = replace(found, cut=2, bounds=(-48.0, 60.0))
+    assert cut.sentences()[-1] == "2 deals moved more and count as -48 or +60 units."
+
+
+@pytest.mark.parametrize("game", list_games())
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_bounds_hold_for_every_episode(game, episode):
+    """Uniform play among itself, the wildest that there is: every seat's score is inside."""
+    for seats in (2, 3):
+        rules = spec(game).resolve({"episode": episode})
+        least, greatest = bounds_of(rules, seats)
+        batch = make_batch(game, 300, seats, rules=rules, seed=0, restart=False)
+        seating = np.zeros((300, seats), dtype=np.int64)
+        earned = play_out(Players(batch, (UniformPolicy(),), seating))
+        scores = earned - earned.mean(axis=1, keepdims=True)
+        assert least <= scores.min() and scores.max() <= greatest
+        assert (uncut_of(rules, seats) is None) == (episode == "deal")
+
+
+def test_bounds_of_single_deals_are_tight():
+    assert bounds_of(spec("byteskille").resolve({"episode": "deal"}), 3) == (-2, 4)
+    assert bounds_of(spec("femkortskille").resolve({"episode": "deal"}), 3) == (
+        -4,
+        pytest.approx(26 / 3),
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,8 +126,9 @@ def test_bounds_hold_for_every_deal():
     [
         (["uniform", "uniform"], "compared with itself"),
         (["uniform", "rule_of_tumb"], "rule_of_tumb"),
-        (["uniform", "rule_of_thumb", "--by", "0"], "low < high"),
-        (["uniform", "rule_of_thumb", "--most", "1"], "expected 2 deals or more"),
+        (["uniform", "rule_of_thumb", "--by", "0"], "by is 0.0; expected more than 0"),
+        (["uniform", "rule_of_thumb", "--by", "9"], "expected least < low < high < greatest"),
+        (["uniform", "rule_of_thumb", "--most", "1"], "most is 1; expected 2 deals or more"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, complaint):
@@ -70,7 +141,7 @@ def test_the_command_says_who_is_better(tmp_path, capsys):
     words = ["compare", "rule_of_thumb", "uniform", "--game", "knack", "--players", "2"]
     words += ["--out", str(tmp_path), "--workers", "0"]
     assert main(words) == 0
-    assert "Among copies of uniform: rule_of_thumb earns more than +0" in capsys.readouterr().out
+    assert "Among copies of uniform, rule_of_thumb earns more than +0" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == ABOVE

@@ -27,13 +27,13 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward: the pot from everybody else, and the pot; the next ante may add.
+    """Bounds of a match's results, and so of a step's reward.
 
-    A match that is cut off pays out a share of the pot instead.
+    All pots of a match together hold the antes of all deals; the other knockers pay as much again.
     """
-    ante = float(rules.number("ante"))
-    largest = ante * num_players * most_deals(rules)
-    return -largest - ante, num_players * largest
+    antes = float(rules.number("ante") * most_deals(rules))
+    pots = num_players * antes
+    return -pots - antes, num_players * pots
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:

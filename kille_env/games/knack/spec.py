@@ -43,18 +43,19 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward in a party that starts without bets.
+    """Bounds of the results of a party that starts without bets, and so of a step's reward.
 
     In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
-    larger than it; at most all but one set a bet. The last step shares what lies there then.
+    larger than it; at most all but one set a bet. The last step shares what lies there then. A
+    dealer pays a stake besides.
     """
     single = rules["episode"] == "deal"
     deals = 1 if single else rules.number("deals")
     deals = deals if deals > 0 else num_players
     stake = float(table.TRICKS * rules.number("unit"))
-    bets = stake * (num_players - 1) * deals * (deals + 1) / 2
-    share = bets // num_players + num_players - 1
-    return -stake * (deals + 1), stake * deals + share
+    largest = stake * deals * (deals + 1) / 2  # the bet of every deal
+    share = (num_players - 1) * largest // num_players + num_players - 1
+    return -largest - stake * -(-deals // num_players), largest + share
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:

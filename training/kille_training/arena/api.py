@@ -16,7 +16,14 @@ from weakref import finalize
 
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
-from kille_training.arena.compare import Comparison, bounds_of, play_comparison
+from kille_training.arena.compare import (
+    BY,
+    Comparison,
+    Question,
+    bounds_of,
+    play_comparison,
+    uncut_of,
+)
 from kille_training.arena.entrants import OBJECT
 from kille_training.arena.fingerprints import fingerprint_of
 from kille_training.arena.results import TournamentResult
@@ -31,6 +38,7 @@ from kille_training.arena.settings import (
 )
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Progress, Tournament, executor_of
+from kille_training.labels import unit_of
 from kille_training.statistics.sequential import Hypotheses
 
 MARK = 16
@@ -140,7 +148,7 @@ def compare(
     game: str = "byteskille",
     num_players: int = 3,
     *,
-    by: float = 0.005,
+    by: float | None = None,
     low: float = 0.0,
     alpha: float = 0.05,
     beta: float = 0.05,
@@ -166,12 +174,14 @@ def compare(
         worse: The player whose copies fill the other seats.
         game: The game.
         num_players: Seats of the table.
-        by: Units per deal that are to be distinguished from `low`.
+        by: Units per deal (or match) above `low` that are to be told from it; None is 0.005 for
+            deals and 0.05 for matches.
         low: Units per deal that are not enough.
         alpha: Chance of a wrong "more than low".
         beta: Chance of a wrong "less than low + by".
         most: Deals after which it ends undecided; 0 is never.
-        bounds: Bounds of a deal's score; None takes those of the game.
+        bounds: Lowest and highest score of a deal; None takes what the rules imply, and cuts what
+            is far beyond several deals from matches.
         rules: Preset and switches, as `kille_env.make` takes them.
         episode: "deal" or "match".
         seed: Seed of the deals.
@@ -184,6 +194,9 @@ def compare(
     Raises:
         ConfigError: One of the two cannot play, or failed; the message says why.
     """
+    by = BY[episode] if by is None and episode in BY else by
+    if by is None or not by > 0:
+        raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
     names = [_name(player) for player in (better, worse)]
     if names[0] == names[1]:
         if better == worse:
@@ -200,9 +213,12 @@ def compare(
             time_limit=time_limit,
             workers=workers,
         )
-        least, greatest = bounds or bounds_of(settings.table.resolve(), num_players)
-        hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most)
-        return play_comparison(folder, settings, hypotheses, looked, trust=trust, objects=objects)
+        resolved = settings.table.resolve()
+        least, greatest = bounds or bounds_of(resolved, num_players)
+        uncut = None if bounds else uncut_of(resolved, num_players)
+        hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
+        question = Question(names[0], names[1], num_players, unit_of(episode), hypotheses)
+        return play_comparison(folder, settings, question, looked, trust=trust, objects=objects)
 
 
 def play_in_folder(

@@ -2,27 +2,112 @@
 
 The first player sits among copies of the second, at every deal from every position. Its earnings
 beyond the table's mean are one score per deal; the test is `statistics.sequential`. Results are
-kept as those of a tournament, so a comparison can be resumed and has a page.
+kept as those of a tournament, so a comparison can be resumed; the question is kept beside them, in
+comparison.yaml, and `kille report` answers it anew from the results.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
+from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
 from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Tournament, executor_of
-from kille_training.labels import plural_of, unit_of
-from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
+from kille_training.labels import plural_of
+from kille_training.statistics.sequential import (
+    ABOVE,
+    BELOW,
+    FIRST,
+    GOING,
+    UNDECIDED,
+    Hypotheses,
+    SequentialTest,
+)
 
+BY = {"deal": 0.005, "match": 0.05}
+"""Units that are told apart by default, by the kind of episode."""
 FIRST_DEALS = 1_000
 GROWTH = 1.25
 """Deals until the next look, at most, as a multiple of those played so far."""
+STEP = 1.1
+"""Deals from station to station of a comparison that is retraced, as a multiple."""
+UNCUT = 4.0
+"""Multiple of what a single deal can move up to which no match is cut."""
+DIGITS = range(4, 10)
+"""Decimals of the ends of an interval: more where an end is close to a hypothesis."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a comparison asks.
+
+    Attributes:
+        better: The player that is asked about.
+        worse: The player whose copies fill the other seats.
+        num_players: Seats of the table.
+        unit: What an observation is: "deal" or "match".
+        hypotheses: What is to be distinguished: units per deal beyond the table's mean.
+    """
+
+    better: str
+    worse: str
+    num_players: int
+    unit: str
+    hypotheses: Hypotheses
+
+    @staticmethod
+    def file(folder: Folder) -> Path:
+        """Returns where the question of a folder is kept."""
+        return folder.path / "comparison.yaml"
+
+    @classmethod
+    def read(cls, folder: Folder) -> "Question | None":
+        """Reads the question of a folder; None if it holds no comparison.
+
+        Raises:
+            ConfigError: The file is not one that `write` has written.
+        """
+        path = cls.file(folder)
+        if not path.is_file():
+            return None
+        try:
+            fields = yaml.safe_load(path.read_text())
+            known = fields.pop("hypotheses")
+            if known["uncut"] is not None:
+                known["uncut"] = tuple(known["uncut"])
+            return cls(**fields, hypotheses=Hypotheses(**known))
+        except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ConfigError(
+                f"{path} holds no question ({error}); remove it and run kille compare again"
+            ) from None
+
+    def check_same(self, folder: Folder) -> None:
+        """Refuses a folder that holds the comparison of other players.
+
+        Raises:
+            ConfigError: The message says which.
+        """
+        kept = self.read(folder)
+        if kept is not None and (kept.better, kept.worse) != (self.better, self.worse):
+            raise ConfigError(
+                f"{folder.path} holds the comparison of {kept.better!r} with {kept.worse!r}, not "
+                f"of {self.better!r} with {self.worse!r}; choose another name for this one"
+            )
+
+    def write(self, folder: Folder) -> None:
+        """Keeps the question in a folder."""
+        text = yaml.safe_dump(asdict(self), sort_keys=False, allow_unicode=True)
+        write_whole(self.file(folder), text.encode())
 
 
 @dataclass(frozen=True)
@@ -30,67 +115,151 @@ class Comparison:
     """What a comparison has found.
 
     Attributes:
-        better: The player that is asked about.
-        worse: The player in the other seats.
+        question: What was asked.
         verdict: The test's, see `statistics.sequential`.
         decided_after: Deals after which the verdict was reached, 0 while there is none.
-        deals: Deals that have been played.
+        played: Deals, or matches, that have been played.
         mean: Units per deal of the first player, beyond the table's mean.
-        low: Lower end of an interval that holds at all times.
+        low: Lower end of the interval that belongs to the verdict and holds at all times.
         high: Upper end.
-        by: The difference that is asked about.
-        base: The difference that it is distinguished from.
-        unit: What an observation is: "deal" or "match".
+        bounds: Lowest and highest score that counts as it is.
+        cut: Scores beyond, which count as less.
     """
 
-    better: str
-    worse: str
+    question: Question
     verdict: str
     decided_after: int
-    deals: int
+    played: int
     mean: float
     low: float
     high: float
-    by: float
-    base: float
-    unit: str
+    bounds: tuple[float, float]
+    cut: int
+
+    @classmethod
+    def of(cls, question: Question, test: SequentialTest) -> "Comparison":
+        """Returns what a test says to a question."""
+        return cls(
+            question,
+            test.verdict,
+            test.decided_after,
+            test.deals,
+            test.mean,
+            *test.interval(),
+            test.bounds,
+            test.cut,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Returns it as JSON can hold it."""
-        return asdict(self)
+        asked = self.question
+        known = asked.hypotheses
+        return {
+            "better": asked.better,
+            "worse": asked.worse,
+            "num_players": asked.num_players,
+            "unit": asked.unit,
+            "at_most": known.low,
+            "at_least": known.high,
+            "alpha": known.alpha,
+            "beta": known.beta,
+            "verdict": self.verdict,
+            "decided_after": self.decided_after,
+            "played": self.played,
+            "mean": self.mean,
+            "low": self.low,
+            "high": self.high,
+            "confidence": known.confidence,
+            "least": self.bounds[0],
+            "greatest": self.bounds[1],
+            "cut": self.cut,
+        }
+
+    @property
+    def many(self) -> str:
+        """What is counted: "deals" or "matches"."""
+        return plural_of(self.question.unit)
+
+    def answer(self) -> str:
+        """Returns the verdict as a sentence."""
+        asked, known = self.question, self.question.hypotheses
+        if self.verdict in (GOING, UNDECIDED):
+            return (
+                f"Not decided after {self.played:,} {self.many}: among copies of {asked.worse}, "
+                f"{asked.better} may earn {known.low:+g} units per {asked.unit} or less, or "
+                f"{known.high:+g} or more."
+            )
+        more, value, error = {
+            ABOVE: ("more", known.low, known.alpha),
+            BELOW: ("less", known.high, known.beta),
+        }[self.verdict]
+        return (
+            f"Among copies of {asked.worse}, {asked.better} earns {more} than {value:+g} units per "
+            f"{asked.unit}. Decided after {self.decided_after:,} {self.many}, with a chance of "
+            f"error of at most {error:.3g}."
+        )
+
+    def interval(self) -> str:
+        """Returns the interval as text; its ends are never rounded to a rejected hypothesis."""
+        known = self.question.hypotheses
+        return f"{_distinct(self.low, known.low)} to {_distinct(self.high, known.high)}"
+
+    def estimate(self) -> str:
+        """Returns mean and interval as a sentence."""
+        known = self.question.hypotheses
+        return (
+            f"{self.mean:+.4f} units per {self.question.unit} over {self.played:,} {self.many}; "
+            f"{100 * known.confidence:.3g}% interval {self.interval()}, valid whenever you stop."
+        )
 
     def sentences(self) -> list[str]:
         """Returns it as text."""
-        many = plural_of(self.unit)
-        said = {
-            ABOVE: f"{self.better} earns more than {self.base:+g} beyond the table's mean",
-            BELOW: f"{self.better} earns less than {self.by:+g} beyond the table's mean",
-        }
-        verdict = "not decided"
-        if self.verdict in said:
-            verdict = f"{said[self.verdict]} (decided after {self.decided_after:,} {many})"
-        return [
-            f"Among copies of {self.worse}: {verdict}.",
-            f"{self.mean:+.4f} units per {self.unit} over {self.deals:,} {many}, between "
-            f"{self.low:+.4f} and {self.high:+.4f} whenever one stops.",
-        ]
+        cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
+        return [self.answer(), self.estimate(), *(cut if self.cut else [])]
 
     def __str__(self) -> str:
         """Returns it as text."""
         return "\n".join(self.sentences())
 
 
+def _distinct(end: float, hypothesis: float) -> str:
+    """Returns the end of an interval with so many digits that it differs from a hypothesis."""
+    texts = (f"{end:+.{digits}f}" for digits in DIGITS)
+    return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:+g} or {bounds[1]:+g}"
+
+
 def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Returns bounds of a deal's score, wide ones: twice what a step can move."""
-    least, greatest = spec(rules.game).reward_range(rules, num_players)
-    width = 2.0 * (greatest - least)
-    return -width, width
+    """Returns the bounds of a score in an episode: a seat's units less the table's mean."""
+    game = spec(rules.game)
+    least, greatest = game.reward_range(rules, num_players)
+    spread = (greatest - least) * (1 - 1 / num_players)
+    if not game.zero_sum:
+        return -spread, spread
+    # A split may leave less than a unit per seat on the table, and lowers the mean by as much.
+    return max(least, -spread), min(greatest + 1.0, spread)
+
+
+def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
+    """Returns bounds within which the score of an episode counts in any case; None is everywhere.
+
+    A match that may last for hundreds of deals can move much more than it ever does. What is far
+    beyond several deals is cut.
+    """
+    if rules["episode"] == "deal":
+        return None
+    deal = spec(rules.game).resolve({**rules.as_dict(), "episode": "deal"})
+    low, high = bounds_of(deal, num_players)
+    return UNCUT * low, UNCUT * high
 
 
 def play_comparison(
     folder: Folder,
     settings: TournamentSettings,
-    hypotheses: Hypotheses,
+    question: Question,
     looked: Callable[[Comparison], None],
     *,
     trust: bool,
@@ -101,50 +270,75 @@ def play_comparison(
     Args:
         folder: Where it lies, or is to lie.
         settings: A gauntlet of the one against copies of the other; its deals do not matter.
-        hypotheses: What is to be distinguished.
+        question: What is asked.
         looked: Called with what has been found after each look.
         trust: Whether model files that can run code may be loaded.
         objects: Players that are Python objects, by what the settings call the player.
 
     Raises:
-        ConfigError: One of the two failed, or there are too few deals; the message says why.
+        ConfigError: One of the two failed, or the folder holds something else; the message says
+            what.
     """
-    if hypotheses.most == 1:
+    if question.hypotheses.most == 1:
         raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")
-    (seats,) = settings.table.num_players
-    better = settings.matchmaking.hero
-    (worse,) = (name for name in settings.entrants if name != better)
-    test = SequentialTest(hypotheses)
-    deals = 0
+    question.check_same(folder)
+    test = SequentialTest(question.hypotheses)
     with executor_of(settings, folder, objects=objects) as executor:
-        while True:
-            most = hypotheses.most or float("inf")
-            deals = int(min(most, max(deals * GROWTH, deals + FIRST_DEALS)))
+        for deals in _looks(question.hypotheses.most):
             matchmaking = replace(settings.matchmaking, deals=deals)
             tournament = Tournament(
                 folder, replace(settings, matchmaking=matchmaking), trust=trust, objects=objects
             )
             try:
+                question.write(folder)
                 tournament.play(executor)
                 out = [each for each in tournament.store.entrants() if each.out is not None]
                 if out:
                     raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
-                scores = _scores(tournament, seats, better, test.deals)
+                _feed(test, tournament.store, question.better, deals)
             finally:
                 tournament.close()
-            test.feed(scores[: deals - test.deals])
-            low, high = test.interval()
-            result = Comparison(
-                better, worse, test.verdict, test.decided_after, test.deals, test.mean, low, high,
-                hypotheses.high, hypotheses.low, unit_of(settings.table.episode),
-            )  # fmt: skip
-            looked(result)
-            if test.verdict != GOING or test.deals >= most:
-                return result
+            found = Comparison.of(question, test)
+            looked(found)
+            if test.verdict != GOING:
+                return found
+    raise AssertionError("the looks end with the test")
 
 
-def _scores(tournament: Tournament, seats: int, better: str, first_deal: int) -> np.ndarray:
-    """Returns a player's scores by deal, from a deal on."""
-    (block,) = tournament.blocks()[seats]
-    (number,) = (each.number for each in tournament.store.entrants() if each.name == better)
-    return np.concatenate(list(tournament.store.scores(block.panel.number, 0, number, first_deal)))
+def retrace(store: Store, question: Question) -> list[Comparison]:
+    """Returns what a comparison had found on its way, from what is kept; the last is the answer.
+
+    There are more stations than looks, and none behind the look that brought the verdict. Without
+    any scores the list is empty.
+    """
+    test, path, before = SequentialTest(question.hypotheses), [], float(FIRST)
+    for deals in _looks(question.hypotheses.most):
+        steps = 1 + math.ceil(math.log(deals / before, STEP)) if deals > before else 2
+        for station in np.geomspace(min(before, deals), deals, steps)[1:].round().astype(int):
+            _feed(test, store, question.better, int(station))
+            if test.deals and (not path or test.deals > path[-1].played):
+                path.append(Comparison.of(question, test))
+        if test.deals < deals or test.verdict != GOING:
+            break
+        before = float(deals)
+    return path
+
+
+def _looks(most: int) -> Iterator[int]:
+    """Yields after how many deals the test looks; `most` is the last, if it is not 0."""
+    deals = 0
+    while not most or deals < most:
+        deals = int(max(deals * GROWTH, deals + FIRST_DEALS))
+        yield min(deals, most) if most else deals
+
+
+def _feed(test: SequentialTest, store: Store, better: str, deals: int) -> None:
+    """Feeds a test until it has had so many deals, or all that have been played."""
+    first = next(store.results(), None)
+    if first is None:
+        return
+    (number,) = (each.number for each in store.entrants() if each.name == better)
+    for scores in store.scores(first.block.panel.number, 0, number, test.deals):
+        test.feed(scores[: deals - test.deals])
+        if test.deals >= deals:
+            return

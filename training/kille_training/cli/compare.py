@@ -12,12 +12,28 @@ from kille_training.cli import console
 @click.command(epilog="Example: kille compare rule_of_thumb byteskille/tipsy --by 0.01 --players 3")
 @click.argument("better")
 @click.argument("worse")
-@click.option("--by", default=0.005, show_default=True, help="Units per deal above --low.")
-@click.option("--low", default=0.0, show_default=True, help="Units per deal that are not enough.")
-@click.option("--alpha", default=0.05, show_default=True, help='Chance of a wrong "more than LOW".')
-@click.option("--beta", default=0.05, show_default=True, help='Chance of a wrong "less than BY".')
-@click.option("--most", default=0, help="Deals after which it ends undecided; 0 is never.")
-@click.option("--bounds", nargs=2, type=float, default=None, help="Bounds of a deal's score.")
+@click.option(
+    "--by",
+    type=float,
+    help="Units above --low that are told from it.  [default: 0.005 per deal, 0.05 per match]",
+)
+@click.option("--low", default=0.0, show_default=True, help="Units that are not enough.")
+@click.option(
+    "--alpha", default=0.05, show_default=True, help='Chance of a wrong "more than --low".'
+)
+@click.option(
+    "--beta", default=0.05, show_default=True, help='Chance of a wrong "less than --low + --by".'
+)
+@click.option(
+    "--most", default=0, help="Deals, or matches, after which it ends undecided; 0 is never."
+)
+@click.option(
+    "--bounds",
+    nargs=2,
+    type=float,
+    default=None,
+    help="Lowest and highest score of a deal, or match; the default is what the rules imply.",
+)
 @click.option("--seed", default=1, show_default=True, help="Seed of the deals.")
 @click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
@@ -40,7 +56,8 @@ def compare(
     """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
 
     BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
-    error hold however often you look. Run the same command again to resume.
+    error hold however often you look. Run the same command again to resume; `kille report` with the
+    folder makes a page of the answer.
     """
     from kille_training.arena.api import compare as play_comparison
     from kille_training.arena.compare import Comparison
@@ -50,13 +67,14 @@ def compare(
         seats, resolved = table_for(other, game, num_players, episode, rules)
     switches = resolved.as_dict()
     episode = str(switches.pop("episode"))
-    words = (resolved.game, f"{seats}-seats", better, "against", worse)
+    whole = ["matches"] if episode == "match" else []
+    words = [resolved.game, f"{seats}-seats", *whole, better, "against", worse]
     folder = out / (name or re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-."))
 
     def looked(found: Comparison) -> None:
         click.echo(
-            f"{found.deals:>11,} deals: {found.mean:+.4f} "
-            f"({found.low:+.4f} to {found.high:+.4f})  {found.verdict}",
+            f"{found.played:>11,} {found.many}: {found.mean:+.4f} ({found.interval()})  "
+            f"{found.verdict}",
             err=True,
         )
 
