@@ -212,6 +212,7 @@ def test_orders_differ_and_come_with_their_mirror_images(count, seats):
     assert len(np.unique(orders, axis=0)) == count
     assert (mirrored(orders[0 : count - 1 : 2]) == orders[1::2]).all()
     assert (mirrored(mirrored(orders)) == orders).all()
+    assert (circular_orders(max(1, count // 3), seats) == orders[: max(1, count // 3)]).all()
 
 
 @pytest.mark.parametrize("orders", [1, 3, 6, "all"])

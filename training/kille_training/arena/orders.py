@@ -6,10 +6,12 @@ left, which matters where cards go to the left. Orders are drawn anew at every d
 several orders of a lineup at each deal average over them sooner.
 """
 
+import itertools
 from math import factorial
 
 import numpy as np
 
+from kille_env.core.keys import derive
 from kille_env.errors import ConfigError
 
 ALL = "all"
@@ -53,12 +55,13 @@ def circular_orders(count: int, num_players: int) -> np.ndarray:
 
     Returns:
         [K, P] places in the lineup, beginning with place 0; (0, 1, ..., P - 1) first, and every
-        second order is the mirror image of the one before it.
+        second order is the mirror image of the one before it. Fewer are the first of more.
     """
-    rng = np.random.default_rng([count, num_players])
     found = {tuple(range(num_players)): None}
+    tries = itertools.count()
     while 2 * len(found) < count:
-        rest = (1 + rng.permutation(num_players - 1)).tolist()
+        words = derive(derive(np.uint64(num_players), next(tries)), np.arange(1, num_players))
+        rest = (1 + np.argsort(words)).tolist()
         found[(0, *rest) if rest[0] < rest[-1] else (0, *reversed(rest))] = None
     both = [order for one in found for order in (one, (0, *reversed(one[1:])))]
     return np.array(both[:count])
