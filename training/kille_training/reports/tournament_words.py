@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
+from kille_env.core.text import listed
 from kille_training.arena.results import Standing
 from kille_training.arena.settings import TournamentSettings
 from kille_training.labels import plural_of, unit_of
@@ -23,7 +24,7 @@ def joined(names: Sequence[str]) -> str:
     shown = list(names)
     if len(shown) > MOST_NAMES:
         shown = [*shown[: MOST_NAMES - 1], f"{len(shown) - MOST_NAMES + 1} others"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return listed(shown)
 
 
 def labels(names: Sequence[str], game: str) -> list[str]:
