@@ -14,7 +14,7 @@ from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
-from kille_training.statistics.grouping import group
+from kille_training.statistics.grouping import Grouping, group
 from kille_training.statistics.intervals import differences, units
 from kille_training.statistics.tally import Tally
 
@@ -62,6 +62,17 @@ class Standing:
         return self.places(), self.name, mean + half, f"{self.observations:,}"
 
 
+def told_apart(tally: Tally, entrants: Sequence[KeptEntrant]) -> Grouping:
+    """Returns which entrants can be told apart at tables of one size; those that are out are not.
+
+    Args:
+        tally: What was played.
+        entrants: All entrants, in the order of their numbers.
+    """
+    there = np.array([entrant.out is None for entrant in entrants])
+    return group(np.where(there, units(tally).mean, np.nan), differences(tally))
+
+
 def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
     """Returns the standings at tables of one size, best first, entrants that are out last.
 
@@ -69,9 +80,7 @@ def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
         tally: What was played.
         entrants: All entrants, in the order of their numbers.
     """
-    found = units(tally)
-    there = np.array([entrant.out is None for entrant in entrants])
-    places = group(np.where(there, found.mean, np.nan), differences(tally))
+    found, places = units(tally), told_apart(tally, entrants)
     rows = []
     for number, entrant in enumerate(entrants):
         played = int(found.count[number])

@@ -23,7 +23,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0
     cells = [row.cells() for row in shown]
     if len(rows) > len(shown):
         cells.append(("", f"and {len(rows) - len(shown)} more", "", ""))
-    return table(title, [">place", "entrant", f">{measure}", ">observations"], cells)
+    return table(title, [">place", "entrant", f">{measure}", ">played"], cells)
 
 
 def renderables(result: TournamentResult) -> list[Any]:

@@ -21,6 +21,8 @@ MOST_POSITIONS = 5
 def table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
     """Returns a table; names in it may hold what rich takes for markup.
 
+    On a narrow terminal texts are broken into lines, figures are not.
+
     Args:
         title: What stands above it.
         columns: Headings; a heading that begins with ">" stands above figures.
@@ -28,8 +30,13 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> 
     """
     made = Table(title=Text(title), title_justify="left")
     for column in columns:
-        justify = "right" if column.startswith(">") else "left"
-        made.add_column(Text(column.removeprefix(">")), justify=justify)
+        figures = column.startswith(">")
+        made.add_column(
+            Text(column.removeprefix(">")),
+            justify="right" if figures else "left",
+            no_wrap=figures,
+            overflow="fold",
+        )
     for row in rows:
         made.add_row(*(Text(printable(cell)) for cell in row))
     return made

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.arena.results import Standing, standings
+from kille_training.arena.results import Standing, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
@@ -48,6 +48,8 @@ DRAWS = 100
 MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
+MOST_GROUPS = 20
+"""Groups of entrants that cannot be told apart up to which bars show them."""
 MOST_VOTING = 128
 """Entrants up to which there are votes: their draws take B E E numbers."""
 LEAST_DEALS = 10
@@ -135,6 +137,7 @@ class Size:
         verdict: Who is best, as far as the results tell.
         design: Who met whom.
         exact: [E] expected units per deal, if they have been computed.
+        groups: Numbers of the entrants of each group that cannot be told apart.
         rows: The standings, see `_standings`; `scale` is that of their chart.
         crosstable: What each earns where each other one sits.
         shown: Numbers of those in the crosstable, best first.
@@ -165,6 +168,8 @@ class Size:
         self.crosstable = crosstable(tally)
         found = [row for row in standings(tally, entrants) if row.mean is not None]
         order = [self.names.index(row.name) for row in found]
+        groups = [each for each in told_apart(tally, entrants).groups if len(each) > 1]
+        self.groups = groups if len(groups) <= MOST_GROUPS else []
         self.rows = self._standings(found, order)
         found = [replace(row, name=self.labels[at]) for at, row in zip(order, found, strict=True)]
         self.verdict = words.verdict(self.seats, found, f"units per {self._unit}")

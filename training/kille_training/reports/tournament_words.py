@@ -75,8 +75,8 @@ def design(settings: TournamentSettings, seats: int) -> str:
         )
     elif chosen.format == "random":
         who = (
-            f"At every {unit} each entrant sits at {chosen.lineups:,} tables, or fewer where its "
-            "turn to sit out comes; who sits together is drawn anew at every one."
+            f"At every {unit} each entrant sits at up to {chosen.lineups:,} tables; who sits "
+            "together is drawn anew at every one."
         )
     elif chosen.format == "gauntlet":
         company = "among copies of each other one" if copies else f"with every {_choice(seats)}"
