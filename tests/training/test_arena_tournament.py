@@ -536,7 +536,7 @@ def test_names_are_no_markup(tmp_path):
     ):
         tournament.play(executor, watcher)
         cells = replay_cells(store, tournament.settings, "[/nobody]", "[red]luck", executor, Spy())
-    console.print(cells_table(cells))
+    console.print(cells_table(cells, "units per deal"))
     shown = console.file.getvalue()
     assert "What [/nobody] earns where [red]luck also sits" in shown
     assert shown.count("[/nobody]") > 1 and shown.count("[red]luck") > 1

@@ -99,6 +99,7 @@ def _replay(
     from kille_training.arena.store import Store
     from kille_training.arena.tournament import executor_of
     from kille_training.cli.live import LiveStandings
+    from kille_training.labels import unit_of
 
     with (
         Store(folder.results, readonly=True) as store,
@@ -106,7 +107,8 @@ def _replay(
         LiveStandings(store, "", standings=False) as progress,
     ):
         cells = replay_cells(store, settings, *pair, executor, progress, trust=trust)
-    console.report({"cells": [asdict(each) for each in cells]}, [cells_table(cells)], as_json)
+    shown = cells_table(cells, f"units per {unit_of(settings.table.episode)}")
+    console.report({"cells": [asdict(each) for each in cells]}, [shown], as_json)
     if not all(each.same for each in cells):
         raise click.ClickException(
             f"the results stored in {folder.path} are others; was it played with other versions "
@@ -114,13 +116,18 @@ def _replay(
         )
 
 
-def cells_table(cells: "list[Cell]") -> "Table":
-    """Returns replayed cells for the terminal."""
+def cells_table(cells: "list[Cell]", measure: str) -> "Table":
+    """Returns replayed cells for the terminal.
+
+    Args:
+        cells: The cells.
+        measure: What their means hold, as "units per deal".
+    """
     from kille_training.reports.tables import table
 
     return table(
         f"What {cells[0].row} earns where {cells[0].column} also sits",
-        [">seats", ">units per deal", ">deals", ">tables", ">matches the stored results"],
+        [">seats", f">{measure}", ">observations", ">tables", ">as stored"],
         [
             (
                 str(cell.num_players),
