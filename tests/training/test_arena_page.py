@@ -83,6 +83,7 @@ def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch, tm
     monkeypatch.chdir(run.parents[1])
     assert main(["report", "runs/../runs/t", "--out", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "kille export runs/../runs/t --parquet" in page
     command = re.search(r"kille (tournament .* --cell rule bold)", page)[1]
     assert command.split()[1] == "runs/../runs/t", "the folder is named as it was given"
     capsys.readouterr()

@@ -45,6 +45,8 @@ from kille_training.statistics.tally import Tally
 
 DRAWS = 100
 """Draws of the bootstrap that say how stable votes are."""
+STABLE = 0.9
+"""Share of the draws from which a choice counts as stable."""
 MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
@@ -109,7 +111,6 @@ def write_tournament_page(
         settings_lines=yaml_lines(plain(settings)),
         rules=meta["tables"]["rules"],
         versions=meta["made_with"],
-        run=folder.path,
         unit=unit,
         unit_s=plural_of(unit),
         measure=f"units per {unit}",
@@ -119,6 +120,7 @@ def write_tournament_page(
         over_sizes=_over_sizes(sizes) if len(sizes) > 1 else None,
         command=lambda verb, *more: words.command(verb, folder.path, *more),
         draws=DRAWS,
+        most_voting=MOST_VOTING,
     )
     return write(out or folder.report, page)
 
@@ -306,6 +308,8 @@ class Size:
             f"Nash averaging chooses the same entrants in {percent(nash.same, 0)} of {DRAWS} "
             f"bootstrap draws, the maximal lottery in {percent(lottery.same, 0)}."
         )
+        if min(nash.same, lottery.same) < STABLE:
+            stable += f" So other {plural_of(self._unit)} may well choose other entrants."
         return {"rows": lines, "stable": stable}
 
     def _convergence(self) -> Markup | None:
