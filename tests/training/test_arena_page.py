@@ -138,12 +138,17 @@ def test_names_lose_the_game_before_them_unless_that_makes_two_alike():
     [
         ({}, 1, "every choice of 3 different entrants", "lineups of different entrants"),
         ({}, "all", "every order round the table", "lineups of different entrants"),
-        ({"fill": "copies"}, 1, "among copies of each other one", "entrants of this field as"),
+        (
+            {"fill": "copies"},
+            1,
+            "among copies of each other one",
+            "tables of each entrant",
+        ),
         (
             {"format": "gauntlet", "hero": "luck"},
             2,
             "luck sits with every choice of 2",
-            "with luck",
+            "lineups of luck and others",
         ),
         ({"format": "random", "lineups": 7}, 1, "each entrant sits at up to 7 tables", "drawn"),
         ({"format": "swiss", "rounds": 5}, 1, "In each of 5 rounds", "no interval speaks of all"),

@@ -52,8 +52,8 @@ def verdict(seats: int, rows: Sequence[Standing], measure: str) -> Verdict:
     if len(ahead) > 1:
         behind = "the other" if len(there) - len(ahead) == 1 else "each of the others"
         return Verdict(
-            f"{seats} seats: {_alike(ahead, measure)}; {behind} earns clearly less than one of "
-            "them at least."
+            f"{seats} seats: {_alike(ahead, measure)}; {behind} earns clearly less than at "
+            "least one of them."
         )
     first = there[0]
     others = "the other one" if len(there) == 2 else f"each of the {len(there) - 1} others"
@@ -71,7 +71,7 @@ def design(settings: TournamentSettings, seats: int) -> str:
     if chosen.format == "swiss":
         who = (
             f"In each of {chosen.rounds} rounds neighbours in the standings sit together, those "
-            f"first that have met least often, for {chosen.deals:,} {plural_of(unit)}."
+            f"first that have met least often, each for {chosen.deals:,} {plural_of(unit)}."
         )
     elif chosen.format == "random":
         who = (
@@ -93,18 +93,19 @@ def truth(settings: TournamentSettings) -> str:
     chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
     if chosen.format == "swiss":
         return (
-            f"The 95% intervals know what other {plural_of(unit)} would have brought, and not what "
-            "other pairings would have: these follow from the standings, so leaders met stronger "
-            "company, and no interval speaks of all lineups."
+            f"The 95% intervals allow for other {plural_of(unit)}, and not for other pairings: "
+            "these follow from the standings, so leaders met stronger company, and no interval "
+            "speaks of all lineups."
         )
-    lineups = "lineups of different entrants of this field, each equally often"
+    hero = chosen.hero or "each entrant"
     if chosen.fill == "copies" and chosen.format != "random":
-        lineups = "entrants of this field as company, each equally often"
-    hero = f" with {chosen.hero}" if chosen.format == "gauntlet" else ""
+        means = f"tables of {hero} among copies of each other one, and"
+    else:
+        field = f"{hero} and others" if chosen.hero else "different entrants"
+        means = f"all lineups of {field} of this field, all orders round the table, and"
     return (
-        f"The 95% intervals are of the mean over all {lineups}{hero}, all orders round the "
-        f"table, and all {plural_of(unit)}: other {plural_of(unit)}, lineups and orders would "
-        "have brought other figures, and the intervals allow for all three."
+        f"The 95% intervals are of the mean over {means} all {plural_of(unit)}: they allow for "
+        "what other draws of these would have brought."
     )
 
 
