@@ -373,19 +373,21 @@ def round_draw(begun: Mapping[str, Any]) -> Draw:
 
 
 def table_scores(result: Result) -> tuple[np.ndarray, np.ndarray]:
-    """Returns what each member of the tables of a panel earned over all deals of a block.
+    """Returns what each member of the tables of a panel earned in a block.
 
     Returns:
-        [L, P] numbers of the entrants, ascending, and [L, P] their sums, exact ones, of the tables
-        at which anything has been played.
+        [L, P] numbers of the entrants, ascending, and [L, P] units per deal beyond the table's
+        mean, of the tables at which anything has been played.
     """
     seats = result.block.panel.seats
     place = np.arange(seats)
     turn = place[:, None]
     by_place = result.earned[..., turn, (place - turn) % seats].sum(axis=2)
-    nano = np.rint(NANO * by_place).astype(np.int64)
+    nano = np.rint(NANO * by_place).astype(np.int64)  # exact sums, in whatever order
     order = np.argsort(result.members, axis=2)
-    members = np.take_along_axis(result.members, order, axis=2).max(axis=0)
+    members = np.take_along_axis(result.members, order, axis=2)
+    played = members[:, :, 0] >= 0
     sums = np.take_along_axis(nano, order, axis=2).sum(axis=0)
-    played = members[:, 0] >= 0
-    return members[played], sums[played] / NANO
+    earned = sums / (NANO * seats * np.maximum(played.sum(axis=0), 1)[:, None])
+    there = played.any(axis=0)
+    return members.max(axis=0)[there], (earned - earned.mean(axis=1, keepdims=True))[there]

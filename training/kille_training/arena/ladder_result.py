@@ -1,6 +1,6 @@
 """What a ladder has come to: ratings, places, tests, and who waits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,8 @@ from kille_training.arena.challenges import Challenge, challenges
 from kille_training.arena.ladder import round_draw, table_scores
 from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
 from kille_training.arena.pairing import PLACEMENT
+from kille_training.arena.samples import Sample, samples
+from kille_training.arena.settings import MatchmakingSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.submissions import Refusal
 from kille_training.arena.work import Block
@@ -162,6 +164,20 @@ class LadderResult:
             for place, rung in enumerate(rungs, start=1)
         ]
 
+    def samples(self, *, trust: bool = False) -> Iterator[Sample]:
+        """Yields lineups in which each two players meet, played again; see `samples.samples`.
+
+        Args:
+            trust: Whether model files that can run code may be loaded.
+        """
+        if self.tally is None:
+            return
+        known = {each.name: each for each in self.entrants}
+        settings = self.settings.tournament(known, matchmaking=MatchmakingSettings("swiss"))
+        there = [each.number for each in self.entrants if each.out is None]
+        with Store(self.folder.results, readonly=True) as store:
+            yield from samples(store, settings, self.settings.num_players, there, trust=trust)
+
     def as_dict(self) -> dict[str, Any]:
         """Returns the ladder as JSON can hold it."""
         return {
@@ -206,7 +222,7 @@ def _last_tables(
     for panel in store.panels(begun["number"], round_draw(begun)):
         block = Block(panel, begun["number"] * settings.deals, settings.deals)
         for members, scores in zip(*table_scores(store.kept(block)), strict=True):
-            seated = zip(members.tolist(), (scores / settings.deals).tolist(), strict=True)
+            seated = zip(members.tolist(), scores.tolist(), strict=True)
             there = [(entrants[number].name, earned) for number, earned in seated]
             tables.append(tuple(sorted(there, key=lambda each: (-each[1], each[0]))))
     return tuple(tables)

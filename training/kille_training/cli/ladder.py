@@ -42,7 +42,9 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.group(epilog="Example: kille ladder new ladders/knack --game knack --players 3")
+@click.group(
+    epilog="Example: kille ladder new ladders/knack --game knack. Every command takes --json."
+)
 def ladder() -> None:
     """Keep a ladder: players are submitted at any time, and play for their ratings.
 
@@ -109,7 +111,10 @@ def submit(folder: "LadderFolder", trust: bool, as_json: bool, **asked: Any) -> 
     _submit(folder, Submission(**asked), trust, as_json)
 
 
-@ladder.command(epilog="Example: kille ladder test ladders/knack v2 v1 --by 0.02")
+@ladder.command(
+    short_help="Test whether NEW earns more among copies of OLD.",
+    epilog="Example: kille ladder test ladders/knack v2 v1 --by 0.02",
+)
 @folder_argument
 @click.argument("name", metavar="NEW")
 @click.argument("against", metavar="OLD")
@@ -133,7 +138,10 @@ def _submit(folder: "LadderFolder", asked: "Submission", trust: bool, as_json: b
     console.report({"name": asked.name, "file": str(path)}, [line], as_json)
 
 
-@ladder.command(epilog="Example: kille ladder play ladders/knack --rounds 100")
+@ladder.command(
+    short_help="Play the ladder and write its page, until you stop it.",
+    epilog="Example: kille ladder play ladders/knack --rounds 100",
+)
 @folder_argument
 @click.option("--rounds", type=click.IntRange(min=0), help="Stop after so many more rounds.")
 @click.option("--seconds", type=click.FloatRange(min=0), help="Stop after the round at that time.")
@@ -174,7 +182,10 @@ def play(
     console.report(result.as_dict(), renderables(result), as_json)
 
 
-@ladder.command()
+@ladder.command(
+    short_help="Show the ratings, the tests and who waits.",
+    epilog="Example: kille ladder status ladders/knack",
+)
 @folder_argument
 @console.json_option
 def status(folder: "LadderFolder", as_json: bool) -> None:

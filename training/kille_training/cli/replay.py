@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from kille_env.core.text import counted, labels, listed, printable, signed
+from kille_env.core.text import counted
 from kille_env.errors import RecordError
-from kille_env.records import Record, Replay, describe, read_records
+from kille_env.records import Replay, describe, read_records
 from kille_env.records import replay as play_again
 from kille_training.cli.console import json_option, progress, report
+from kille_training.reports.matches import match_lines
 
 
 @click.command(epilog="Example: kille replay matches.jsonl --match 3")
@@ -39,7 +40,7 @@ def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
         else:
             game, told = describe(record)
             games.append(game)
-            lines += _text(line, record, game, told)
+            lines += match_lines(record, game, told, line)
     differences = [
         f"line {line}, {difference}"
         for line, game in enumerate(games, start=first)
@@ -66,33 +67,3 @@ def _for_programs(line: int, game: Replay) -> dict[str, Any]:
         "truncated": game.truncated,
         "differences": [asdict(difference) for difference in game.differences],
     }
-
-
-def _text(line: int, record: Record, game: Replay, told: list[str]) -> list[str]:
-    """Describes a match: who played, what happened, how it ended."""
-    num_players = record["num_players"]
-    who = labels(record.get("names"), num_players)
-    rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
-    lines = [f"Match {line}: {record['game']}, {num_players} players, {rules}"]
-    if record.get("names"):
-        lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
-    for text in told:
-        if text.startswith("Hand "):
-            lines.append("")
-        lines.append(text)
-    lines.append("")
-    if game.returns is None:
-        lines.append(_stop(game, who))
-    else:
-        money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
-        lines.append(f"End of the match: {', '.join(money)}.")
-    lines += [f"The record differs: {difference}" for difference in game.differences]
-    return [printable(line) for line in (*lines, "")]
-
-
-def _stop(game: Replay, who: list[str]) -> str:
-    """Says where a record stops that does not go to the end of its match."""
-    if game.steps and game.steps[-1].action is None:
-        step = game.steps[-1]
-        return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."
-    return "Here the record stops."

@@ -1,4 +1,4 @@
-"""`kille report`: the page of a run or of a tournament."""
+"""`kille report`: the page of a run, a tournament or a ladder."""
 
 from pathlib import Path
 
@@ -20,10 +20,17 @@ from kille_training.cli.progress import ProgressDisplay, StepDisplay
     is_flag=True,
     help="Of a tournament: also show exact expectations, where the tree of a deal fits.",
 )
+@click.option(
+    "--records",
+    is_flag=True,
+    help="Of a tournament or a ladder: also write matches of each two, which its cells link to.",
+)
 @console.trust_option
 @console.json_option
-def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool) -> None:
-    """Write the report of RUN, the folder of a training run or of a tournament, as an HTML page.
+def report(
+    run: Path, out: Path | None, exact: bool, records: bool, trust: bool, as_json: bool
+) -> None:
+    """Write the report of RUN, the folder of a run, a tournament or a ladder, as an HTML page.
 
     A run that has not been measured is measured first. The page of a tournament shows what has
     been played so far.
@@ -31,5 +38,7 @@ def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool)
     from kille_training.reports.report import report as write
 
     with console.resumable(), ProgressDisplay() as progress, StepDisplay() as told:
-        page = write(run, out, exact=exact, trust=trust, progress=progress, told=told)
+        page = write(
+            run, out, exact=exact, records=records, trust=trust, progress=progress, told=told
+        )
     console.report({"report": str(page)}, [f"The report is in {page}"], as_json)

@@ -16,8 +16,10 @@ from kille_training.arena.challenges import Challenge
 from kille_training.arena.ladder_result import LadderResult, Rung
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports.pages import Verdict, render, write, yaml_lines
+from kille_training.reports.samples import links
 from kille_training.reports.tables import table
 from kille_training.reports.tournament_plots import Scale, shades
+from kille_training.reports.tournament_words import labels
 from kille_training.settings import plain
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.sequential import ABOVE, BELOW
@@ -43,6 +45,7 @@ def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
     """
     settings = result.settings
     unit = unit_of(settings.episode)
+    names = [each.name for each in result.entrants]
     contents = [("ratings", "Ratings"), ("tests", "Tests"), ("company", "Who finishes above whom")]
     page = render(
         "ladder.html.j2",
@@ -63,6 +66,8 @@ def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
             np.array([[rung.rating, rung.low, rung.high] for rung in result.rungs], dtype=float)
         ),
         company=_company(result),
+        links={} if out else links(result.folder.path, settings.num_players),
+        label=dict(zip(names, labels(names, settings.game), strict=True)),
         tests=result.tests[::-1],
         tones=TONES,
         sentence=lambda test: test.sentence(unit),

@@ -6,10 +6,12 @@ from pathlib import Path
 from kille_env.errors import ConfigError
 from kille_training.arena.ladder_result import LadderResult
 from kille_training.arena.ladder_settings import LadderFolder
+from kille_training.arena.samples import tournament_samples
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run
 from kille_training.learning.runs import Run
 from kille_training.progress import Progress, ignore, part_of
+from kille_training.reports.samples import write_samples
 
 
 def report(
@@ -17,6 +19,7 @@ def report(
     out: Path | str | None = None,
     *,
     exact: bool = False,
+    records: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
     told: Callable[[str], None] = ignore,
@@ -34,6 +37,8 @@ def report(
         out: The page's file; None is report.html in that folder.
         exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
             a deal fits into memory.
+        records: Of a tournament or a ladder: first play a few matches of each two entrants again
+            and write them to the folder `records`; the page links to what is there.
         trust: Whether model files that can run code may be loaded for that.
         progress: Called with how far it is, for a run.
         told: Called with what is done next, for a tournament.
@@ -50,11 +55,20 @@ def report(
     if LadderFolder(path).config.is_file():
         from kille_training.reports.ladder import write_ladder_page
 
-        return write_ladder_page(LadderResult.of(LadderFolder(path)), page)
+        ladder = LadderResult.of(LadderFolder(path))
+        if records:
+            told("playing matches again")
+            write_samples(path, ladder.samples(trust=trust))
+        return write_ladder_page(ladder, page)
     if Folder(path).results.is_file():
         from kille_training.reports.tournament import write_tournament_page
 
+        if records:
+            told("playing matches again")
+            write_samples(path, tournament_samples(Folder(path), trust=trust))
         return write_tournament_page(Folder(path), page, exact=exact, trust=trust, told=told)
+    if records:
+        raise ConfigError(f"{path} is neither a tournament nor a ladder; it has no matches")
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille

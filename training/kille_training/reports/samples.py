@@ -1,0 +1,64 @@
+"""Sample matches beside a page, which its cells link to.
+
+DIR/records/
+  17-of-2-5-0.html    the deal 17 of the entrants 2, 5 and 0, in words
+  17-of-2-5-0.jsonl   the same as game records, for kille replay
+"""
+
+import shlex
+from collections.abc import Iterable
+from itertools import permutations
+from pathlib import Path
+
+from kille_env.records import describe, write_records
+from kille_training.arena.samples import Sample
+from kille_training.reports.matches import match_lines
+from kille_training.reports.pages import render, write
+
+FOLDER = "records"
+"""Where sample matches are, beside the page."""
+
+
+def write_samples(folder: Path, samples: Iterable[Sample]) -> int:
+    """Writes sample matches below a folder; returns how many files of records there are then.
+
+    Args:
+        folder: The folder of a tournament or a ladder.
+        samples: The matches.
+    """
+    records = folder / FOLDER
+    records.mkdir(exist_ok=True)
+    for sample in samples:
+        name = f"{sample.deal}-of-{'-'.join(map(str, sample.members))}"
+        file = records / f"{name}.jsonl"
+        write_records(sample.records, file)
+        lines = [
+            line
+            for number, record in enumerate(sample.records, start=1)
+            for line in match_lines(record, *describe(record), number)
+        ]
+        page = render(
+            "matches.html.j2",
+            title=f"Deal {sample.deal}, in all rotations",
+            file=file.name,
+            command=f"kille replay {shlex.quote(str(file))}",
+            lines=lines,
+        )
+        write(records / f"{name}.html", page)
+    return len(list(records.glob("*.jsonl")))
+
+
+def links(folder: Path, num_players: int) -> dict[tuple[int, int], str]:
+    """Returns where the sample match of each two entrants is, by their numbers.
+
+    Args:
+        folder: The folder of a tournament or a ladder.
+        num_players: The table size.
+    """
+    found: dict[tuple[int, int], str] = {}
+    for page in sorted((folder / FOLDER).glob("*-of-*.html")):
+        members = page.stem.partition("-of-")[2].split("-")
+        if len(members) == num_players and all(member.isdecimal() for member in members):
+            for pair in permutations(map(int, members), 2):
+                found.setdefault(pair, f"{FOLDER}/{page.name}")
+    return found
