@@ -1,12 +1,14 @@
 """Ladders: rounds, submissions, tests, and the command `kille ladder`."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kille_env.errors import ConfigError, KilleError
+from kille_env.records import read_records, replay
 from kille_training.arena.challenges import FAILED
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
 from kille_training.arena.ladder import Ladder
@@ -293,6 +295,23 @@ def test_the_page_is_a_function_of_the_results(tmp_path):
         assert name in text
     assert leader(result).split(",")[0][:20] in text and "among copies of" in text
     assert result.rungs[0].place == 1 and result.rungs[-1].name == "byteskille/maniac"
+
+
+def test_cells_link_to_matches_that_can_be_replayed(tmp_path):
+    folder = begin(tmp_path / "a", *FIELD)
+    play(folder, 6)
+    assert "records/" not in report(folder.path).read_text()
+    page = report(folder.path, records=True).read_text()
+    result = LadderResult.of(folder)
+    met = result.played.met.sum(axis=0)
+    links = set(re.findall(r'href="(records/[^"]+)"', page))
+    assert page.count('href="records/') == np.count_nonzero(met)
+    for link in links:
+        text = (folder.path / link).read_text()
+        records = read_records(folder.path / link.replace(".html", ".jsonl"))
+        assert len(records) == 3 and "Match 3: byteskille" in text
+        for record in records:
+            assert not replay(record).differences and set(record["names"]) <= set(FIELD)
 
 
 def test_the_command_keeps_a_ladder(kille, answer, refused):

@@ -15,13 +15,14 @@ from kille_env.registry import spec
 from kille_training.arena.challenges import Challenge
 from kille_training.arena.ladder_result import LadderResult, Rung
 from kille_training.labels import plural_of, unit_of
-from kille_training.reports.pages import Verdict, render, write, yaml_lines
+from kille_training.reports.pages import Verdict, percent, render, write, yaml_lines
 from kille_training.reports.samples import links
 from kille_training.reports.tables import table
 from kille_training.reports.tournament_plots import Scale, shades
 from kille_training.reports.tournament_words import labels
 from kille_training.settings import plain
 from kille_training.statistics.crosstable import crosstable
+from kille_training.statistics.intervals import Intervals
 from kille_training.statistics.sequential import ABOVE, BELOW
 
 MOST_IN_CROSSTABLE = 60
@@ -166,8 +167,8 @@ def _waiting(result: LadderResult) -> str:
 def _company(result: LadderResult) -> Mapping[str, Any] | None:
     """Returns how often each player finishes above each other one; None if nobody has played.
 
-    It has `shown`, the numbers of the best ones; `above`, the intervals of the shares, [E, E]; and
-    `shades`, the class of each cell.
+    It has `shown`, the numbers of the best ones; `above`, the intervals of the shares, [E, E];
+    `shades`, the class of each cell; and `cell`, which says one in words.
     """
     if result.tally is None:
         return None
@@ -180,5 +181,17 @@ def _company(result: LadderResult) -> Mapping[str, Any] | None:
     return {
         "shown": shown[:MOST_IN_CROSSTABLE],
         "above": found.above,
+        "cell": lambda row, column: _cell(result, found.above, row, column),
         "shades": shades(np.where(sure, side, 0), np.where(clear | clear.T, side, 0)),
     }
+
+
+def _cell(result: LadderResult, above: Intervals, row: int, column: int) -> str:
+    """Returns how often a player finishes above another, in words."""
+    one, other = (result.entrants[number].name for number in (row, column))
+    low, high = above.low[row, column], above.high[row, column]
+    within = f" ({percent(low)} to {percent(high)})" if np.isfinite(low) else ""
+    return (
+        f"{one} finishes above {other} in {percent(above.mean[row, column])}{within} of "
+        f"{int(above.count[row, column]):,} observations"
+    )

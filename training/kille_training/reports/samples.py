@@ -39,7 +39,7 @@ def write_samples(folder: Path, samples: Iterable[Sample]) -> int:
         ]
         page = render(
             "matches.html.j2",
-            title=f"Deal {sample.deal}, in all rotations",
+            title=f"Deal {sample.deal}, from every position",
             file=file.name,
             command=f"kille replay {shlex.quote(str(file))}",
             lines=lines,

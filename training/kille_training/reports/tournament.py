@@ -32,6 +32,7 @@ from kille_training.reports.pages import (
     write,
     yaml_lines,
 )
+from kille_training.reports.samples import links
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.crosstable import crosstable
@@ -121,6 +122,7 @@ def write_tournament_page(
         command=lambda verb, *more: words.command(verb, folder.path, *more),
         draws=DRAWS,
         most_voting=MOST_VOTING,
+        links={size.seats: {} if out else links(folder.path, size.seats) for size in sizes},
     )
     return write(out or folder.report, page)
 
