@@ -25,10 +25,6 @@ GREEDY, SAMPLED = (COLOURS[name][0] for name in ("greedy", "sampled"))
 NO_DATA = "#e9ebee"
 SHARES = "RdYlBu_r"
 """Colour map of a probability, from never to always."""
-PLACES = "PRGn_r"
-"""Colour map of places, from the first to the last: better to worse."""
-SIZES = "viridis"
-"""Colour map of table sizes, from the smallest to the largest."""
 SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 """Colours of what one plot alone compares; its legend names them."""
 

@@ -135,5 +135,5 @@ def _order(settings: TournamentSettings, seats: int, copies: bool) -> str:
     if orders == "all":
         return "Each lineup sits in every order round the table. "
     if orders == 1:
-        return "Its order round the table is drawn by lot. "
-    return f"It sits in {orders} orders round the table, drawn by lot. "
+        return "The order round the table is drawn by lot. "
+    return f"Each lineup sits in {orders} orders round the table, drawn by lot. "
