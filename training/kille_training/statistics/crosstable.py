@@ -9,6 +9,7 @@ looking at all cells at once, by Holm's method. The crosstables of the Annual Co
 Competition are the model: means with 95% intervals, shaded where significant.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,22 +50,26 @@ class CrossTable(Intervals):
 
 def crosstable(tally: Tally) -> CrossTable:
     """Returns the crosstable of tables of one size."""
-    met, shared = tally.met, tally.shared / NANO
-    earned = _cells(shared, met)
-    margin = _cells(shared - shared.transpose(0, 2, 1), met)
+    met, shared, above = tally.met, tally.shared, tally.above
+    earned = _cells(met, lambda row: shared[:, row] / NANO)
+    margin = _cells(met, lambda row: (shared[:, row] - shared[:, :, row]) / NANO)
     p_values = earned.p_values()
     sign = np.sign(np.nan_to_num(earned.mean)).astype(np.int8)
     return CrossTable(
         **vars(earned),
         mark=np.where(p_values < 1 - CONFIDENCE, sign, 0).astype(np.int8),
         firm=np.where(holm_cells(p_values, mirrored=tally.seats == 2), sign, 0).astype(np.int8),
-        above=_cells(tally.above / 2, met),
+        above=_cells(met, lambda row: above[:, row] / 2),
         margin=margin,
         beats=holm_cells(margin.p_values(), mirrored=True) & (margin.mean > 0),
     )
 
 
-def _cells(total: np.ndarray, count: np.ndarray) -> Intervals:
-    """Returns the means of all cells, [E, E], from [F, E, E]; row by row, as memory is small."""
-    rows = range(total.shape[1])
-    return stacked([means(total[:, row], count[:, row]) for row in rows])
+def _cells(met: np.ndarray, total: Callable[[int], np.ndarray]) -> Intervals:
+    """Returns the means of all cells, [E, E], row by row: all at once would take much memory.
+
+    Args:
+        met: [F, E, E] observations of each cell.
+        total: Returns the sums of a row of cells, [F, E].
+    """
+    return stacked([means(total(row), met[:, row]) for row in range(met.shape[1])])
