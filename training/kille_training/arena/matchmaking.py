@@ -53,8 +53,8 @@ def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[
     - "distinct" plays every choice of P entrants once;
     - "copies" plays every pair, each of the two once alone among P - 1 copies of the other;
     - a gauntlet plays those of these with the hero, who is never among the copies;
-    - "random" plays as many choices as it takes for every founder to sit at `lineups` tables, give
-      or take one, drawn so that all meet about equally often. Choices with members of later waves
+    - "random" plays as many choices as it takes for founders to sit at `lineups` tables each, give
+      or take one, so that all meet about equally often. Choices with members of later waves
       are played at the same rate as those of founders. If that is no whole number of lineups, the
       last one is played in some of the deals.
 
@@ -222,7 +222,7 @@ def _all_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarra
 def _some_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
     """Returns choices with a new entrant at the founders' rate, and how often each is played."""
     every = comb(slots.founders, slots.seats)
-    rate = Fraction(pairing.lineups * (slots.founders // slots.seats), every)
+    rate = Fraction(ceil(Fraction(pairing.lineups * slots.founders, slots.seats)), every)
     if rate >= 1:
         return _all_choices(slots, pairing)
     wanted = {number: rate * slots.ways(number) for number in slots.numbers_of_new}

@@ -80,8 +80,8 @@ class MatchmakingSettings:
             size play the same ones.
         hero: Name of the entrant that runs the gauntlet.
         rounds: Rounds of a Swiss tournament.
-        lineups: Tables that each entrant sits at in every deal, or one fewer where the entrants do
-            not fill all tables, in the format "random".
+        lineups: Tables that each entrant sits at in every deal, give or take one, in the format
+            "random".
     """
 
     format: Format = "round_robin"
