@@ -15,6 +15,7 @@ seed, so the numbers are the same each time.
 
 import argparse
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -43,7 +44,7 @@ TARGET = 0.7
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Prints a table."""
-    print("| " + " | ".join(head) + " |")
+    print("\n| " + " | ".join(head) + " |")
     print("|" + " --- |" * len(head))
     for row in rows:
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
@@ -89,7 +90,7 @@ def fixed_deals(deviations: Sequence[float], gap: float) -> float:
         deviations: Standard deviations of a score at the two hypotheses.
         gap: Their distance.
     """
-    return (norm.isf(ERROR) * sum(deviations) / gap) ** 2
+    return float(norm.isf(ERROR) * sum(deviations) / gap) ** 2
 
 
 def run(heap: np.ndarray, known: Hypotheses, pace: int, seed: int) -> SequentialTest:
@@ -109,7 +110,7 @@ def games(runs: int) -> None:
         f"The rule of thumb among copies of each bot of its game, {SEATS} seats, {BANK:,} deals or "
         f"matches each. The hypotheses are a {SPREAD}th of the standard deviation apart, so the "
         f"fixed test plays about {fixed_deals([SPREAD, SPREAD], 1):,.0f}. {runs:,} runs a pair "
-        "and hypothesis; deals are means, in those of the fixed test.\n"
+        "and hypothesis; deals are means, in those of the fixed test."
     )
     rows, slow = [], []
     for game in list_games():
@@ -117,9 +118,10 @@ def games(runs: int) -> None:
             found = [Pair(game, episode, bot, bank, runs) for bot, bank in _banks(game, episode)]
             rows.append([game, episode, len(found), *_summary(found)])
             slow += [pair for pair in found if max(pair.deals) > TARGET]
+            print(".", end="", file=sys.stderr, flush=True)
     head = ["game", "scores of", "pairs", "errors", "interval holds", "at low", "at high", "worst"]
     table([*head, "cut"], rows)
-    print(f"Pairs above {TARGET}, and what no test within their bounds can go below:\n")
+    print(f"Pairs above {TARGET}, and what no test within their bounds can go below:")
     rows = [
         [pair.name, f"{pair.differ:.1%}", *(f"{each:.2f}" for each in (*pair.deals, *pair.least))]
         for pair in slow
@@ -213,7 +215,7 @@ def gaps(runs: int) -> None:
         f"Scores of {players[0].name} among two {players[1].name}, {BANK:,} deals: "
         f"{np.mean(bank == 0):.0%} are 0. The question is whether the mean is at most 0 or at "
         f"least {gap} units; the fixed test plays {fixed:,} deals. {runs:,} runs a row.\n\n"
-        "Each cell: errors; mean deals, in those of the fixed test.\n"
+        "Each cell: errors; mean deals, in those of the fixed test."
     )
     # What W/D/L tests are told: the mean of wins and half draws at both hypotheses.
     won = [float(_won(end).mean()) for end in ends]
@@ -321,7 +323,7 @@ def pairs(runs: int) -> None:
             )
     print(
         f"Pairs of the {len(names)} bots of Byteskille, one among two of the other, and the same "
-        f"question with delta = {gap}.\n"
+        f"question with delta = {gap}."
     )
     table(["gap / delta", "pairs", "mean deals", "fixed test", "ratio"], rows)
 

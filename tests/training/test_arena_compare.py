@@ -1,4 +1,7 @@
+import html
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -84,7 +87,36 @@ def test_a_folder_keeps_its_question_and_its_way(tmp_path):
         Question.read(folder)
 
 
-def test_verdict_and_interval_agree_on_the_page_and_in_words():
+def test_the_page_of_a_comparison_answers_its_question(tmp_path):
+    words = {"game": "femkortskille", "num_players": 2, "episode": "match", "by": 0.2}
+    found = kt.compare("rule_of_thumb", "femkortskille/first", out=tmp_path / "c", **words)
+    page = kt.report(tmp_path / "c").read_text()
+    text = html.unescape(page)
+    assert found.answer() in text and found.estimate() in text
+    assert found.interval() in text[text.index("The way to it") :]
+    assert "Crosstable" not in text and "deals" not in text[: text.index('id="players"')]
+    assert kt.report(tmp_path / "c", out=tmp_path / "again.html").read_text() == page
+    with pytest.raises(ConfigError, match="exact"):
+        kt.report(tmp_path / "c", exact=True)
+
+
+def test_a_page_can_show_what_is_expected_exactly(tmp_path):
+    kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=tmp_path / "c")
+    assert "expected, exactly" in kt.report(tmp_path / "c", exact=True).read_text()
+
+
+def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path):
+    folder = Folder(tmp_path / "c")
+    found = kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=folder.path)
+    with closing(sqlite3.connect(folder.results)) as database:
+        database.execute("DELETE FROM results")
+        database.commit()
+    with pytest.raises(ConfigError, match=r"nothing has been played in .*kille compare again"):
+        kt.report(folder.path)
+    assert kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=folder.path) == found
+
+
+def test_verdict_and_interval_agree_in_words():
     question = Question("a", "b", 3, "deal", Hypotheses(0.0, 0.01, -2.0, 4.0))
     found = Comparison(question, ABOVE, 900, 1000, 0.004, 0.0000012, 0.009, (-2.0, 4.0), 0)
     assert found.interval() == "+0.000001 to +0.0090"

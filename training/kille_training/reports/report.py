@@ -1,9 +1,10 @@
-"""The report of a training run, a tournament or a ladder, from Python."""
+"""The report of a training run, a tournament, a comparison or a ladder, from Python."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
+from kille_training.arena.compare import Question
 from kille_training.arena.ladder_result import LadderResult
 from kille_training.arena.ladder_settings import LadderFolder
 from kille_training.arena.samples import tournament_samples
@@ -24,7 +25,9 @@ def report(
     progress: Progress | None = None,
     told: Callable[[str], None] = ignore,
 ) -> Path:
-    """Writes the report of a run, a tournament or a ladder: one HTML page, without other files.
+    """Writes the report of a run, a tournament, a comparison or a ladder: one HTML page.
+
+    The page needs no other files.
 
     A finished run that has not been measured is measured first.
 
@@ -61,11 +64,16 @@ def report(
             write_samples(path, ladder.samples(trust=trust))
         return write_ladder_page(ladder, page)
     if Folder(path).results.is_file():
+        from kille_training.reports.comparison import write_comparison_page
         from kille_training.reports.tournament import write_tournament_page
 
         if records:
             told("playing matches again")
             write_samples(path, tournament_samples(Folder(path), trust=trust))
+        if question := Question.read(Folder(path)):
+            return write_comparison_page(
+                Folder(path), question, page, exact=exact, trust=trust, told=told
+            )
         return write_tournament_page(Folder(path), page, exact=exact, trust=trust, told=told)
     if records:
         raise ConfigError(f"{path} is neither a tournament nor a ladder; it has no matches")

@@ -1,0 +1,139 @@
+"""The page of a comparison: what was asked, the answer, and the way to it.
+
+Everything on it is computed from the stored results, by the same test that `kille compare` runs.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from kille_env.errors import ConfigError
+from kille_env.registry import spec
+from kille_training.arena.compare import Comparison, Question, retrace
+from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.store import KeptEntrant, Store
+from kille_training.arena.tournament import Folder
+from kille_training.reports import tournament_words as words
+from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
+from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
+from kille_training.reports.plots import STYLE, WIDE, as_svg
+from kille_training.settings import plain
+from kille_training.statistics.sequential import ABOVE, BELOW, GOING
+
+TONES = {ABOVE: "better", BELOW: "worse"}
+MOST_STATIONS = 12
+"""Lines of the table of the way."""
+ROOM = 1.5
+"""Height of the plot beyond the last interval and the hypotheses, in its own height."""
+
+
+def write_comparison_page(
+    folder: Folder,
+    question: Question,
+    out: Path | None = None,
+    *,
+    exact: bool = False,
+    trust: bool = False,
+    told: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Writes the page of a comparison, as far as it has been played, and returns where it is.
+
+    Args:
+        folder: The comparison's.
+        question: What it asks.
+        out: The page's file; None is report.html in the folder.
+        exact: Whether to compute the expected earnings as well, where that can be done.
+        trust: Whether model files that can run code may be loaded for that.
+        told: Called with what is done next.
+
+    Raises:
+        KilleError: Nothing has been played, there is no exact expectation, or the page cannot be
+            written.
+    """
+    settings = folder.settings()
+    told("retracing the test")
+    with Store(folder.results, readonly=True) as store:
+        entrants, meta = store.entrants(), store.meta()
+        path = retrace(store, question)
+    if not path:
+        raise ConfigError(
+            f"nothing has been played in {folder.path} yet; run the same kille compare again"
+        )
+    told("writing the page")
+    found = path[-1]
+    page = render(
+        "comparison.html.j2",
+        name=folder.path.resolve().name,
+        contents=[("answer", "The answer"), ("way", "The way to it"), ("players", "Players")],
+        verdicts=[
+            Verdict(found.answer(), TONES.get(found.verdict, "")),
+            *map(Verdict, found.sentences()[1:]),
+        ],
+        found=found,
+        question=question,
+        hypotheses=question.hypotheses,
+        exactly=_exactly(question, entrants, settings, trust) if exact else None,
+        plot=plot(lambda width: way(path, width)),
+        stations=_stations(path),
+        game=spec(settings.table.game),
+        settings=settings,
+        settings_lines=yaml_lines(plain(settings)),
+        rules=meta["tables"]["rules"],
+        versions=meta["made_with"],
+        unit=question.unit,
+        unit_s=found.many,
+        measure=f"units per {question.unit}",
+        entrants=[each for each in entrants if each.name in (question.better, question.worse)],
+        replay=words.command("tournament", folder.path, "--cell", question.better, question.worse),
+    )
+    return write(out or folder.report, page)
+
+
+def way(path: Sequence[Comparison], width: float = WIDE) -> str:
+    """Returns the plot of mean and interval while deals were played, as SVG.
+
+    Args:
+        path: What was found, station by station.
+        width: In inches.
+    """
+    last, known = path[-1], path[-1].question.hypotheses
+    played = [each.played for each in path]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, 3.2), layout="constrained")
+        axes = figure.subplots()
+        low, high = [each.low for each in path], [each.high for each in path]
+        axes.fill_between(played, low, high, color=GREEDY, alpha=0.2, lw=0, label="interval")
+        axes.plot(played, [each.mean for each in path], color=GREEDY, label="mean")
+        for value, text in ((known.low, "at most"), (known.high, "at least")):
+            dashes = "--" if value == known.low else ":"
+            axes.axhline(value, color=SAMPLED, ls=dashes, lw=1.2, label=f"{text} {value:+g}")
+        if last.verdict != GOING:
+            axes.axvline(last.decided_after, color=SOFT, lw=0.8)
+        ends = (last.low, last.high, last.mean, known.low, known.high)
+        room = ROOM * (max(ends) - min(ends))
+        axes.set_ylim(min(ends) - room, max(ends) + room)
+        axes.set_xlim(played[0], max(played[-1], played[0] + 1))
+        axes.set_xlabel(last.many, color=INK)
+        axes.set_ylabel(f"units per {last.question.unit}")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.legend(loc="lower right", ncols=2)
+        return as_svg(figure)
+
+
+def _stations(path: Sequence[Comparison]) -> list[Comparison]:
+    """Returns stations of the way, evenly spread, the last one included."""
+    step = -(-len(path) // MOST_STATIONS)
+    return list(path[::-1][::step])[::-1]
+
+
+def _exactly(
+    question: Question, entrants: Sequence[KeptEntrant], settings: TournamentSettings, trust: bool
+) -> float:
+    """Returns what the player is expected to earn per deal."""
+    from kille_training.arena.exact import exact_units  # trees take long to import
+
+    units = exact_units(entrants, settings, question.num_players, trust=trust)
+    (number,) = (each.number for each in entrants if each.name == question.better)
+    return float(units[number])
