@@ -19,15 +19,15 @@ import numpy as np
 
 from kille_env.core.keys import derive
 from kille_env.errors import KilleError
-from kille_training.arena.compare import bounds_of
+from kille_training.arena.compare import BY, Comparison, Question, bounds_of, uncut_of
 from kille_training.arena.ladder_settings import LadderSettings
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.submissions import Submission
 from kille_training.arena.tournament import Folder, Tournament, missing, work_units
 from kille_training.arena.work import Block, Outcome, WorkUnit
-from kille_training.labels import plural_of
-from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
+from kille_training.labels import unit_of
+from kille_training.statistics.sequential import GOING, Hypotheses, SequentialTest
 
 FAILED = "failed"
 """The verdict of a test in which one of the two could not go on."""
@@ -50,12 +50,12 @@ class Challenge:
         most: Deals after which it ends undecided; 0 is never.
         source: File of the submission that asked for it.
         verdict: See `statistics.sequential`, or `FAILED`.
-        deals: Deals that count.
+        deals: Deals, or matches, that count.
         decided_after: Deals after which the verdict was reached; 0 while there is none.
-        mean: Units per deal of the new player, beyond the table's mean.
-        least: Lower end of an interval that holds at all times.
+        mean: Units per deal of the new player, beyond the table's mean; None before it has played.
+        least: Lower end of the interval that belongs to the verdict and holds at all times.
         greatest: Upper end.
-        reason: Why it failed.
+        answer: What it says, as a sentence.
     """
 
     number: int
@@ -73,28 +73,43 @@ class Challenge:
     mean: float | None = None
     least: float | None = None
     greatest: float | None = None
-    reason: str = ""
+    answer: str = ""
 
     @property
     def going(self) -> bool:
         """Whether it has not ended."""
         return self.verdict == GOING
 
-    def sentence(self, unit: str) -> str:
-        """Returns what it has found.
+    def question(self, settings: LadderSettings) -> Question:
+        """Returns what it asks, as `kille compare` has it.
 
         Args:
-            unit: What an observation is: "deal" or "match".
+            settings: The ladder's.
         """
-        many = plural_of(unit)
-        said = {
-            GOING: f"is being tested: {self.deals:,} {many} so far",
-            ABOVE: f"earns more than {self.low:+g} (after {self.decided_after:,} {many})",
-            BELOW: f"earns less than {self.low + self.by:+g} (after {self.decided_after:,} {many})",
-            FAILED: f"cannot be tested: {self.reason}",
-        }
-        otherwise = f"undecided after {self.deals:,} {many}"
-        return f"{self.new} among copies of {self.old} {said.get(self.verdict, otherwise)}."
+        rules, seats = settings.table.resolve(), settings.num_players
+        hypotheses = Hypotheses(
+            self.low, self.low + self.by, *bounds_of(rules, seats), self.alpha, self.beta,
+            self.most, uncut_of(rules, seats),
+        )  # fmt: skip
+        return Question(self.new, self.old, seats, unit_of(settings.episode), hypotheses)
+
+    def found(self, comparison: Comparison) -> "Challenge":
+        """Returns it with what has been found."""
+        return replace(
+            self,
+            verdict=comparison.verdict,
+            deals=comparison.played,
+            decided_after=comparison.decided_after,
+            mean=comparison.mean,
+            least=comparison.low,
+            greatest=comparison.high,
+            answer=comparison.answer(),
+        )
+
+    def failed(self, reason: str) -> "Challenge":
+        """Returns it as one that cannot be played to the end."""
+        said = f"{self.new} cannot be tested against {self.old}: {reason}"
+        return replace(self, verdict=FAILED, answer=said)
 
 
 def plain(tests: Sequence[Challenge]) -> list[dict[str, Any]]:
@@ -140,8 +155,8 @@ class Challenges:
         if any(each.source == source for each in queue):
             return
         new = Challenge(
-            1 + len(queue), asked.name, asked.against, asked.by, asked.low, asked.alpha,
-            asked.beta, asked.most, source,
+            1 + len(queue), asked.name, asked.against, asked.by or BY[self._settings.episode],
+            asked.low, asked.alpha, asked.beta, asked.most, source,
         )  # fmt: skip
         self._store.set_meta(tests=plain([*queue, new]))
 
@@ -175,10 +190,11 @@ class Challenges:
             if each.number in self._open:
                 continue
             folder = Folder(self._folder / str(each.number))
+            asked = each.question(self._settings)
             try:
-                running = _Running(each, folder, self._tournament(each), self._trust)
+                running = _Running(each, asked, folder, self._tournament(each), self._trust)
             except KilleError as error:  # a player has changed, or its files are gone
-                self._failed[each.number] = replace(each, verdict=FAILED, reason=str(error))
+                self._failed[each.number] = each.failed(str(error))
             else:
                 self._open[each.number] = running
         return list(self._open.values())
@@ -203,23 +219,23 @@ class _Running:
     """
 
     def __init__(
-        self, challenge: Challenge, folder: Folder, settings: TournamentSettings, trust: bool
+        self,
+        challenge: Challenge,
+        question: Question,
+        folder: Folder,
+        settings: TournamentSettings,
+        trust: bool,
     ) -> None:
         self._challenge, self._settings, self._trust = challenge, settings, trust
         self.seed, self._deals = settings.seed, settings.matchmaking.deals
         self._tournament = Tournament(folder, settings, trust=trust)
+        question.write(folder)
         self._store = self._tournament.store
         ((block,),) = self._tournament.blocks().values()
         self._panel = block.panel
         (self._new,) = (e.number for e in self._store.entrants() if e.name == challenge.new)
-        table = settings.table
-        self._test = SequentialTest(
-            Hypotheses(
-                challenge.low, challenge.low + challenge.by,
-                *bounds_of(table.resolve(), *table.num_players),
-                challenge.alpha, challenge.beta, challenge.most,
-            )
-        )  # fmt: skip
+        self._question = question
+        self._test = SequentialTest(question.hypotheses)
         self._feed(challenge.deals)
 
     def close(self) -> None:
@@ -240,20 +256,10 @@ class _Running:
         """Feeds the test the next part, if it is whole, and returns what is known."""
         for entrant in self._store.entrants():
             if entrant.out is not None:
-                reason = f"{entrant.name} is out: {entrant.out}"
-                return replace(self._challenge, verdict=FAILED, reason=reason)
+                return self._challenge.failed(f"{entrant.name} is out: {entrant.out}")
         test = self._test
         self._feed(test.deals + self._part())
-        least, greatest = test.interval()
-        return replace(
-            self._challenge,
-            verdict=test.verdict,
-            deals=test.deals,
-            decided_after=test.decided_after,
-            mean=test.mean,
-            least=float(least) if np.isfinite(least) else None,
-            greatest=float(greatest) if np.isfinite(greatest) else None,
-        )
+        return self._challenge.found(Comparison.of(self._question, test))
 
     def _feed(self, deals: int) -> None:
         """Feeds the test the next deals up to a number of them, if all of them are there."""

@@ -22,7 +22,7 @@ from kille_agents.greedy import PLAYS
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.files import write_whole
 from kille_training.arena.work import SAMPLED, Entrant
-from kille_training.settings import as_yaml, build, read_yaml, settings
+from kille_training.settings import as_yaml, build, plain, read_yaml, settings
 
 FOLDER, REFUSED = "submissions", "refused"
 
@@ -37,7 +37,7 @@ class Submission:
         play: "sampled": by its probabilities; "greedy": always the most likely action.
         against: Name of the player that it is tested against: does it earn more among copies of
             that one? Empty for no test.
-        by: What is worth finding, units per deal: it earns `low` and at least so much more.
+        by: Units per deal above `low` that are told from it; None is as `kille compare` has it.
         low: Units per deal that are not enough.
         alpha: Chance of a wrong "more than low".
         beta: Chance of a wrong "less than low + by".
@@ -48,7 +48,7 @@ class Submission:
     player: str = ""
     play: str = SAMPLED
     against: str = ""
-    by: Annotated[float, Field(gt=0)] = 0.01
+    by: Annotated[float, Field(gt=0)] | None = None
     low: float = 0.0
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     beta: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
@@ -102,7 +102,8 @@ class Submissions:
         self.folder.mkdir(exist_ok=True)
         now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         path = self.folder / f"{now}-{uuid.uuid4().hex[:4]}.yaml"
-        write_whole(path, as_yaml(submission).encode())
+        asked = {key: value for key, value in plain(submission).items() if value is not None}
+        write_whole(path, as_yaml(asked).encode())
         return path
 
     def waiting(self) -> list[Path]:

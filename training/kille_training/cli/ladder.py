@@ -11,7 +11,6 @@ import click
 from kille_env.core.text import printable
 from kille_training.arena.settings import EXECUTORS, Bots
 from kille_training.cli import console
-from kille_training.labels import unit_of
 
 if TYPE_CHECKING:
     from kille_training.arena.challenges import Challenge
@@ -33,10 +32,18 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what a test asks, as `kille compare` has it."""
     for option in (
         click.option("--most", default=0, help="Deals after which it ends undecided; 0 is never."),
-        click.option("--beta", default=0.05, show_default=True, help="Chance of a wrong BELOW."),
-        click.option("--alpha", default=0.05, show_default=True, help="Chance of a wrong ABOVE."),
+        click.option(
+            "--beta", default=0.05, show_default=True, help='Chance of a wrong "less than that".'
+        ),
+        click.option(
+            "--alpha", default=0.05, show_default=True, help='Chance of a wrong "more than --low".'
+        ),
         click.option("--low", default=0.0, show_default=True, help="Units that are not enough."),
-        click.option("--by", default=0.01, show_default=True, help="Units per deal above --low."),
+        click.option(
+            "--by",
+            type=float,
+            help="Units above --low that are told from it.  [default: as kille compare]",
+        ),
     ):
         command = option(command)
     return command
@@ -164,7 +171,7 @@ def play(
     with --rounds, --seconds or --decided it stops instead.
     """
     from kille_training.arena.ladder_api import play_ladder
-    from kille_training.reports.ladder import renderables, write_ladder_page
+    from kille_training.reports.ladder import renderables, write_ladder_page, write_test_pages
 
     forever = rounds is None and seconds is None and not decided
 
@@ -178,6 +185,7 @@ def play(
             folder, lambda ladder: _Lines(ladder), rounds=rounds, seconds=seconds, decided=decided,
             wait=wait, **options,
         )  # fmt: skip
+    write_test_pages(result)
     write_ladder_page(result)
     console.report(result.as_dict(), renderables(result), as_json)
 
@@ -211,7 +219,7 @@ class _Lines:
     """
 
     def __init__(self, ladder: "Ladder") -> None:
-        self._ladder, self._unit = ladder, unit_of(ladder.settings.episode)
+        self._ladder = ladder
         self._line_due, self._page_due = 0.0, 0.0
 
     def entered(self, name: str) -> None:
@@ -228,7 +236,7 @@ class _Lines:
 
     def decided(self, challenge: "Challenge") -> None:
         """See `arena.ladder.Watcher`."""
-        self._say(challenge.sentence(self._unit))
+        self._say(challenge.answer)
         self._page_due = 0.0
 
     def played(self, rounds: int) -> None:

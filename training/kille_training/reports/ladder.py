@@ -14,8 +14,10 @@ from kille_env.core.text import counted, listed
 from kille_env.registry import spec
 from kille_training.arena.challenges import Challenge
 from kille_training.arena.ladder_result import LadderResult, Rung
+from kille_training.arena.tournament import Folder
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports.pages import Verdict, percent, render, write, yaml_lines
+from kille_training.reports.report import report
 from kille_training.reports.samples import links
 from kille_training.reports.tables import table
 from kille_training.reports.tournament_plots import Scale, shades
@@ -71,7 +73,7 @@ def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
         label=dict(zip(names, labels(names, settings.game), strict=True)),
         tests=result.tests[::-1],
         tones=TONES,
-        sentence=lambda test: test.sentence(unit),
+        pages={test.number for test in result.tests if _page_of(result, test).is_file()},
         most_tables=MOST_TABLES,
         most_refused=MOST_REFUSED,
     )
@@ -132,6 +134,24 @@ def places(rung: Rung) -> str:
     return str(rung.best) if rung.best == rung.worst else f"{rung.best}-{rung.worst}"
 
 
+def write_test_pages(result: LadderResult) -> None:
+    """Writes the pages of all tests that have played, each into its folder.
+
+    Args:
+        result: The ladder as it stands.
+
+    Raises:
+        KilleError: A page cannot be written.
+    """
+    for test in result.tests:
+        if test.deals:
+            report(result.folder.tests / str(test.number))
+
+
+def _page_of(result: LadderResult, test: Challenge) -> Path:
+    return Folder(result.folder.tests / str(test.number)).report
+
+
 def _cells(rung: Rung) -> tuple[str, ...]:
     """Returns the cells of a player in the table for the terminal."""
     rating = "" if rung.rating is None else f"{rung.rating:+.0f}"
@@ -149,11 +169,10 @@ def _test_cells(test: Challenge) -> tuple[str, ...]:
 
 def _verdicts(result: LadderResult) -> list[Verdict]:
     """Returns who leads, and what the tests that run or have ended last say."""
-    unit = unit_of(result.settings.episode)
     tests = [each for each in result.tests if each.going]
     tests += [each for each in result.tests if not each.going][-1:]
     said = [Verdict(leader(result))]
-    said += [Verdict(each.sentence(unit), TONES.get(each.verdict, "")) for each in tests]
+    said += [Verdict(each.answer, TONES.get(each.verdict, "")) for each in tests if each.answer]
     if result.waiting:
         said.append(Verdict(_waiting(result)))
     return said

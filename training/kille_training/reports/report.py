@@ -56,9 +56,10 @@ def report(
     path = run.folder if isinstance(run, Run) else Path(run)
     page = None if out is None else Path(out)
     if LadderFolder(path).config.is_file():
-        from kille_training.reports.ladder import write_ladder_page
+        from kille_training.reports.ladder import write_ladder_page, write_test_pages
 
         ladder = LadderResult.of(LadderFolder(path))
+        write_test_pages(ladder)
         if records:
             told("playing matches again")
             write_samples(path, ladder.samples(trust=trust))
