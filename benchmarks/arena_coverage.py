@@ -312,8 +312,8 @@ def some(entrants: int, each: int) -> Callable[[np.random.Generator], np.ndarray
 
 NOW = (
     Design("all lineups, order by lot", 7, redrawn(Pairing("round_robin"), 7)),
-    Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=4), 11)),
-    Design("the same, four enter late", 11, redrawn(Pairing("random", lineups=4), 7, 4)),
+    Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=3), 11)),
+    Design("random lineups, four enter late", 11, redrawn(Pairing("random"), 7, 4)),
 )
 BEFORE = (
     Design("all lineups, order by name", 7, kept(by_name(7))),
@@ -508,7 +508,7 @@ def fill(page: Path, blocks: Mapping[str, str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="tournaments of each kind")
-    parser.add_argument("--deals", type=int, default=10_000, help="deals of a population")
+    parser.add_argument("--deals", type=int, default=6_000, help="deals of a population")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the populations")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")

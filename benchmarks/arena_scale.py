@@ -1,28 +1,34 @@
 """What a large tournament takes, from rates measured here: `python benchmarks/arena_scale.py`.
 
 First how many tables a core plays in a second, for rules of thumb, networks with two layers of 64
-units, and search. Then what keeping results takes: seconds of the process that keeps
-them, bytes on disk, bytes and seconds when statistics read them. At last the arithmetic for a
-tournament of `--agents` players and `--deals` deals, each played with every member in every
-position. Seconds are processor time of one thread, so that they depend little on what else the
-machine does; every figure is that of the fastest of `--repeats` runs, for others only slow them.
+units, and search. Then what keeping results takes: seconds of the process that keeps them, bytes on
+disk, and seconds to tally what statistics need, an observation (a lineup's deal in all its
+rotations) at a time. At last the arithmetic for a tournament of `--agents` players and
+`--observations`. Seconds are processor time of one thread, so that they depend little on what else
+the machine does; every figure is that of the fastest of `--repeats` runs, for others only slow
+them.
 """
 
 import argparse
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
 from kille_env.core.spec import Rules
+from kille_env.policy import Player
 from kille_env.registry import spec
-from kille_training.arena.play import Player, PlayerCache, play_unit
+from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Block, Entrant, Outcome, WorkUnit
+from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
 from kille_training.cli.speed import machine, random_network
+from kille_training.statistics.tally import ARRAYS, Tally
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))
 TABLES = 16384
@@ -36,8 +42,10 @@ KINDS: dict[str, tuple[Callable[[str, int, Rules], Player], int]] = {
     "search": (lambda game, seats, rules: FlatSearch(seats, rules), 256),
 }
 """How each kind of player is made, and by how much its units are smaller."""
-DEALS_A_LINEUP = 2000
+UNITS = 8
+"""Units that are kept."""
 LINEUPS = 16
+"""Lineups of a deal, nobody in two of them."""
 
 
 class Seated(PlayerCache):
@@ -58,41 +66,40 @@ class Kept:
 
     Attributes:
         write: Seconds a table, when they are written.
-        disk: Bytes a deal.
-        read: Seconds a deal, when statistics read them.
-        memory: Bytes a deal, for statistics.
+        disk: Bytes an observation.
+        count: Seconds an observation, to tally it from the file.
     """
 
     write: float
     disk: float
-    read: float
-    memory: float
+    count: float
 
 
-def unit_of(game: str, seats: int, blocks: tuple[Block, ...], players: int) -> WorkUnit:
-    """Entrants 0, 1, ... at tables of single deals."""
+def panel_of(seats: int) -> Panel:
+    """Returns lineups that are drawn anew at every deal."""
+    (draw,) = draws(Pairing("random"), [range(LINEUPS * seats)], seats)
+    return Panel(0, draw)
+
+
+def unit_of(game: str, block: Block) -> WorkUnit:
+    """Returns a unit of single deals."""
     rules = spec(game).resolve({}, episode="deal").as_dict()
     entrants = tuple(
-        Entrant(number, f"player {number}", "rule_of_thumb") for number in range(players)
+        Entrant(number, f"player {number}", "rule_of_thumb")
+        for number in block.panel.draw.groups[0]
     )
-    return WorkUnit(game, seats, rules, 1, 1, blocks, entrants)
+    return WorkUnit(game, block.panel.seats, rules, 1, (block,), entrants)
 
 
 def tables_a_second(game: str, seats: int, kind: str, repeats: int) -> float:
-    """How many tables a core plays in a second."""
+    """Returns how many tables a core plays in a second."""
     rules = spec(game).resolve({}, episode="deal")
     make, part = KINDS[kind]
     bench = Seated(make(game, seats, rules))
-    deals = TABLES // part // seats
+    deals = max(1, TABLES // part // seats // LINEUPS)
     rates = []
     for run in range(1 + repeats):
-        # Lineups of 2,000 deals, nobody in two of them: as where everybody meets everybody.
-        blocks = tuple(
-            Block(number, tuple(range(seats * number, seats * (number + 1))), run * deals, played)
-            for number in range(-(-deals // DEALS_A_LINEUP))
-            if (played := min(DEALS_A_LINEUP, deals - number * DEALS_A_LINEUP))
-        )
-        unit = unit_of(game, seats, blocks, seats * len(blocks))
+        unit = unit_of(game, Block(panel_of(seats), run * deals, deals))
         start = time.process_time()
         outcome = play_unit(unit, bench)
         rates.append(unit.deals * seats / (time.process_time() - start))
@@ -101,46 +108,58 @@ def tables_a_second(game: str, seats: int, kind: str, repeats: int) -> float:
 
 
 def keeping(game: str, seats: int, repeats: int) -> Kept:
-    """What keeping takes, for lineups of rules of thumb at 2,000 deals each."""
+    """Returns what keeping takes, for lineups of rules of thumb."""
     bench = Seated(
         load_policy("rule_of_thumb", game, seats, spec(game).resolve({}, episode="deal"))
     )
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder), create=True) as store:
-        entrants = [KeptEntrant(n, f"player {n}", "rule_of_thumb") for n in range(LINEUPS + seats)]
-        store.enter(entrants)
-        members = [tuple(range(first, first + seats)) for first in range(LINEUPS)]
-        numbers = store.add_lineups(seats, members)
-        deals, writes = 0, []
-        at_once = max(1, TABLES // seats // DEALS_A_LINEUP)
-        for begin in range(0, LINEUPS, at_once):
-            blocks = tuple(
-                Block(number, lineup, 0, DEALS_A_LINEUP)
-                for number, lineup in list(zip(numbers, members, strict=True))[begin:][:at_once]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        with Store(path, create=True) as store:
+            (panel,) = _entered(store, seats)
+            deals, writes = TABLES // seats // LINEUPS, []
+            for run in range(UNITS):
+                outcome = play_unit(unit_of(game, Block(panel, run * deals, deals)), bench)
+                start = time.process_time()
+                store.keep(outcome)
+                writes.append((time.process_time() - start) / (deals * LINEUPS * seats))
+        observations = UNITS * deals * LINEUPS
+        disk = sum(each.stat().st_size for each in path.iterdir()) / observations
+        counts = [_seconds_to_tally(path, seats) / observations for _ in range(repeats)]
+    return Kept(min(writes), disk, min(counts))
+
+
+def _entered(store: Store, seats: int) -> list[Panel]:
+    """Enters the players, and returns the panels that they play."""
+    draw = panel_of(seats).draw
+    store.enter([KeptEntrant(n, f"player {n}", "rule_of_thumb") for n in draw.groups[0]])
+    return store.panels(0, draw)
+
+
+def _seconds_to_tally(path: Path, seats: int) -> float:
+    """Returns what it takes to tally all results anew."""
+    with Store(path, readonly=True) as store:
+        start = time.process_time()
+        found = Tally.empty(seats, len(store.entrants()))
+        for result in store.results():
+            deals, lineups, _ = result.members.shape
+            found.add(
+                result.members.reshape(-1, seats),
+                np.repeat(result.block.first_deal + np.arange(deals), lineups),
+                result.earned.reshape(-1, seats, seats),
             )
-            unit = unit_of(game, seats, blocks, LINEUPS + seats)
-            writes.append(_keep(store, play_unit(unit, bench)) / (unit.deals * seats))
-            deals += unit.deals
-        reads, seen = [], store.observations()[seats]
-        for _ in range(repeats):
-            start = time.process_time()
-            store.observations()
-            reads.append((time.process_time() - start) / deals)
-        memory = sum(getattr(seen, each.name).nbytes for each in fields(seen)) / deals
-        store.close()
-        disk = sum(each.stat().st_size for each in Path(folder).iterdir()) / deals
-    return Kept(min(writes), disk, min(reads), memory)
+        return time.process_time() - start
 
 
-def _keep(store: Store, outcome: Outcome) -> float:
-    start = time.process_time()
-    store.keep(outcome)
-    return time.process_time() - start
+def memory(seats: int, agents: int) -> int:
+    """Returns the bytes of a tally."""
+    empty = Tally.empty(seats, agents)  # NumPy takes no memory for zeros that nobody touches
+    return sum(getattr(empty, name).nbytes for name in ARRAYS)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--agents", type=int, default=1000)
-    parser.add_argument("--deals", type=int, default=10**9)
+    parser.add_argument("--observations", type=int, default=10**9, help="deals of a lineup")
     parser.add_argument("--price", type=float, default=0.04, help="of a core hour, an example")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
@@ -155,34 +174,33 @@ def main() -> None:
         row = [f"{rates[game, seats, kind]:,.0f}" for kind in KINDS]
         print(f"| {game}, {seats} seats | " + " | ".join(row) + " |", flush=True)
 
-    print(
-        "\n| keeping | µs a table, written | bytes a deal, disk | µs a deal, read | bytes, memory |"
-    )
-    print("|---|---:|---:|---:|---:|")
+    print("\n| keeping | µs a table, written | bytes an observation, disk | µs, tallied |")
+    print("|---|---:|---:|---:|")
     for game, seats in GAMES:
         kept[game, seats] = each = keeping(game, seats, options.repeats)
         print(
             f"| {game}, {seats} seats | {1e6 * each.write:.2f} | {each.disk:.2f} | "
-            f"{1e6 * each.read:.2f} | {each.memory:.0f} |",
+            f"{1e6 * each.count:.2f} |",
             flush=True,
         )
 
-    agents, deals, price = options.agents, options.deals, options.price
-    print(f"\n{agents:,} agents, {deals:,} deals; {price:g} a core hour, for example:\n")
-    print("| | tables | players | core hours | cost | GB, disk | core hours to read | GB, memory |")
-    print("|---|---:|---|---:|---:|---:|---:|---:|")
+    agents, observations, price = options.agents, options.observations, options.price
+    print(f"\n{agents:,} agents, {observations:,} observations; {price:g} a core hour:\n")
+    print("| | tables | players | core hours | cost | GB, disk | core hours to tally |")
+    print("|---|---:|---|---:|---:|---:|---:|")
     for game, seats in GAMES:
-        each, tables = kept[game, seats], deals * seats
+        each, tables = kept[game, seats], observations * seats
         for kind in KINDS:
             hours = tables / rates[game, seats, kind] / 3600
             print(
                 f"| {game}, {seats} seats | {tables:.1e} | {kind} | {hours:,.1f} | "
-                f"{price * hours:,.2f} | {each.disk * deals / 1e9:,.1f} | "
-                f"{each.read * deals / 3600:,.2f} | {each.memory * deals / 1e9:,.0f} |"
+                f"{price * hours:,.2f} | {each.disk * observations / 1e9:,.1f} | "
+                f"{each.count * observations / 3600:,.2f} |"
             )
-    pairs = agents * (agents - 1) // 2
-    print(f"\nEverybody against everybody at two seats: {pairs:,} lineups")
-    print(f"with {deals // pairs:,} deals each.")
+    print("\nMemory of a tally, whatever was played:")
+    for many in (10, 100, agents):
+        sizes = [f"{seats} seats {memory(seats, many) / 1e6:,.1f} MB" for _, seats in GAMES[:2]]
+        print(f"{many:,} agents: {', '.join(sizes)}.")
     for game, seats in GAMES:
         cores = [f"{kind} {1 / (kept[game, seats].write * rates[game, seats, kind]):,.0f}"
                  for kind in KINDS]  # fmt: skip
