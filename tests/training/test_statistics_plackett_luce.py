@@ -98,6 +98,7 @@ class TestMaximum:
             fit(Tally.empty(2, 3))
 
 
+@pytest.mark.compiled
 class TestConsistency:
     @pytest.mark.parametrize("seats", [2, 3, 5])
     def test_strengths_of_the_model_are_found(self, seats):

@@ -10,7 +10,9 @@ import pytest
 from kille_env.errors import KilleError
 from kille_training.statistics import intervals, tally
 from kille_training.statistics.crosstable import crosstable
+from kille_training.statistics.grouping import grouping
 from kille_training.statistics.places import places
+from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.tally import ARRAYS, Tally
 from reference.tallies import clustered, seen, tallied
 
@@ -98,6 +100,22 @@ def test_a_lineup_has_no_first_place():
     members, deal, earned = played()
     turned = counted(np.roll(members, -1, axis=1), deal, np.roll(earned, -1, axis=1))
     assert turned.to_bytes() == counted(members, deal, earned).to_bytes()
+
+
+def test_numbers_of_entrants_mean_nothing():
+    members, deal, earned = played()
+    number = np.array([3, 0, 4, 1, 2, 5])
+    one = counted(members, deal, earned)
+    other = counted(np.where(members < 0, -1, number[members]), deal, earned)
+    cells = np.ix_(number, number)
+    for statistic in (intervals.units, places, fit):
+        for name in ("low", "high"):
+            again = getattr(statistic(other), name)[number]
+            assert again == pytest.approx(getattr(statistic(one), name), nan_ok=True)
+    for statistic in (intervals.differences, crosstable):
+        again = statistic(other).low[cells]
+        assert again == pytest.approx(statistic(one).low, nan_ok=True)
+    assert (grouping(other).worst[number] == grouping(one).worst).all()
 
 
 def test_deals_share_folds_and_more_entrants_have_fewer_folds():

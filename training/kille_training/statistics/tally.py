@@ -327,7 +327,7 @@ def _add(members, deal, scores, finishes, sums, who, mine):
         different = _gather(members[row], scores[row], finishes[row], who, mine)
         for a in range(different):
             one, score = who[a], mine[a, 1]
-            if not abs(score) * NANO < LIMIT:
+            if not abs(score) < LIMIT / NANO:
                 return -1
             nano = np.int64(np.rint(score * NANO))
             count[fold, one] += 1
