@@ -216,6 +216,12 @@ def describe(
     return "\n".join(lines)
 
 
+def reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
+    """Returns bounds of an episode: a hand costs 1, or wins 1 of each other seat."""
+    hands = float(rules["deals"]) if rules["episode"] != SINGLE_DEAL else 1.0
+    return -hands, hands * (num_players - 1)
+
+
 SPEC = GameSpec(
     name="hogkort",
     title="Hogkort",
@@ -232,7 +238,7 @@ SPEC = GameSpec(
     observation=observation_parts,
     information_state=information_state_parts,
     full_state=full_state_parts,
-    reward_range=lambda rules, num_players: (-1.0, float(num_players - 1)),
+    reward_range=reward_range,
     zero_sum=True,
     max_decisions=lambda rules, num_players: num_players,
 )
