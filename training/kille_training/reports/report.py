@@ -27,21 +27,19 @@ def report(
 ) -> Path:
     """Writes the report of a run, a tournament, a comparison or a ladder: one HTML page.
 
-    The page needs no other files.
-
-    A finished run that has not been measured is measured first.
+    The page needs no other files. A finished run that has not been measured is measured first.
 
     Example:
         >>> report("runs/demo")  # doctest: +SKIP
         PosixPath('runs/demo/report.html')
 
     Args:
-        run: The run, or the folder of a run, a tournament or a ladder.
+        run: The run, or the folder of a run, a tournament, a comparison or a ladder.
         out: The page's file; None is report.html in that folder.
-        exact: Of a tournament: also show expected earnings, computed exactly, where the tree of
-            a deal fits into memory.
-        records: Of a tournament or a ladder: first play a few matches of each two entrants again
-            and write them to the folder `records`; the page links to what is there.
+        exact: Of a tournament or a comparison: also show expected earnings, computed exactly,
+            where the tree of a deal fits into memory.
+        records: Of all but a run: first play a few matches of each two entrants again and write
+            them to the folder `records`; the page links to what is there.
         trust: Whether model files that can run code may be loaded for that.
         progress: Called with how far it is, for a run.
         told: Called with what is done next, for a tournament.
