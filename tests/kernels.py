@@ -29,6 +29,7 @@ def compile_game(name: str, solver: bool) -> None:
         import kille_training
 
         kille_training.solve(name, 2, iterations=1)
+        kille_training.play_tournament(["uniform", "rule_of_thumb"], name, num_players=2, deals=2)
 
 
 def main() -> None:

@@ -154,7 +154,7 @@ def test_numbers_that_run_over_are_refused():
         Tally.empty(2, 2).add_scores([[0, 1]], [0], [[1e300, -1e300]])
     two = tallied([[0, 1]], [[3e9, -3e9]])
     with pytest.raises(KilleError, match=r"no longer fits into 64 bits \(total\)"):
-        two + two
+        _ = two + two
 
 
 def test_what_cannot_be_is_refused():
@@ -173,7 +173,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(KilleError, match="not finite"):
         made.add([[0, 1]], [0], [[[0, 0], [np.nan, 0]]])
     with pytest.raises(KilleError, match="2 seats cannot be added to one of 3"):
-        made + Tally.empty(3, 3)
+        _ = made + Tally.empty(3, 3)
     assert not any(getattr(made, name).any() for name in ARRAYS) and not made.observations
 
 

@@ -16,6 +16,7 @@ observations came, nor on how they were cut into parts: parts that are added up 
 import io
 import zlib
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ class Tally:
         Raises:
             KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
         """
-        members, earned = np.asarray(members, np.int64), np.ascontiguousarray(earned, float)
+        members, earned = _plain(members, np.int64), _plain(earned, np.float64)
         expected = (*members.shape, members.shape[-1])
         if earned.shape != expected:
             raise KilleError(f"earned has shape {earned.shape}; expected {expected}")
@@ -137,14 +138,14 @@ class Tally:
         Raises:
             KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
         """
-        members, deal = np.asarray(members, np.int64), np.asarray(deal, np.int64)
-        scores = np.ascontiguousarray(scores, float)
+        members, deal = _plain(members, np.int64), _plain(deal, np.int64)
+        scores = _plain(scores, np.float64)
         self._check(members, deal, scores)
         if finishes is None:
             finishes = np.empty((*scores.shape, self.seats))
             _rank(scores, finishes)
         added = _add(
-            members, deal, scores, np.ascontiguousarray(finishes, float),
+            members, deal, scores, _plain(finishes, np.float64),
             (self.count, self.total, self.finishes, self.met, self.shared, self.above),
             np.empty(self.seats, np.int64), np.empty((self.seats, self.seats + 2)),
         )  # fmt: skip
@@ -242,6 +243,11 @@ class Tally:
 
 ARRAYS = tuple(each.name for each in fields(Tally) if each.name != "observations")
 PAIRS = ("met", "shared", "above")
+
+
+def _plain(array: Any, kind: type[np.generic]) -> np.ndarray:
+    """Returns an array of the one sort that kernels are compiled for."""
+    return np.require(array, kind, ["C_CONTIGUOUS", "WRITEABLE"])
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
