@@ -131,7 +131,7 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path):
         ({"format": "round_robin"}, 6),
         ({"format": "round_robin", "fill": "copies"}, 8),
         ({"format": "gauntlet", "hero": "luck"}, 3),
-        ({"format": "random", "lineups": 1}, 1.5),
+        ({"format": "random", "lineups": 2}, 4.5),
     ],
 )
 def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
@@ -144,7 +144,7 @@ def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
     assert before.items() <= after.items()
     late = [members for _, _, members in after.keys() - before.keys()]
     assert all(4 in members for members in late)
-    assert len(late) == pytest.approx(40 * new, abs=0 if new != 1.5 else 20)
+    assert len(late) == pytest.approx(40 * new, abs=0 if new != 4.5 else 20)
 
 
 def test_more_deals_play_only_what_is_new(tmp_path):
