@@ -74,7 +74,8 @@ def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[
     need = 2 if _copies(pairing, seats) else seats
     total = sum(map(len, waves))
     if total < need:
-        raise _too_few(total, seats, "matchmaking.fill: copies")
+        other = "a smaller table" if pairing.format == "random" else "matchmaking.fill: copies"
+        raise _too_few(total, seats, other)
     found, before, founders = [], [], 0
     for wave in waves:
         if len(before) + len(wave) < need:
