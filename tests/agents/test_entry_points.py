@@ -49,7 +49,6 @@ MODULE = '''
             raise PolicyError(f"Picky plays with 2, not {num_players}")
 
     deep, number = Deep(), 7
-    deep_class = Deep
     deep.about_me = "nothing"
 
     def told(num_players, rules):
@@ -98,6 +97,10 @@ def test_an_object_is_taken_as_it_is_and_may_look_ahead(module):
     assert load(f"{module}:told").name == "uniform"
 
 
+def test_a_class_without_parameters_is_called_with_nothing(module):
+    assert load(f"{module}:Deep").name == "deep"
+
+
 def test_a_function_is_a_policy_or_returns_one(module):
     """By the name of its first parameter: `observation`, or else the number of seats."""
     assert load(f"{module}:second").name == load(f"{module}:careful").name == "second"
@@ -113,7 +116,6 @@ def test_a_function_is_a_policy_or_returns_one(module):
         ("somebodys_bots:number", "is of type int; expected a player .* of .num_players, rules"),
         ("somebodys_bots:none", "made something of type NoneType; expected a player"),
         ("somebodys_bots:of_one", r"TypeError: .*; it is called with \(num_players, rules\)"),
-        ("somebodys_bots:deep_class", r"it is called with \(num_players, rules\)"),
         ("somebodys_bots:Picky", "Picky plays with 2, not 3"),
         ("broken_bots:First", "'broken_bots' .* cannot be imported: ZeroDivisionError"),
         ("needy_bots:First", "needs the module 'a_module_that_is_not', which is not installed"),

@@ -35,6 +35,14 @@ class Callable:
         return first_legal(observation, mask).tolist()
 
 
+class MadeForATable:
+    def __init__(self, num_players, rules):
+        self.name = f"made for {num_players} of {rules.game}"
+
+    def probabilities(self, observation, mask):
+        return first_legal(observation, mask)
+
+
 class Nameless:
     def probabilities(self, observation, mask):
         return first_legal(observation, mask)
@@ -48,6 +56,9 @@ class Nameless:
         (lambda observation, mask: first_legal(observation, mask), "lambda"),
         (functools.partial(first_legal), "partial"),
         (Callable(), "Callable"),
+        (Callable, "Callable"),
+        (Nameless, "Nameless"),
+        (MadeForATable, "made for 3 of knack"),
     ],
 )
 def test_what_can_be_called_is_a_policy(take, policy, name, decisions):
@@ -66,7 +77,7 @@ def test_objects_and_names_are_players():
 @pytest.mark.parametrize("take", [as_policy, resolve])
 @pytest.mark.parametrize(
     ("thing", "says"),
-    [(7, "got 7; pass a name"), (None, "got None"), (Nameless, "got the class Nameless")],
+    [(7, "got 7; pass a name"), (None, "got None"), (int, "'int' could not be made for 3 seats")],
 )
 def test_what_cannot_play_is_refused_with_what_can(take, thing, says):
     with pytest.raises(PolicyError, match=says):
