@@ -168,9 +168,11 @@ def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_pat
 
     words = {"num_players": 2, "out": tmp_path / "t"}
     kt.play_tournament({"mine": weighted(1), "last": Last()}, deals=5, **words)
-    more = kt.play_tournament({"mine": weighted(1), "last": Last()}, deals=8, **words)
+    renamed = weighted(1)
+    renamed.__name__ = "renamed"
+    more = kt.play_tournament({"mine": renamed, "last": Last()}, deals=8, **words)
     assert more.tallies[2].observations == 8
-    with pytest.raises(StoreError, match="'mine' has changed"):
+    with pytest.raises(StoreError, match=r"'mine' has changed.*`fingerprint`"):
         kt.play_tournament({"mine": weighted(2), "last": Last()}, deals=8, **words)
 
 

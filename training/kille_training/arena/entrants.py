@@ -72,11 +72,11 @@ def fingerprint(player: str) -> str:
     """Returns what identifies a player, whatever it is called in a tournament.
 
     For a file or a folder it is a digest of the content, wherever it lies; for an entry point a
-    digest of its module's file, with the object's name; for a Python object what settings call it,
-    since that holds its fingerprint; for a named player its name and the version of this package.
+    digest of its module's file, with the object's name; for a Python object the last word of what
+    settings call it; for a named player its name and the version of this package.
     """
     if player.startswith(OBJECT):
-        return player
+        return player.rpartition(" ")[2]
     path = Path(player)
     if path.is_file():
         return _digest([path])
@@ -88,6 +88,16 @@ def fingerprint(player: str) -> str:
         if found is not None and found.origin and Path(found.origin).is_file():
             return f"{_digest([Path(found.origin)])}:{name}"
     return f"{player} of kille-env {kille_env.__version__}"
+
+
+def advice(entrant: Entrant) -> str:
+    """Returns what else to do about an entrant that has changed."""
+    if not entrant.player.startswith(OBJECT):
+        return ""
+    return (
+        "; give an object that changes while it plays an attribute `fingerprint`, a text that you "
+        "change when the player changes"
+    )
 
 
 def metadata(player: str, game: str, objects: Mapping[str, PlayerLike]) -> dict[str, Any]:

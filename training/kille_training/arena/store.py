@@ -27,6 +27,7 @@ from kille_training.arena.encoding import (
     sets_of,
     unpack,
 )
+from kille_training.arena.entrants import advice
 from kille_training.arena.work import PANEL_ROWS, Block, Entrant, Outcome, Panel, Result
 from kille_training.statistics.tally import Tally
 
@@ -197,7 +198,7 @@ class Store(Database):
             raise StoreError(
                 f"{entrant.name!r} has changed: it entered with fingerprint {kept.fingerprint} "
                 f"({kept.player}) and has {entrant.fingerprint} now ({entrant.player}); "
-                "put the old player back, or enter it under another name"
+                f"put the old player back, or enter it under another name{advice(entrant)}"
             )
         if kept.play != entrant.play:
             raise StoreError(
