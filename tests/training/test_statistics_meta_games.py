@@ -271,7 +271,7 @@ class TestStability:
         for size in range(1, len(cycle)):  # and no smaller set is so
             for inner in combinations(range(7), size):
                 rest = np.setdiff1d(np.arange(7), inner)
-                assert not (payoff[np.ix_(list(inner), rest)] > 0).all()
+                assert not (payoff[list(inner)][:, rest] > 0).all()
         # Every entrant by itself: how often can an equilibrium play it at most?
         for entrant in range(7):
             most = -linprog(
