@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kille_training as kt
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records, replay
 from kille_training.arena.challenges import FAILED
@@ -330,6 +331,23 @@ def test_the_command_keeps_a_ladder(kille, answer, refused):
     assert Path("l/report.html").is_file()
     kille("ladder", "test", "l", "byteskille/caller", "chance", "--by", 0.2)
     assert answer("ladder", "play", "l", "--decided")["tests"][1]["verdict"] == ABOVE
+
+
+def test_a_ladder_from_python(tmp_path):
+    first = kt.ladder(tmp_path / "l", num_players=2, deals=10, test_deals=50, workers=0)
+    first.submit("rule", "rule_of_thumb").submit("chance", "uniform", against="rule", by=0.2)
+    played = first.play(decided=True)
+    assert played.tests[0].verdict == BELOW and played.rungs[0].name == "rule"
+    second = kt.ladder(tmp_path / "l", deals=10)
+    assert second.test("rule", "chance", by=0.2).result().waiting
+    again = second.play(rounds=2)
+    assert again.rounds == played.rounds + 2 and again.tests[1].deals == 100
+    assert "  rule " in str(again) and again.tests[1].answer in str(again)
+    assert second.play(decided=True).tests[1].verdict == ABOVE
+    with pytest.raises(ConfigError, match="whose num_players is 2, not 3"):
+        kt.ladder(tmp_path / "l", num_players=3)
+    with pytest.raises(ConfigError, match="goes on for ever"):
+        second.play()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import numpy as np
 
 from kille_env.core.keys import derive
 from kille_env.errors import KilleError
-from kille_training.arena.compare import BY, Comparison, Question, bounds_of, uncut_of
+from kille_training.arena.compare import BY, Comparison, Question, bounds_of, retrace, uncut_of
 from kille_training.arena.ladder_settings import LadderSettings
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.store import Store
@@ -259,7 +259,10 @@ class _Running:
                 return self._challenge.failed(f"{entrant.name} is out: {entrant.out}")
         test = self._test
         self._feed(test.deals + self._part())
-        return self._challenge.found(Comparison.of(self._question, test))
+        found = Comparison.of(self._question, test)
+        if test.verdict != GOING:  # as its own page has it, with deals up to the look that decided
+            found = retrace(self._store, self._question)[-1]
+        return self._challenge.found(found)
 
     def _feed(self, deals: int) -> None:
         """Feeds the test the next deals up to a number of them, if all of them are there."""

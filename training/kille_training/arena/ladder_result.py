@@ -58,8 +58,16 @@ class Rung:
     new: bool
     out: str | None
 
+    def places(self) -> str:
+        """Returns the places that the results leave open, as "1" or "1-3"; "out" if it is out."""
+        if self.out is not None:
+            return "out"
+        if self.place is None:
+            return ""
+        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class LadderResult:
     """A ladder as it stands.
 
@@ -177,6 +185,16 @@ class LadderResult:
         there = [each.number for each in self.entrants if each.out is None]
         with Store(self.folder.results, readonly=True) as store:
             yield from samples(store, settings, self.settings.num_players, there, trust=trust)
+
+    def __repr__(self) -> str:
+        """Returns the ladder as text."""
+        width = max((len(rung.name) for rung in self.rungs), default=0)
+        lines = [f"{self.settings.num_players} seats, {self.rounds:,} rounds: place, rating"]
+        for rung in self.rungs:
+            rating = "" if rung.rating is None else f"{rung.rating:+.0f}"
+            within = "" if rung.low is None else f" ({rung.low:+.0f} to {rung.high:+.0f})"
+            lines.append(f"{rung.places():>7}  {rung.name:<{width}}  {rating}{within}")
+        return "\n".join([*lines, *(test.answer for test in self.tests if test.answer)])
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the ladder as JSON can hold it."""

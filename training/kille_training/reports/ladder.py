@@ -57,7 +57,6 @@ def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
         verdicts=_verdicts(result),
         folder=shlex.quote(str(result.folder.path)),
         result=result,
-        places=places,
         game=spec(settings.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
@@ -125,15 +124,6 @@ def renderables(result: LadderResult) -> list[Any]:
     return [*shown, f"Page: {result.folder.report}"]
 
 
-def places(rung: Rung) -> str:
-    """Returns the places that the results leave open, as "1" or "1-3"; "out" if it is out."""
-    if rung.out is not None:
-        return "out"
-    if rung.place is None:
-        return ""
-    return str(rung.best) if rung.best == rung.worst else f"{rung.best}-{rung.worst}"
-
-
 def write_test_pages(result: LadderResult) -> None:
     """Writes the pages of all tests that have played, each into its folder.
 
@@ -158,7 +148,7 @@ def _cells(rung: Rung) -> tuple[str, ...]:
     within = "new" if rung.new else ""
     if rung.low is not None and rung.high is not None:
         within = f"{rung.low:+.0f} to {rung.high:+.0f}"
-    return places(rung), rung.name, rating, within, f"{rung.skill:.1f}", f"{rung.observations:,}"
+    return rung.places(), rung.name, rating, within, f"{rung.skill:.1f}", f"{rung.observations:,}"
 
 
 def _test_cells(test: Challenge) -> tuple[str, ...]:
