@@ -84,6 +84,7 @@ class TestMaximum:
         assert 1 < ratings.strength[0] - ratings.strength[1] < 10
         assert ratings.strength[1] == pytest.approx(ratings.strength[2])
         assert np.isnan(ratings.low).tolist() == [True, False, False, True]
+        assert np.isnan(ratings.covariance[0]).all() and np.isfinite(ratings.covariance[1, 2])
         assert np.isnan(ratings.strength).tolist() == [False, False, False, True]
 
     def test_copies_compare_as_one(self):

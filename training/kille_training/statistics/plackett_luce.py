@@ -57,7 +57,7 @@ class Ratings:
         low: [E] float64, lower ends of the 95% intervals; NaN where there is none.
         high: [E] float64, upper ends.
         error: [E] float64, standard errors.
-        covariance: [E, E] float64, of the errors.
+        covariance: [E, E] float64, of the errors; NaN where there is none.
     """
 
     strength: np.ndarray
@@ -93,10 +93,10 @@ def fit(tally: Tally, prior: float = PRIOR) -> Ratings:
     sat = met.any(axis=1)
     centre = np.eye(len(sat)) - sat / sat.sum()
     spread, freedom = _spread(tally, problem, theta)
-    covariance = np.where(sat[:, None] & sat, centre @ spread @ centre.T, np.nan)
+    known = sat & ~problem.decided
+    covariance = np.where(known[:, None] & known, centre @ spread @ centre.T, np.nan)
     strength = np.where(sat, centre @ theta, np.nan)
-    variance = np.maximum(np.diag(covariance), 0)
-    error = np.where(problem.decided, np.nan, np.sqrt(variance))
+    error = np.sqrt(np.maximum(np.diag(covariance), 0))
     half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
     return Ratings(strength, strength - half, strength + half, error, covariance)
 
