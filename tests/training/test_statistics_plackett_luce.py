@@ -87,6 +87,16 @@ class TestMaximum:
         assert np.isnan(ratings.covariance[0]).all() and np.isfinite(ratings.covariance[1, 2])
         assert np.isnan(ratings.strength).tolist() == [False, False, False, True]
 
+    def test_groups_that_never_lose_to_another_have_no_interval(self):
+        # 0 and 1 beat each other and always beat 2, 3 and 4, who beat each other in a circle.
+        orders = [[0, 1], [1, 0], [2, 3], [3, 4], [4, 2], [0, 2], [1, 4]] * 5
+        assert np.isnan(fit(ordered(orders)).low).tolist() == [True, True, False, False, False]
+        upset = fit(ordered([*orders, [2, 1]]))
+        assert np.isfinite(upset.low).all()
+        even = fit(ordered([[0, 1], [1, 0], [2, 3], [3, 2], [1, 2]] * 5))
+        assert np.isnan(even.low).sum() == 2
+        assert np.isnan(fit(ordered([[0, 1]] * 5)).low).all()
+
     def test_copies_compare_as_one(self):
         plain = fit(tallied([[0, 1], [1, 0], [0, 1]], [[1, -1]] * 3)).strength
         copied = fit(tallied([[0, 1, 1], [1, 0, 0], [0, 0, 1]], [[2, -1, -1]] * 2 + [[1, 3, -4]]))

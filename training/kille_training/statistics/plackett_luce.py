@@ -20,8 +20,11 @@ moves little.
 **Intervals.** Comparisons of a table, and of all tables of a deal, depend on each other, so the
 curvature of the likelihood says nothing of the error. It is estimated from the spread of the
 folds' gradients ("sandwich"), and the intervals are Student's, with the folds less one degrees of
-freedom. They hold whether or not the model is true, for the strengths that fit best. An entrant
-that finished above all others always, or below, has no interval: nothing says how far.
+freedom. They hold whether or not the model is true, for the strengths that fit best. Only wins both
+ways tell two entrants apart by a finite amount (Ford, *Solution of a ranking problem from binary
+comparisons*, American Mathematical Monthly 64, 1957): outside of the largest group in which each
+finished above each, if not itself then over others, there are no intervals. Whoever finished
+above all others always is outside: nothing says how far above.
 """
 
 from dataclasses import dataclass
@@ -30,6 +33,7 @@ from math import log
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, stdtrit
 
 from kille_env.errors import KilleError
@@ -93,7 +97,7 @@ def fit(tally: Tally, prior: float = PRIOR) -> Ratings:
     sat = met.any(axis=1)
     centre = np.eye(len(sat)) - sat / sat.sum()
     spread, freedom = _spread(tally, problem, theta)
-    known = sat & ~problem.decided
+    known = problem.connected()
     covariance = np.where(known[:, None] & known, centre @ spread @ centre.T, np.nan)
     strength = np.where(sat, centre @ theta, np.nan)
     error = np.sqrt(np.maximum(np.diag(covariance), 0))
@@ -131,11 +135,11 @@ class _Problem:
     met: np.ndarray
     prior: float
 
-    @property
-    def decided(self) -> np.ndarray:
-        """[E] bool, who finished above all others always, or below."""
-        won, times = self.wins.sum(axis=1), self.met.sum(axis=1)
-        return (won == 0) | (won == times)
+    def connected(self) -> np.ndarray:
+        """Returns who belongs to the largest group in which chains of wins lead both ways, [E]."""
+        _, group = connected_components(self.wins > 0, connection="strong")
+        size = np.bincount(group)
+        return (group == size.argmax()) & (size.max() > 1)
 
     def chance(self, theta: np.ndarray) -> np.ndarray:
         """Returns how likely the row's entrant is to finish above the column's, [E, E]."""
