@@ -10,6 +10,7 @@ import pytest
 import kille_training as kt
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records, replay
+from kille_training.arena import ladder_api
 from kille_training.arena.challenges import FAILED
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
 from kille_training.arena.ladder import Ladder
@@ -160,6 +161,15 @@ def test_a_newcomer_enters_between_rounds_while_another_process_plays(tmp_path):
     assert not found["uniform"].new
 
 
+def test_paths_are_those_of_who_submits(tmp_path, monkeypatch):
+    folder = begin(tmp_path / "a")
+    (tmp_path / "elsewhere" / "mine").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr(ladder_api, "check_in", lambda *_, **__: None)
+    written = submit(folder, Submission("mine", "mine"))
+    assert folder.submissions.read(written).player == str(tmp_path / "elsewhere" / "mine")
+
+
 def test_what_cannot_enter_is_refused_with_the_reason_and_stops_nobody(tmp_path):
     folder = begin(tmp_path / "a", *FIELD[:3])
     play(folder, 1)
@@ -212,6 +222,9 @@ def test_a_player_whose_files_have_changed_is_out(tmp_path, monkeypatch):
     (tmp_path / "mutable.py").write_text(code + "\n")
     ((_, who, why),) = (each for each in play(folder, 2) if each[0] == "out")
     assert who == "mutable:player" and "has changed since it entered" in why
+    folder.submissions.add(Submission("again", "mutable:player"))
+    play(folder, 3)
+    assert "the module mutable has changed" in folder.submissions.refused()[0].reason
 
 
 def test_with_too_few_players_it_waits_and_tests_go_on(tmp_path):

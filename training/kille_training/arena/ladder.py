@@ -184,6 +184,7 @@ class Ladder:
                 raise ConfigError(f"{name!r} is not on the ladder. {did_you_mean(name, known)}")
         if not asked.player:
             return
+        self._check_module(asked)
         if asked.name not in known:
             self._try(asked.entrant, executor)
         try:
@@ -196,6 +197,22 @@ class Ladder:
         except (Exception, SystemExit) as error:  # whatever a player's own code may raise
             why = str(error) if isinstance(error, KilleError) else repr(error)
             raise ConfigError(f"{asked.name!r} cannot enter: {why}") from error
+
+    def _check_module(self, asked: Submission) -> None:
+        """Refuses another version of a module that has been imported: it would play the old one.
+
+        Raises:
+            ConfigError: A player of the module is there, which was another one then.
+        """
+        module, colon, _ = asked.player.partition(":")
+        for each in self.store.entrants():
+            if colon and each.player.partition(":")[:2] == (module, colon):
+                digest = each.fingerprint.rpartition(":")[0]
+                if digest != fingerprint(asked.player).rpartition(":")[0]:
+                    raise ConfigError(
+                        f"the module {module} has changed since {each.name!r} entered; give every "
+                        "version a module of its own"
+                    )
 
     def _try(self, entrant: Entrant, executor: Executor) -> None:
         """Lets a player play against itself, where it can do no harm.

@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ def submit(folder: LadderFolder, submission: Submission, *, trust: bool = False)
         if name not in names:
             raise ConfigError(f"{name!r} is not on the ladder. {did_you_mean(name, names)}")
     if submission.player:
+        if Path(submission.player).exists():  # whoever plays may be in another folder
+            submission = replace(submission, player=str(Path(submission.player).resolve()))
         rules = settings.table.resolve()
         check_in([submission.entrant], [settings.num_players], rules, trust=trust, objects={})
         kept = known.get(submission.name)

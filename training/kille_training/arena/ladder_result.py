@@ -15,7 +15,7 @@ from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
 from kille_training.arena.pairing import PLACEMENT
 from kille_training.arena.samples import Sample, samples
 from kille_training.arena.settings import MatchmakingSettings
-from kille_training.arena.store import KeptEntrant, Store
+from kille_training.arena.store import KeptEntrant, Store, StoreError
 from kille_training.arena.submissions import Refusal
 from kille_training.arena.work import Block
 from kille_training.statistics.grouping import Grouping, group
@@ -121,15 +121,18 @@ class LadderResult:
     def _read(
         cls, folder: LadderFolder, settings: LadderSettings, store: Store | None
     ) -> "LadderResult":
-        entrants = () if store is None else tuple(store.entrants())
-        meta = {} if store is None else store.meta()
+        if store is None:
+            meta, tally, entrants = {}, None, ()
+        else:  # the entrants last: another process may let more enter meanwhile
+            meta, tally = store.meta(), store.tallies().get(settings.num_players)
+            entrants = tuple(store.entrants())
         kept = meta.get("beliefs", {"rounds": 0, "mean": [], "deviation": []})
         beliefs = Beliefs(np.array(kept["mean"], float), np.array(kept["deviation"], float))
         return cls(
             folder,
             settings,
             entrants,
-            None if store is None else store.tallies().get(settings.num_players),
+            None if tally is None else tally.grown(len(entrants)),
             beliefs.grown(len(entrants)),
             kept["rounds"],
             () if store is None else tuple(challenges(store)),
@@ -237,7 +240,11 @@ def _last_tables(
     if begun is None:
         return ()
     tables: list[Table] = []
-    for panel in store.panels(begun["number"], round_draw(begun)):
+    try:
+        panels = store.panels(begun["number"], round_draw(begun))
+    except StoreError:  # another process is about to begin the round
+        return ()
+    for panel in panels:
         block = Block(panel, begun["number"] * settings.deals, settings.deals)
         for members, scores in zip(*table_scores(store.kept(block)), strict=True):
             seated = zip(members.tolist(), scores.tolist(), strict=True)
