@@ -46,7 +46,7 @@ def export(
 ) -> None:
     """Write what was played in RUN, the folder of a tournament, to files.
 
-    --parquet and --jsonl hold what every seat earned at every table. Parquet is some 40 times
+    --parquet and --jsonl hold what every seat earned at every table. Parquet is dozens of times
     smaller. Above 100 MB --jsonl says how large the file will be and asks; without a terminal it
     needs --yes.
     """
@@ -78,7 +78,7 @@ def _confirm(store: "Store", path: Path) -> None:
     size = jsonl_size(store)
     if size <= MOST_BYTES:
         return
-    large = f"{path} will have about {size / 1e6:,.0f} MB; --parquet is some 40 times smaller"
+    large = f"{path} will have about {size / 1e6:,.0f} MB; --parquet is dozens of times smaller"
     if not sys.stdin.isatty():
         raise click.ClickException(f"{large}. Add --yes to write it anyway.")
     click.confirm(f"{large}. Write it?", abort=True, err=True)
