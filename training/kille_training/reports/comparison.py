@@ -23,7 +23,6 @@ from kille_training.reports.samples import links
 from kille_training.settings import plain
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING
 
-TONES = {ABOVE: "better", BELOW: "worse"}
 MOST_STATIONS = 12
 """Lines of the table of the way."""
 ROOM = 1.5
@@ -69,7 +68,7 @@ def write_comparison_page(
         name=folder.path.resolve().name,
         contents=[("answer", "The answer"), ("way", "The way to it"), ("players", "Players")],
         verdicts=[
-            Verdict(found.answer(), TONES.get(found.verdict, "")),
+            Verdict(found.answer(), _tone(found)),
             *map(Verdict, found.sentences()[1:]),
         ],
         found=found,
@@ -125,6 +124,13 @@ def way(path: Sequence[Comparison], width: float = WIDE) -> str:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.legend(loc="lower right", ncols=2)
         return as_svg(figure)
+
+
+def _tone(found: Comparison) -> str:
+    """Returns how a verdict is coloured: "worse" only where the player clearly loses."""
+    if found.verdict == ABOVE:
+        return "better"
+    return "worse" if found.verdict == BELOW and found.high < 0 else ""
 
 
 def _stations(path: Sequence[Comparison]) -> list[Comparison]:

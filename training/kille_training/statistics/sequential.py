@@ -27,11 +27,12 @@ cost more than a bet's wealth: a stake against m is at most 1 / (m - least).
 
 **What bounds cost.** Wald's bound for alpha = beta = 0.05 is 0.49 of the deals of the test with a
 fixed number of them where the mean is `low` or `high` itself: no test with these errors needs fewer
-there. And no test that holds for all scores within the bounds can rule out `low` in fewer than
-log(1 / alpha) (high - least) / (high - low) deals, because scores like those seen, with a rare loss
-of `least` among them, have the mean `low`. A match can move a hundred times what it ever does, so
-there is `uncut`: scores that are far beyond these bounds and beyond those of the first deals count
-as less. The test then holds for the mean of the scores so cut, and tells how many were.
+there. And no test that holds for all scores within the bounds can usually rule out `low` in fewer
+than log((1 - beta) / alpha) (high - least) / (high - low) deals where the mean is `high`: the same
+scores with a rare loss of `least` among them have the mean `low`, and so many deals may not show
+one. A match can move a hundred times what it ever does, so there is `uncut`: scores that are far
+beyond these bounds and beyond those of the first deals count as less. The test then holds for the
+mean of the scores so cut, and tells how many were.
 """
 
 import math
@@ -90,7 +91,7 @@ class Hypotheses:
     def __post_init__(self) -> None:
         """Refuses what cannot be tested."""
         least, greatest = self.bounds(0.0)
-        if not least < self.low < self.high < greatest:
+        if not -math.inf < least < self.low < self.high < greatest < math.inf:
             raise KilleError(
                 f"low is {self.low:g} and high {self.high:g}, scores go from {least:g} to "
                 f"{greatest:g}; expected least < low < high < greatest"
@@ -104,7 +105,7 @@ class Hypotheses:
     @property
     def confidence(self) -> float:
         """The chance that the interval holds the mean at all times: 1 - alpha - beta."""
-        return 1 - self.alpha - self.beta
+        return round(1 - self.alpha - self.beta, DECIMALS)
 
     def bounds(self, largest: float) -> tuple[float, float]:
         """Returns the bounds within which scores count as they are.
