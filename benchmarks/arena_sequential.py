@@ -144,7 +144,7 @@ class Pair:
 
     def __init__(self, game: str, episode: str, bot: str, bank: np.ndarray, runs: int) -> None:
         rules = spec(game).resolve({"episode": episode})
-        gap = float(bank.std()) / SPREAD
+        gap = float(tilted(bank, 0.0).std()) / SPREAD
         known = Hypotheses(
             0.0, gap, *bounds_of(rules, SEATS), ERROR, ERROR, 0, uncut_of(rules, SEATS)
         )
