@@ -329,9 +329,9 @@ def pairs(runs: int) -> None:
 
 
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {
-    "games": (games, 200),
-    "gaps": (gaps, 2000),
-    "population": (pairs, 2000),
+    "games": (games, 80),
+    "gaps": (gaps, 600),
+    "population": (pairs, 1000),
 }
 """Goals, and how many runs each takes."""
 
