@@ -11,14 +11,14 @@ import kille_training as kt
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records, replay
 from kille_training.arena import ladder_api
-from kille_training.arena.challenges import FAILED
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
-from kille_training.arena.ladder import Ladder
-from kille_training.arena.ladder_api import submit
-from kille_training.arena.ladder_result import LadderResult
-from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.api import submit
+from kille_training.arena.ladder.challenges import FAILED
+from kille_training.arena.ladder.ladder import Ladder
+from kille_training.arena.ladder.result import LadderResult
+from kille_training.arena.ladder.settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.submissions import Submission
 from kille_training.arena.store import Store
-from kille_training.arena.submissions import Submission
 from kille_training.reports.ladder import leader, write_ladder_page
 from kille_training.reports.report import report
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, UNDECIDED

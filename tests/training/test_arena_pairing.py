@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from kille_training.arena.pairing import PLACEMENT, next_tables
+from kille_training.arena.ladder.pairing import PLACEMENT, next_tables
 
 
 def lots(seed=0):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kille_training.arena.api import compare, play_tournament
-    from kille_training.arena.ladder_api import ladder
+    from kille_training.arena.ladder.api import ladder
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
     from kille_training.reports.report import report
@@ -27,7 +27,7 @@ _FUNCTIONS = {
     "solve": "kille_training.solving.byteskille.solve:solve",
     "play_tournament": "kille_training.arena.api:play_tournament",
     "compare": "kille_training.arena.api:compare",
-    "ladder": "kille_training.arena.ladder_api:ladder",
+    "ladder": "kille_training.arena.ladder.api:ladder",
     "report": "kille_training.reports.report:report",
 }
 """Every function and where it is defined ("module:name"); imported when it is first used."""

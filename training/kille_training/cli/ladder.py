@@ -13,10 +13,10 @@ from kille_training.arena.settings import EXECUTORS, Bots
 from kille_training.cli import console
 
 if TYPE_CHECKING:
-    from kille_training.arena.challenges import Challenge
-    from kille_training.arena.ladder import Ladder
-    from kille_training.arena.ladder_settings import LadderFolder
-    from kille_training.arena.submissions import Refusal, Submission
+    from kille_training.arena.ladder.challenges import Challenge
+    from kille_training.arena.ladder.ladder import Ladder
+    from kille_training.arena.ladder.settings import LadderFolder
+    from kille_training.arena.ladder.submissions import Refusal, Submission
 
 LINE_SECONDS = 10.0
 PAGE_SHARE = 10.0
@@ -80,8 +80,8 @@ def ladder() -> None:
 def new(path: Path, population: str, as_json: bool, **values: Any) -> None:
     """Begin a ladder in the new folder DIR."""
     from kille_agents.population import population as bots_of
-    from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
-    from kille_training.arena.submissions import Submission
+    from kille_training.arena.ladder.settings import LadderFolder, LadderSettings
+    from kille_training.arena.ladder.submissions import Submission
 
     folder = LadderFolder(path)
     folder.create(LadderSettings(**values))
@@ -113,7 +113,7 @@ def submit(folder: "LadderFolder", trust: bool, as_json: bool, **asked: Any) -> 
     It enters before the next round. With --against it is also tested: does it earn more than --low
     among copies of OLD, or less than --low plus --by?
     """
-    from kille_training.arena.submissions import Submission
+    from kille_training.arena.ladder.submissions import Submission
 
     _submit(folder, Submission(**asked), trust, as_json)
 
@@ -132,13 +132,13 @@ def test(folder: "LadderFolder", as_json: bool, **asked: Any) -> None:
 
     The test ends when NEW is known to earn more than --low, or less than --low plus --by.
     """
-    from kille_training.arena.submissions import Submission
+    from kille_training.arena.ladder.submissions import Submission
 
     _submit(folder, Submission(**asked), False, as_json)
 
 
 def _submit(folder: "LadderFolder", asked: "Submission", trust: bool, as_json: bool) -> None:
-    from kille_training.arena.ladder_api import submit
+    from kille_training.arena.ladder.api import submit
 
     path = submit(folder, asked, trust=trust)
     line = f"{asked.name} waits in {path}; it is taken in before the next round."
@@ -170,7 +170,7 @@ def play(
     Run it again to resume. When there are too few players for a table it waits for submissions;
     with --rounds, --seconds or --decided it stops instead.
     """
-    from kille_training.arena.ladder_api import play_ladder
+    from kille_training.arena.ladder.api import play_ladder
     from kille_training.reports.ladder import renderables, write_ladder_page, write_test_pages
 
     forever = rounds is None and seconds is None and not decided
@@ -198,7 +198,7 @@ def play(
 @console.json_option
 def status(folder: "LadderFolder", as_json: bool) -> None:
     """Show the ratings, the tests and who waits, also while another process plays."""
-    from kille_training.arena.ladder_result import LadderResult
+    from kille_training.arena.ladder.result import LadderResult
     from kille_training.reports.ladder import renderables
 
     result = LadderResult.of(folder)
@@ -206,13 +206,13 @@ def status(folder: "LadderFolder", as_json: bool) -> None:
 
 
 def _folder(path: Path) -> "LadderFolder":
-    from kille_training.arena.ladder_settings import LadderFolder
+    from kille_training.arena.ladder.settings import LadderFolder
 
     return LadderFolder(path)
 
 
 class _Lines:
-    """Prints what happens on a ladder (`arena.ladder.Watcher`), and writes its page now and then.
+    """Prints what happens on a ladder (`Watcher`), and writes its page now and then.
 
     A page takes longer to write the more players there are, so it is written again only after ten
     times as long as it took last time.
@@ -223,25 +223,25 @@ class _Lines:
         self._line_due, self._page_due = 0.0, 0.0
 
     def entered(self, name: str) -> None:
-        """See `arena.ladder.Watcher`."""
+        """See `Watcher`."""
         self._say(f"{name} was taken in")
 
     def refused(self, refusal: "Refusal") -> None:
-        """See `arena.ladder.Watcher`."""
+        """See `Watcher`."""
         self._say(f"{refusal.name} was refused: {refusal.reason}")
 
     def out(self, name: str, reason: str) -> None:
-        """See `arena.ladder.Watcher`."""
+        """See `Watcher`."""
         self._say(f"{name} is out: {reason}")
 
     def decided(self, challenge: "Challenge") -> None:
-        """See `arena.ladder.Watcher`."""
+        """See `Watcher`."""
         self._say(challenge.answer)
         self._page_due = 0.0
 
     def played(self, rounds: int) -> None:
-        """See `arena.ladder.Watcher`."""
-        from kille_training.arena.ladder_result import LadderResult
+        """See `Watcher`."""
+        from kille_training.arena.ladder.result import LadderResult
         from kille_training.reports.ladder import leader, write_ladder_page
 
         now = time.monotonic()

@@ -12,8 +12,8 @@ import numpy as np
 
 from kille_env.core.text import counted, listed
 from kille_env.registry import spec
-from kille_training.arena.challenges import Challenge
-from kille_training.arena.ladder_result import LadderResult, Rung
+from kille_training.arena.ladder.challenges import Challenge
+from kille_training.arena.ladder.result import LadderResult, Rung
 from kille_training.arena.tournament import Folder
 from kille_training.labels import plural_of, unit_of
 from kille_training.reports.pages import Verdict, percent, render, write, yaml_lines

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from kille_env.errors import ConfigError
 from kille_training.arena.compare import Question
-from kille_training.arena.ladder_result import LadderResult
-from kille_training.arena.ladder_settings import LadderFolder
+from kille_training.arena.ladder.result import LadderResult
+from kille_training.arena.ladder.settings import LadderFolder
 from kille_training.arena.samples import tournament_samples
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run

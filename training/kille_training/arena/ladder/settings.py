@@ -10,8 +10,8 @@ from pydantic import Field
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
+from kille_training.arena.ladder.submissions import Submissions
 from kille_training.arena.settings import Executor, TablesSettings, TournamentSettings
-from kille_training.arena.submissions import Submissions
 from kille_training.arena.tournament import Folder
 from kille_training.arena.work import Entrant
 from kille_training.settings import OneSize, as_yaml, load, settings

@@ -20,10 +20,10 @@ import numpy as np
 from kille_env.core.keys import derive
 from kille_env.errors import KilleError
 from kille_training.arena.compare import BY, Comparison, Question, bounds_of, retrace, uncut_of
-from kille_training.arena.ladder_settings import LadderSettings
+from kille_training.arena.ladder.settings import LadderSettings
+from kille_training.arena.ladder.submissions import Submission
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.store import Store
-from kille_training.arena.submissions import Submission
 from kille_training.arena.tournament import Folder, Tournament, missing, work_units
 from kille_training.arena.work import Block, Outcome, WorkUnit
 from kille_training.labels import unit_of

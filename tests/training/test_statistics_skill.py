@@ -5,7 +5,7 @@ import pytest
 from openskill.models import PlackettLuce
 
 from kille_env.errors import KilleError
-from kille_training.statistics.ladder import Beliefs, climb
+from kille_training.statistics.skill import Beliefs, climb
 
 
 class TestBeliefs:

@@ -9,19 +9,19 @@ import numpy as np
 from scipy.special import stdtrit
 
 from kille_env.errors import ConfigError
-from kille_training.arena.challenges import Challenge, challenges
-from kille_training.arena.ladder import round_draw, table_scores
-from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
-from kille_training.arena.pairing import PLACEMENT
+from kille_training.arena.ladder.challenges import Challenge, challenges
+from kille_training.arena.ladder.ladder import round_draw, table_scores
+from kille_training.arena.ladder.pairing import PLACEMENT
+from kille_training.arena.ladder.settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.submissions import Refusal
 from kille_training.arena.samples import Sample, samples
 from kille_training.arena.settings import MatchmakingSettings
 from kille_training.arena.store import KeptEntrant, Store, StoreError
-from kille_training.arena.submissions import Refusal
 from kille_training.arena.work import Block
 from kille_training.statistics.grouping import Grouping, group
 from kille_training.statistics.intervals import CONFIDENCE, Intervals
-from kille_training.statistics.ladder import Beliefs
 from kille_training.statistics.plackett_luce import ELO, Ratings, fit
+from kille_training.statistics.skill import Beliefs
 from kille_training.statistics.tally import Tally
 
 Table = tuple[tuple[str, float], ...]
@@ -40,7 +40,7 @@ class Rung:
         high: Upper end.
         best: The best place that it may truly have, all pairs tested together.
         worst: The worst one.
-        skill: What is believed of its skill for sure, see `statistics.ladder`.
+        skill: What is believed of its skill for sure, see `statistics.skill`.
         observations: Deals that it has played, each counted for every table.
         new: Whether it still meets opponents from all over the field.
         out: Why it is out; None if it is not.

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kille_env.errors import ConfigError, did_you_mean
-from kille_training.arena.challenges import Challenge
 from kille_training.arena.entrants import check_in, fingerprint
-from kille_training.arena.ladder import Ladder, Watcher
-from kille_training.arena.ladder_result import LadderResult
-from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.challenges import Challenge
+from kille_training.arena.ladder.ladder import Ladder, Watcher
+from kille_training.arena.ladder.result import LadderResult
+from kille_training.arena.ladder.settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.submissions import Refusal, Submission
 from kille_training.arena.store import Store
-from kille_training.arena.submissions import Refusal, Submission
 from kille_training.arena.tournament import executor_of
 
 
@@ -188,7 +188,7 @@ class OpenLadder:
             player: Its name or path.
             trust: Whether model files that can run code may be loaded.
             **asked: `play`, and what a test asks: `against`, `by`, `low`, `alpha`, `beta`, `most`;
-                see `arena.submissions.Submission`.
+                see `arena.ladder.submissions.Submission`.
 
         Raises:
             ConfigError: It would be refused, as far as that can be known now.

@@ -25,15 +25,15 @@ import numpy as np
 
 from kille_env.errors import ConfigError, KilleError, did_you_mean
 from kille_env.registry import spec
-from kille_training.arena.challenges import Challenge, Challenges, challenges, plain
 from kille_training.arena.draws import Draw, Lineup
 from kille_training.arena.entrants import fingerprint, metadata
-from kille_training.arena.ladder_settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.challenges import Challenge, Challenges, challenges, plain
+from kille_training.arena.ladder.pairing import PLACEMENT, next_tables
+from kille_training.arena.ladder.settings import LadderFolder, LadderSettings
+from kille_training.arena.ladder.submissions import Refusal, Submission
 from kille_training.arena.matchmaking import swiss_draw
-from kille_training.arena.pairing import PLACEMENT, next_tables
 from kille_training.arena.settings import MatchmakingSettings
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.submissions import Refusal, Submission
 from kille_training.arena.tournament import Executor, missing, without, work_units
 from kille_training.arena.work import (
     Block,
@@ -45,8 +45,8 @@ from kille_training.arena.work import (
     WorkUnit,
 )
 from kille_training.learning.runs import versions
-from kille_training.statistics.ladder import Beliefs, climb
 from kille_training.statistics.plackett_luce import fit
+from kille_training.statistics.skill import Beliefs, climb
 from kille_training.statistics.tally import NANO
 
 TRIAL_DEALS = 2
