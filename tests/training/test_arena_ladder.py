@@ -10,8 +10,8 @@ import pytest
 import kille_training as kt
 from kille_env.errors import ConfigError, KilleError
 from kille_env.records import read_records, replay
-from kille_training.arena import ladder_api
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
+from kille_training.arena.ladder import api
 from kille_training.arena.ladder.api import submit
 from kille_training.arena.ladder.challenges import FAILED
 from kille_training.arena.ladder.ladder import Ladder
@@ -165,7 +165,7 @@ def test_paths_are_those_of_who_submits(tmp_path, monkeypatch):
     folder = begin(tmp_path / "a")
     (tmp_path / "elsewhere" / "mine").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "elsewhere")
-    monkeypatch.setattr(ladder_api, "check_in", lambda *_, **__: None)
+    monkeypatch.setattr(api, "check_in", lambda *_, **__: None)
     written = submit(folder, Submission("mine", "mine"))
     assert folder.submissions.read(written).player == str(tmp_path / "elsewhere" / "mine")
 
