@@ -23,7 +23,8 @@ from kille_training.arena.database import StoreError
 from kille_training.arena.draws import Draw
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.export import export_jsonl, export_parquet
-from kille_training.arena.store import KeptEntrant, Span, Store
+from kille_training.arena.spans import Span
+from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Entrant, Failure, Outcome, Result, WorkUnit
 from kille_training.statistics.tally import Tally
 from reference.tallies import same

@@ -146,13 +146,13 @@ def test_scores_that_differ_by_rounding_are_equal():
 
 
 def test_numbers_that_run_over_are_refused():
-    one = tallied([[0, 1]], [[2e9, -2e9]], entrants=2)
+    one = tallied([[0, 1]], [[2e7, -2e7]], entrants=2)
     with pytest.raises(KilleError, match="no longer fit into 64 bits"):
         for _ in range(10):
-            one.add_scores([[0, 1]], [0], [[2e9, -2e9]])
+            one.add_scores([[0, 1]], [0], [[2e7, -2e7]])
     with pytest.raises(KilleError, match="no longer fit into 64 bits"):
         Tally.empty(2, 2).add_scores([[0, 1]], [0], [[1e300, -1e300]])
-    two = tallied([[0, 1]], [[3e9, -3e9]])
+    two = tallied([[0, 1]], [[3e7, -3e7]])
     with pytest.raises(KilleError, match=r"no longer fits into 64 bits \(total\)"):
         _ = two + two
 
@@ -184,7 +184,7 @@ def test_bytes_come_back():
     for name in ARRAYS:
         assert np.array_equal(getattr(again, name), getattr(made, name))
         assert getattr(again, name).dtype == np.int64
-    huge = tallied([[0, 1]] * 2, [[2e9, -2e9]] * 2, deal=[0] * 2)
+    huge = tallied([[0, 1]] * 2, [[1e7, -1e7]] * 2, deal=[0] * 2)
     assert np.array_equal(Tally.from_bytes(huge.to_bytes()).total, huge.total)
     nobody = Tally.empty(2, 0)
     assert Tally.from_bytes(nobody.to_bytes()).to_bytes() == nobody.to_bytes()

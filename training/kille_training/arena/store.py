@@ -7,9 +7,9 @@ memory grows with what was played before.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from kille_env.errors import KilleError
 from kille_training.arena.database import Database, StoreError
 from kille_training.arena.draws import Draw
 from kille_training.arena.encoding import (
-    Sets,
     draw_of,
     draw_text,
     numbers_of,
@@ -28,15 +27,24 @@ from kille_training.arena.encoding import (
     unpack,
 )
 from kille_training.arena.entrants import advice
-from kille_training.arena.work import PANEL_ROWS, Block, Entrant, Outcome, Panel, Result
+from kille_training.arena.spans import Span, joined, needed
+from kille_training.arena.work import (
+    PANEL_ROWS,
+    Block,
+    Entrant,
+    Outcome,
+    Panel,
+    Result,
+    by_place,
+)
 from kille_training.statistics.tally import Tally
 
 SAVED_UNITS = 64
 """Units that are kept before tallies are written again, at least."""
+PANELS_IN_MEMORY = 1024
+"""Panels that are not read again: a ladder has a new one for every round."""
 STRETCH = 1 << 16
 """Deals of a lineup whose scores are read in one go."""
-NEVER = 1 << 63
-"""No deal has this number."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +67,6 @@ class KeptEntrant(Entrant):
     def plain(self) -> Entrant:
         """What plays need to know of it."""
         return Entrant(self.number, self.name, self.player, self.play)
-
-
-@dataclass(frozen=True)
-class Span:
-    """Consecutive deals of a panel that have been played.
-
-    Attributes:
-        first: The first one.
-        end: One more than the last.
-        without: Who was left out whenever they were played: a lineup has been played unless it has
-            a member in each of these sets.
-    """
-
-    first: int
-    end: int
-    without: Sets
 
 
 class Store(Database):
@@ -122,7 +114,7 @@ class Store(Database):
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Opens a file of results; see `Database`."""
         self._entrants: list[KeptEntrant] | None = None
-        self._panels: dict[int, Panel] = {}
+        self._panel = lru_cache(PANELS_IN_MEMORY)(self._read_panel)
         self._played: dict[int, list[Span]] = {}
         self._tallies: dict[int, Tally] = {}
         self._upto: int | None = None
@@ -265,15 +257,13 @@ class Store(Database):
                     known[part] = (int(row.lastrowid or 0), texts[part])
         return [Panel(known[part][0], each, stage) for part, each in parts]
 
-    def _panel(self, number: int) -> Panel:
+    def _read_panel(self, number: int) -> Panel:
         """Returns a panel by its number, as it was kept."""
-        if number not in self._panels:
-            with self._reading():
-                stage, text = self._file.execute(
-                    "SELECT stage, draw FROM panels WHERE number = ?", (number,)
-                ).fetchone()
-                self._panels[number] = Panel(number, draw_of(text), stage)
-        return self._panels[number]
+        with self._reading():
+            stage, text = self._file.execute(
+                "SELECT stage, draw FROM panels WHERE number = ?", (number,)
+            ).fetchone()
+            return Panel(number, draw_of(text), stage)
 
     # Results
 
@@ -286,7 +276,7 @@ class Store(Database):
                     "ORDER BY first_deal",
                     (panel,),
                 )
-                self._played[panel] = _joined(
+                self._played[panel] = joined(
                     Span(first, end, (numbers_of(without),)) for first, end, without in rows
                 )
         return self._played[panel]
@@ -344,20 +334,20 @@ class Store(Database):
              json.dumps(block.some), *packed),
         )  # fmt: skip
         new = Span(block.first_deal, block.first_deal + block.deals, (block.without,))
-        self._played[panel.number] = _joined(sorted([*played, new], key=lambda span: span.first))
+        self._played[panel.number] = joined(sorted([*played, new], key=lambda span: span.first))
         self._saved.bytes += sum(map(len, packed))
 
     def _check_missing(self, block: Block, played: Sequence[Span]) -> None:
         """Refuses a block that does not have exactly the lineups that have not been played."""
         first, end = block.first_deal, block.first_deal + block.deals
-        given = _needed(block.some, block.without)
+        given = needed(block.some, block.without)
         covered = 0
         for span in played:
             common = min(end, span.end) - max(first, span.first)
             if common <= 0:
                 continue
             covered += common
-            if _needed(span.without, block.without) != given:
+            if needed(span.without, block.without) != given:
                 raise StoreError(
                     f"panel {block.panel.number} has played deals {span.first} to {span.end - 1}; "
                     f"deals {first} to {end - 1} would count some lineups twice"
@@ -460,7 +450,7 @@ class Store(Database):
         for seats, first, end in rows:
             spans.setdefault(seats, []).append(Span(first, end, ()))
         return {
-            seats: sum(span.end - span.first for span in _joined(each))
+            seats: sum(span.end - span.first for span in joined(each))
             for seats, each in spans.items()
         }
 
@@ -549,48 +539,10 @@ class _Saved:
         return self.units >= SAVED_UNITS and self.bytes >= self.size
 
 
-def _needed(sets: Sets, without: tuple[int, ...]) -> Sets:
-    """Returns of which sets a lineup needs a member, if some entrants are left out anyway."""
-    return _least(tuple(sorted(set(each) - set(without))) for each in sets)
-
-
-def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Returns spans, sorted by the first deal, as ones that do not overlap.
-
-    Adjoining ones at which the same entrants were left out are one.
-    """
-    joined: list[Span] = []
-    active: list[Span] = []
-    at = 0
-    for span in chain(spans, [Span(NEVER, NEVER, ())]):
-        while active and at < span.first:
-            end = min(span.first, *(each.end for each in active))
-            without = _least(chain.from_iterable(each.without for each in active))
-            if joined and joined[-1].end == at and joined[-1].without == without:
-                at = joined.pop().first
-            joined.append(Span(at, end, without))
-            at = end
-            active = [each for each in active if each.end > end]
-        at = span.first
-        active.append(span)
-    return joined
-
-
-def _least(sets: Iterable[tuple[int, ...]]) -> Sets:
-    """Returns the sets that contain no other one of them."""
-    different = sorted(set(sets))
-    return tuple(
-        each for each in different if not any(set(other) < set(each) for other in different)
-    )
-
-
 def _scores(result: Result, row: int, entrant: int) -> np.ndarray:
     """Returns what an entrant earned in a row less the table's mean, [D]; NaN where it did not."""
-    seats = result.block.panel.seats
-    place = np.arange(seats)
-    turn = place[:, None]
-    by_place = result.earned[:, row][:, turn, (place - turn) % seats].mean(axis=1)
-    scores = by_place - by_place.mean(axis=1, keepdims=True)
+    units = by_place(result.earned[:, row]).mean(axis=1)
+    scores = units - units.mean(axis=1, keepdims=True)
     there = result.members[:, row] == entrant
     with np.errstate(invalid="ignore"):
         return np.where(there, scores, 0.0).sum(axis=1) / there.sum(axis=1)

@@ -184,6 +184,17 @@ def rotations(seats: int) -> np.ndarray:
     return (seat[None, :] + seat[:, None]) % seats
 
 
+def by_place(earned: np.ndarray) -> np.ndarray:
+    """Returns what each place of a lineup earned in each rotation, [..., P, P].
+
+    Args:
+        earned: [..., P, P] units of each seat in each rotation, the rotations first.
+    """
+    place = np.arange(earned.shape[-1])
+    turn = place[:, None]
+    return earned[..., turn, (place - turn) % len(place)]
+
+
 class Thinking(NamedTuple):
     """Who is being waited for.
 

@@ -37,11 +37,6 @@ class Grouping:
     worst: np.ndarray
     groups: tuple[tuple[int, ...], ...]
 
-    @property
-    def leaders(self) -> tuple[int, ...]:
-        """Entrants that nobody is clearly above."""
-        return tuple(entrant for entrant in self.order if self.best[entrant] == 1)
-
 
 def grouping(tally: Tally) -> Grouping:
     """Returns which entrants of tables of one size can be told apart."""
@@ -55,8 +50,8 @@ def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
         mean: [E] what each earns, NaN if it never sat or does not count.
         gaps: [E, E] how much more the row's entrant earns than the column's.
     """
-    order = tuple(entrant for entrant in np.argsort(-mean).tolist() if np.isfinite(mean[entrant]))
     sat = np.isfinite(mean)
+    order = tuple(np.argsort(-mean, kind="stable")[: sat.sum()].tolist())
     p_values = np.where(sat[:, None] & sat, gaps.p_values(), np.nan)
     clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
     best = np.where(sat, 1 + clear.sum(axis=0), 0)

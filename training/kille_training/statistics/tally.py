@@ -37,8 +37,8 @@ MANY = 128
 EQUAL = 1e-9
 """How far apart two scores are that still tie: what means in float64 leave."""
 
-LIMIT = 2**62
-"""What no sum may reach, so that two can be added without running over."""
+LIMIT = 2**63 // FOLDS
+"""What no sum may reach, so that those of all folds can be added without running over."""
 
 
 @dataclass(eq=False)

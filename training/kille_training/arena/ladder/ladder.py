@@ -43,6 +43,7 @@ from kille_training.arena.work import (
     Panel,
     Result,
     WorkUnit,
+    by_place,
 )
 from kille_training.learning.runs import versions
 from kille_training.statistics.plackett_luce import fit
@@ -397,10 +398,8 @@ def table_scores(result: Result) -> tuple[np.ndarray, np.ndarray]:
         mean, of the tables at which anything has been played.
     """
     seats = result.block.panel.seats
-    place = np.arange(seats)
-    turn = place[:, None]
-    by_place = result.earned[..., turn, (place - turn) % seats].sum(axis=2)
-    nano = np.rint(NANO * by_place).astype(np.int64)  # exact sums, in whatever order
+    units = by_place(result.earned).sum(axis=2)
+    nano = np.rint(NANO * units).astype(np.int64)  # exact sums, in whatever order
     order = np.argsort(result.members, axis=2)
     members = np.take_along_axis(result.members, order, axis=2)
     played = members[:, :, 0] >= 0
