@@ -15,7 +15,7 @@ from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import Grouping, group
-from kille_training.statistics.intervals import differences, units
+from kille_training.statistics.intervals import Intervals, differences, units
 from kille_training.statistics.tally import Tally
 
 if TYPE_CHECKING:
@@ -62,25 +62,27 @@ class Standing:
         return self.places(), self.name, mean + half, f"{self.observations:,}"
 
 
-def told_apart(tally: Tally, entrants: Sequence[KeptEntrant]) -> Grouping:
+def told_apart(tally: Tally, entrants: Sequence[KeptEntrant], gaps: Intervals) -> Grouping:
     """Returns which entrants can be told apart at tables of one size; those that are out are not.
 
     Args:
         tally: What was played.
         entrants: All entrants, in the order of their numbers.
+        gaps: Their `differences`.
     """
     there = np.array([entrant.out is None for entrant in entrants])
-    return group(np.where(there, units(tally).mean, np.nan), differences(tally))
+    return group(np.where(there, units(tally).mean, np.nan), gaps)
 
 
-def standings(tally: Tally, entrants: Sequence[KeptEntrant]) -> list[Standing]:
+def standings(tally: Tally, entrants: Sequence[KeptEntrant], places: Grouping) -> list[Standing]:
     """Returns the standings at tables of one size, best first, entrants that are out last.
 
     Args:
         tally: What was played.
         entrants: All entrants, in the order of their numbers.
+        places: Which of them can be told apart.
     """
-    found, places = units(tally), told_apart(tally, entrants)
+    found = units(tally)
     rows = []
     for number, entrant in enumerate(entrants):
         played = int(found.count[number])
@@ -132,7 +134,10 @@ class TournamentResult:
     def ranked(self) -> dict[int, list[Standing]]:
         """The lines of the standings by table size, best first."""
         return {
-            seats: standings(tally, self.entrants) for seats, tally in sorted(self.tallies.items())
+            seats: standings(
+                tally, self.entrants, told_apart(tally, self.entrants, differences(tally))
+            )
+            for seats, tally in sorted(self.tallies.items())
         }
 
     @cached_property

@@ -170,9 +170,11 @@ class Size:
         self.design = words.design(settings, self.seats)
 
         self.crosstable = crosstable(tally)
-        found = [row for row in standings(tally, entrants) if row.mean is not None]
+        self._gaps = differences(tally)
+        apart = told_apart(tally, entrants, self._gaps)
+        found = [row for row in standings(tally, entrants, apart) if row.mean is not None]
         order = [self.names.index(row.name) for row in found]
-        groups = [each for each in told_apart(tally, entrants).groups if len(each) > 1]
+        groups = [each for each in apart.groups if len(each) > 1]
         self.groups = groups if len(groups) <= MOST_GROUPS else []
         self.rows = self._standings(found, order)
         found = [replace(row, name=self.labels[at]) for at, row in zip(order, found, strict=True)]
@@ -212,7 +214,6 @@ class Size:
         Beside what a `Standing` holds each has its `number`, the ends of its interval, how far it
         is `behind` the first with half that interval, and how often `above` it.
         """
-        self._gaps = differences(self._tally)
         first, lines = order[0], []
         for number, standing in zip(order, found, strict=True):
             mean = np.nan if standing.mean is None else standing.mean
