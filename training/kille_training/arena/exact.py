@@ -93,7 +93,7 @@ def expected(
     tally.add_scores(lineups, np.zeros(len(lineups)), scores)
     with np.errstate(invalid="ignore"):
         return Expected(
-            tally.total.sum(axis=0) / tally.count.sum(axis=0) / NANO,
+            tally.means(),
             tally.shared.sum(axis=0) / tally.met.sum(axis=0) / NANO,
         )
 

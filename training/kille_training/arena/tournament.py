@@ -31,7 +31,6 @@ from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Outcome, WorkUnit, cut
 from kille_training.learning.runs import versions
 from kille_training.settings import as_yaml
-from kille_training.statistics.tally import NANO, Tally
 
 
 class Executor(Protocol):
@@ -302,7 +301,7 @@ class Tournament:
         tallies = self.store.tallies()
         if seats not in tallies:  # an entrant failed at every table so far
             return present
-        scores = mean_scores(tallies[seats])
+        scores = tallies[seats].means()
         known = scores[present]
         middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
         return sorted(present, key=lambda number: -np.nan_to_num(scores[number], nan=middle))
@@ -464,13 +463,6 @@ def executor_of(
             )
         return RayExecutor(address, settings.workers or None, settings.time_limit)
     return LocalExecutor(settings.workers, settings.time_limit, log=folder.log, objects=objects)
-
-
-def mean_scores(tally: Tally) -> np.ndarray:
-    """Returns each entrant's mean score, [E]; NaN for those who have not played."""
-    count = tally.count.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        return tally.total.sum(axis=0) / count / NANO
 
 
 def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:

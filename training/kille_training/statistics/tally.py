@@ -155,6 +155,11 @@ class Tally:
             )
         self.observations += int(added)
 
+    def means(self) -> np.ndarray:
+        """Returns the mean score of each entrant, [E] units; NaN for one that has not sat."""
+        with np.errstate(invalid="ignore"):
+            return self.total.sum(axis=0) / self.count.sum(axis=0) / NANO
+
     def grown(self, entrants: int) -> "Tally":
         """Returns the same tally for more entrants, who have not sat yet.
 

@@ -185,11 +185,11 @@ class Ladder:
                 raise ConfigError(f"{name!r} is not on the ladder. {did_you_mean(name, known)}")
         if not asked.player:
             return
-        self._check_module(asked)
         if asked.name not in known:
             self._try(asked.entrant, executor)
         try:
             with redirect_stdout(sys.stderr):  # what its module prints is not our output
+                self._check_module(asked)
                 about = metadata(asked.player, self.settings.game, {})
                 kept = KeptEntrant(
                     0, asked.name, asked.player, asked.play, fingerprint(asked.player), about
