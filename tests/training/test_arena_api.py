@@ -241,3 +241,11 @@ def test_the_page_on_tournaments_shows_python_that_runs(capsys):
         exec(compile(snippet, page.name, "exec"), names)
     shown = capsys.readouterr().out
     assert "2 seats: place, units per deal" in shown and "Among copies of even" in shown
+
+
+def test_two_players_meet_at_two_seats_where_nobody_names_seats():
+    found = kt.play_tournament({"mine": even, "base": "rule_of_thumb"}, game="knack", deals=20)
+    assert list(found.ranked) == [2]
+    copies = kt.play_tournament({"mine": even, "base": "rule_of_thumb"}, fill="copies", deals=20)
+    three = kt.play_tournament({"a": even, "b": "rule_of_thumb", "c": Last()}, deals=20)
+    assert list(copies.ranked) == list(three.ranked) == [3]

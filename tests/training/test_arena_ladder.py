@@ -361,6 +361,8 @@ def test_a_ladder_from_python(tmp_path):
         kt.ladder(tmp_path / "l", num_players=3)
     with pytest.raises(ConfigError, match="goes on for ever"):
         second.play()
+    with pytest.raises(ConfigError, match="'mine' is submitted as a Python object"):
+        second.submit("mine", lambda observation, mask: mask)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

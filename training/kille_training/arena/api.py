@@ -51,7 +51,7 @@ def play_tournament(
     players: Mapping[str, Any] | Sequence[str],
     game: str = "byteskille",
     *,
-    num_players: int | Sequence[int] = 3,
+    num_players: int | Sequence[int] | None = None,
     rules: Mapping[str, Any] | str | None = None,
     episode: str = "deal",
     orders: int | str = 1,
@@ -85,7 +85,8 @@ def play_tournament(
             Stable-Baselines3, an object with `probabilities`, a class that makes one of
             (num_players, rules), or `{"player": ..., "play": "greedy"}`; or names of players only.
         game: The game.
-        num_players: Seats of the tables; several table sizes are tournaments of their own.
+        num_players: Seats of the tables; several table sizes are tournaments of their own. None is
+            3, or 2 if two different entrants are all.
         rules: Preset and switches, as `kille_env.make` takes them.
         episode: "deal", or "match" for the whole game until a pot is won.
         orders: Orders round the table that a lineup plays at every deal; "all" is every one.
@@ -117,6 +118,8 @@ def play_tournament(
     """
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
     entrants, objects = _entrants(named, out is not None)
+    pair = len(named) == 2 and population == NONE and fill == "distinct"
+    seats = (2 if pair else 3) if num_players is None else num_players
     with ExitStack() as stack:
         folder = stack.enter_context(_folder(out))
         settings = TournamentSettings(
@@ -124,7 +127,7 @@ def play_tournament(
             seed=seed,
             table=TablesSettings(
                 game,
-                num_players,  # type: ignore[arg-type]  # a number is taken as well
+                seats,  # type: ignore[arg-type]  # a number is taken as well
                 _switches(rules),
                 episode,
                 orders,

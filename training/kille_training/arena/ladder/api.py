@@ -193,6 +193,11 @@ class OpenLadder:
         Raises:
             ConfigError: It would be refused, as far as that can be known now.
         """
+        if not isinstance(player, (str, Path)):
+            raise ConfigError(
+                f"{name!r} is submitted as a Python object, {player!r}; whoever plays the ladder has "
+                "to find it, so give its name, its path or module:object"
+            )
         submit(self.folder, Submission(name, str(player), **asked), trust=trust)
         return self
 
