@@ -365,6 +365,16 @@ def test_a_ladder_from_python(tmp_path):
         second.submit("mine", lambda observation, mask: mask)  # type: ignore[arg-type]
 
 
+def test_it_says_that_players_are_missing_and_who_was_refused(kille, tmp_path):
+    ladder = kt.ladder(tmp_path / "l", num_players=3, workers=0).submit("a", "uniform")
+    ladder.submit("a", "rule_of_thumb")
+    shown = kille("ladder", "status", tmp_path / "l").out, str(ladder.play(rounds=1))
+    assert all("No table can be filled: it has 3 seats, and the ladder " in text for text in shown)
+    assert "2 submissions waiting" in shown[0] and "a was refused: " in shown[1]
+    ladder.submit("b", "uniform").submit("c", "uniform")
+    assert "No table" not in str(ladder.play(rounds=1))
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -115,13 +115,7 @@ def renderables(result: LadderResult) -> list[Any]:
             "verdict",
         ]
         shown.append(table("Tests", columns, map(_test_cells, result.tests)))
-    shown += [f"{rung.name} is out: {rung.out}" for rung in result.rungs if rung.out is not None]
-    if result.waiting:
-        shown.append(
-            f"{counted(len(result.waiting), 'submission', 'submissions')} waiting to be taken in."
-        )
-    shown += [f"{each.name} was refused: {each.reason}" for each in result.refused[:3]]
-    return [*shown, f"Page: {result.folder.report}"]
+    return [*shown, *result.remarks, f"Page: {result.folder.report}"]
 
 
 def write_test_pages(result: LadderResult) -> None:

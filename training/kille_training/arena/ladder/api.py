@@ -195,8 +195,8 @@ class OpenLadder:
         """
         if not isinstance(player, (str, Path)):
             raise ConfigError(
-                f"{name!r} is submitted as a Python object, {player!r}; whoever plays the ladder has "
-                "to find it, so give its name, its path or module:object"
+                f"{name!r} is submitted as a Python object, {player!r}; whoever plays the ladder "
+                "has to find it, so give its name, its path or module:object"
             )
         submit(self.folder, Submission(name, str(player), **asked), trust=trust)
         return self

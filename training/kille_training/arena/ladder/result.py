@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from kille_env.core.text import counted
 from kille_env.errors import ConfigError
 from kille_training.arena.ladder.challenges import Challenge, challenges
 from kille_training.arena.ladder.ladder import round_draw, table_scores
@@ -189,6 +190,20 @@ class LadderResult:
         with Store(self.folder.results, readonly=True) as store:
             yield from samples(store, settings, self.settings.num_players, there, trust=trust)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What stands below the ratings: why nothing is played, who is out, who was refused."""
+        said = []
+        seats, there = self.settings.num_players, sum(rung.out is None for rung in self.rungs)
+        if there < seats:
+            players = counted(there, "player", "players")
+            said.append(f"No table can be filled: it has {seats} seats, and the ladder {players}.")
+        said += [f"{rung.name} is out: {rung.out}" for rung in self.rungs if rung.out is not None]
+        if self.waiting:
+            count = counted(len(self.waiting), "submission", "submissions")
+            said.append(f"{count} waiting to be taken in.")
+        return [*said, *(f"{each.name} was refused: {each.reason}" for each in self.refused[:3])]
+
     def __repr__(self) -> str:
         """Returns the ladder as text."""
         width = max((len(rung.name) for rung in self.rungs), default=0)
@@ -197,7 +212,8 @@ class LadderResult:
             rating = "" if rung.rating is None else f"{rung.rating:+.0f}"
             within = "" if rung.low is None else f" ({rung.low:+.0f} to {rung.high:+.0f})"
             lines.append(f"{rung.places():>7}  {rung.name:<{width}}  {rating}{within}")
-        return "\n".join([*lines, *(test.answer for test in self.tests if test.answer)])
+        answers = (test.answer for test in self.tests if test.answer)
+        return "\n".join([*lines, *answers, *self.remarks])
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the ladder as JSON can hold it."""
