@@ -68,7 +68,7 @@ def write_comparison_page(
         name=folder.path.resolve().name,
         contents=[("answer", "The answer"), ("way", "The way to it"), ("players", "Players")],
         verdicts=[
-            Verdict(found.answer(), _tone(found)),
+            Verdict(found.answer(), tone(found.verdict, found.high)),
             *map(Verdict, found.sentences()[1:]),
         ],
         found=found,
@@ -126,11 +126,16 @@ def way(path: Sequence[Comparison], width: float = WIDE) -> str:
         return as_svg(figure)
 
 
-def _tone(found: Comparison) -> str:
-    """Returns how a verdict is coloured: "worse" only where the player clearly loses."""
-    if found.verdict == ABOVE:
+def tone(verdict: str, high: float | None) -> str:
+    """Returns how a verdict is coloured: "worse" only where the player clearly loses.
+
+    Args:
+        verdict: The test's.
+        high: Upper end of its interval; None before anything has been played.
+    """
+    if verdict == ABOVE:
         return "better"
-    return "worse" if found.verdict == BELOW and found.high < 0 else ""
+    return "worse" if verdict == BELOW and high is not None and high < 0 else ""
 
 
 def _stations(path: Sequence[Comparison]) -> list[Comparison]:

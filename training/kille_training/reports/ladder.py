@@ -16,6 +16,7 @@ from kille_training.arena.ladder.challenges import Challenge
 from kille_training.arena.ladder.result import LadderResult, Rung
 from kille_training.arena.tournament import Folder
 from kille_training.labels import plural_of, unit_of
+from kille_training.reports.comparison import tone
 from kille_training.reports.pages import Verdict, percent, render, write, yaml_lines
 from kille_training.reports.report import report
 from kille_training.reports.samples import links
@@ -25,7 +26,6 @@ from kille_training.reports.tournament_words import labels
 from kille_training.settings import plain
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.intervals import Intervals
-from kille_training.statistics.sequential import ABOVE, BELOW
 
 MOST_IN_CROSSTABLE = 60
 """Players in a crosstable, the best ones; more do not fit on a page."""
@@ -33,7 +33,6 @@ MOST_TABLES = 20
 """Tables of the last round that the page shows."""
 MOST_REFUSED = 10
 """Submissions that were refused that the page shows."""
-TONES = {ABOVE: "better", BELOW: "worse"}
 
 
 def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
@@ -71,7 +70,7 @@ def write_ladder_page(result: LadderResult, out: Path | None = None) -> Path:
         links={} if out else links(result.folder.path, settings.num_players),
         label=dict(zip(names, labels(names, settings.game), strict=True)),
         tests=result.tests[::-1],
-        tones=TONES,
+        tone=tone,
         pages={test.number for test in result.tests if _page_of(result, test).is_file()},
         most_tables=MOST_TABLES,
         most_refused=MOST_REFUSED,
@@ -156,7 +155,9 @@ def _verdicts(result: LadderResult) -> list[Verdict]:
     tests = [each for each in result.tests if each.going]
     tests += [each for each in result.tests if not each.going][-1:]
     said = [Verdict(leader(result))]
-    said += [Verdict(each.answer, TONES.get(each.verdict, "")) for each in tests if each.answer]
+    said += [
+        Verdict(each.answer, tone(each.verdict, each.greatest)) for each in tests if each.answer
+    ]
     if result.waiting:
         said.append(Verdict(_waiting(result)))
     return said
