@@ -305,6 +305,9 @@ def test_the_page_is_a_function_of_the_results(tmp_path):
     page = report(folder.path).read_bytes()
     assert write_ladder_page(result).read_bytes() == page
     assert (folder.tests / "1" / "report.html").is_file() and b"tests/1/report.html" in page
+    ended = next(test for test in result.tests if test.decided_after)
+    assert ended.decided_after != ended.deals  # the mean beside it is that of all deals
+    assert f'<td class="number">{ended.deals:,}</td>' in page.decode()
     text = page.decode()
     for name in FIELD:
         assert name in text
