@@ -47,7 +47,7 @@ class SeatOptions(TableOptions, total=False):
         seat: The caller's seat: a number; "rotate", one further each match; "random".
         illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
             nothing; "lose" ends the episode with `illegal_reward`.
-        illegal_reward: See `illegal`; None is one unit less than the least that a step can bring,
+        illegal_reward: See `illegal`; None is one unit less than the least that a seat can earn,
             so that an illegal action is never the cheapest way out of a bad deal.
     """
 

@@ -110,7 +110,7 @@ class Masked(Player):
 
 class Sleeps(Player):
     def probabilities(self, observation, mask):
-        print("sleeping in", os.getpid())
+        print(f"sleeping in {os.getpid()}\n", end="")  # in one piece: others print too
         time.sleep(3600)
 
 
@@ -124,7 +124,7 @@ class HoldsEverything(Player):
     """Calls what never returns and lets no other thread of the process run."""
 
     def probabilities(self, observation, mask):
-        print("holding", os.getpid())
+        print(f"holding {os.getpid()}\n", end="")
         ctypes.PyDLL(None).sleep(3600)
 
 
