@@ -194,8 +194,9 @@ def pids(log):
 def test_children_end_with_their_parent(tmp_path, number):
     log = tmp_path / "players.log"
     script = (
-        "import sys\n"
+        "import signal, sys\n"
         "from pathlib import Path\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # if it is ignored
         f"sys.path[:0] = {[str(HERE), *sys.path]!r}\n"
         "import test_arena_workers as tests\n"
         f"with tests.LocalExecutor(2, log=Path({str(log)!r})) as executor:\n"
