@@ -179,7 +179,7 @@ def test_what_cannot_enter_is_refused_with_the_reason_and_stops_nobody(tmp_path)
     add(Submission("uniform", "rule_of_thumb"))
     add(Submission("tester", "rule_of_thumb", against="nobody"))
     (folder.submissions.folder / "broken.yaml").write_text("name: [")
-    (folder.submissions.folder / "odd.yaml").write_text("nam: odd\nplayer: uniform\n")
+    (folder.submissions.folder / "odd.yaml").write_text("title: odd\nplayer: uniform\n")
     add(Submission("good", "rule_of_thumb"))
     events = play(folder, 2)
     assert [each[1] for each in events if each[0] == "entered"] == ["good"]
@@ -189,7 +189,7 @@ def test_what_cannot_enter_is_refused_with_the_reason_and_stops_nobody(tmp_path)
     assert "'uniform' has changed" in refused["uniform"]
     assert "'nobody' is not on the ladder" in refused["tester"]
     assert "not valid YAML" in refused["broken.yaml"]
-    assert "nam is an unknown key" in refused["odd.yaml"]
+    assert "title is an unknown key" in refused["odd.yaml"]
     assert not folder.submissions.waiting() and len(refused) == 6
     assert {e.name for e in LadderResult.of(folder).entrants} == {*FIELD[:3], "good"}
     page = write_ladder_page(LadderResult.of(folder)).read_text()
