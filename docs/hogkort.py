@@ -218,7 +218,7 @@ def describe(
 
 def reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     """Returns bounds of an episode: a hand costs 1, or wins 1 of each other seat."""
-    hands = float(rules["deals"]) if rules["episode"] != SINGLE_DEAL else 1.0
+    hands = float(rules.number("deals")) if rules["episode"] != SINGLE_DEAL else 1.0
     return -hands, hands * (num_players - 1)
 
 

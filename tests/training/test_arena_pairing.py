@@ -89,6 +89,7 @@ def test_where_nobody_is_known_everybody_meets_by_lot():
 def test_ratings_are_narrower_than_with_tables_by_lot(seats):
     entrants, deals, rounds = 16, 20, 15
     left = {"information": 0.0, "lot": 0.0}
+    wanted = entrants // seats
     for seed in range(3):
         truth = np.random.default_rng(seed).normal(0, 1.2, entrants)
         for way in left:
@@ -99,7 +100,6 @@ def test_ratings_are_narrower_than_with_tables_by_lot(seats):
                     new[:] = True
                 covariance = spread(truth, met)
                 draw = np.random.default_rng([seed, number])
-                wanted = entrants // seats
                 for table in next_tables(truth, covariance, new, seats, wanted, deals, draw):
                     for one, other in combinations(table, 2):
                         met[one, other] += deals
