@@ -12,7 +12,7 @@ from kille_env.core.text import listed
 from kille_env.errors import ConfigError
 from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.labels import unit_of
+from kille_training.labels import places_of, unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import Grouping, group
 from kille_training.statistics.intervals import Intervals, differences, units
@@ -48,12 +48,8 @@ class Standing:
     out: str | None
 
     def places(self) -> str:
-        """Returns the places that the results leave open, as "1" or "1-3"; "out" if it is out."""
-        if self.out is not None:
-            return "out"
-        if self.place is None:
-            return ""
-        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
+        """Returns the places that the results leave open, see `labels.places_of`."""
+        return places_of(self.place, self.best, self.worst, self.out)
 
     def cells(self) -> tuple[str, str, str, str]:
         """Returns places, name, mean with half the interval, and observations as texts."""

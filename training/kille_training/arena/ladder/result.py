@@ -19,6 +19,7 @@ from kille_training.arena.samples import Sample, samples
 from kille_training.arena.settings import MatchmakingSettings
 from kille_training.arena.store import KeptEntrant, Store, StoreError
 from kille_training.arena.work import Block
+from kille_training.labels import places_of
 from kille_training.statistics.grouping import Grouping, group
 from kille_training.statistics.intervals import CONFIDENCE, Intervals
 from kille_training.statistics.plackett_luce import ELO, Ratings, fit
@@ -60,12 +61,8 @@ class Rung:
     out: str | None
 
     def places(self) -> str:
-        """Returns the places that the results leave open, as "1" or "1-3"; "out" if it is out."""
-        if self.out is not None:
-            return "out"
-        if self.place is None:
-            return ""
-        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
+        """Returns the places that the results leave open, see `labels.places_of`."""
+        return places_of(self.place, self.best, self.worst, self.out)
 
 
 @dataclass(frozen=True, repr=False)
