@@ -11,13 +11,13 @@ units. Everything has a seed, so the numbers are the same each time, but for `sp
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
+from markdown_tables import table
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_env.policy import UniformPolicy
@@ -33,15 +33,6 @@ from kille_training.evaluation.collusion import exact_collusion
 from kille_training.solving.byteskille.deals import build_deal
 
 SEATS = 3
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints a table."""
-    print("| " + " | ".join(head) + " |")
-    print("|" + " --- |" * len(head))
-    for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
-    print()
 
 
 def collusion(_: int) -> None:
@@ -62,7 +53,7 @@ def collusion(_: int) -> None:
             gains = (f"{found.gain:.4f}", f"{found.from_sharing:.4f}")
             rows.append([player.name, where, *(f"{value:+.4f}" for value in told), *gains])
     head = ["players", "colluding", "own", "selfish", "agreed", "shared", "gain", "from sharing"]
-    table(head, rows)
+    print(table(head, rows), "\n")
 
 
 def speed(deals: int) -> None:
@@ -87,7 +78,7 @@ def speed(deals: int) -> None:
         spread = f"{min(seconds[1:]):.2f} to {max(seconds[1:]):.2f}"
         rows.append([seats, f"{deals * seats:,}", f"{middle:.2f}", spread])
     print(f"{deals:,} single deals of Byteskille in all rotations, one process.\n")
-    table(["seats", "tables", "seconds, median of 3", "from to"], rows)
+    print(table(["seats", "tables", "seconds, median of 3", "from to"], rows), "\n")
 
 
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {

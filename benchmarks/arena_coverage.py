@@ -19,6 +19,7 @@ from zlib import crc32
 
 import numpy as np
 import platformdirs
+from markdown_tables import table
 
 from kille_agents.catalog import load_policy
 from kille_env.core.jit import kernel
@@ -417,12 +418,6 @@ def _simulate(file: Path, job: Job) -> dict[int, Found]:
 
 
 # --- tables ---
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Returns a table in Markdown."""
-    lines = (head, ["---"] * len(head), *rows)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Design]) -> str:

@@ -18,9 +18,9 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
+from markdown_tables import table
 from scipy.stats import norm
 
 from kille_agents.catalog import load_policy
@@ -40,15 +40,6 @@ SPREAD = 30
 """Standard deviations per gap between the hypotheses."""
 ERROR = 0.05
 TARGET = 0.7
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints a table."""
-    print("\n| " + " | ".join(head) + " |")
-    print("|" + " --- |" * len(head))
-    for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
-    print()
 
 
 def scores_of(players: Sequence[Player], rules: Rules, deals: int, seed: int) -> np.ndarray:
@@ -120,13 +111,14 @@ def games(runs: int) -> None:
             slow += [pair for pair in found if max(pair.deals) > TARGET]
             print(".", end="", file=sys.stderr, flush=True)
     head = ["game", "scores of", "pairs", "errors", "interval holds", "at low", "at high", "worst"]
-    table([*head, "cut"], rows)
+    print(f"\n{table([*head, 'cut'], rows)}\n")
     print(f"Pairs above {TARGET}, and what no test within their bounds can go below:")
     rows = [
         [pair.name, f"{pair.differ:.1%}", *(f"{each:.2f}" for each in (*pair.deals, *pair.least))]
         for pair in slow
     ]
-    table(["pair", "differ", "at low", "at high", "least at low", "least at high"], rows)
+    head = ["pair", "differ", "at low", "at high", "least at low", "least at high"]
+    print(f"\n{table(head, rows)}\n")
 
 
 class Pair:
@@ -230,7 +222,8 @@ def gaps(runs: int) -> None:
             for error, deals in zip(wrong, used, strict=True)
         ]
         rows.append([f"{times:+g}" if times else "0", *cells])
-    table(["true gap / delta", "betting", "GSPRT, units", "GSPRT, W/D/L", "fixed"], rows)
+    head = ["true gap / delta", "betting", "GSPRT, units", "GSPRT, W/D/L", "fixed"]
+    print(f"\n{table(head, rows)}\n")
 
 
 def _verdicts(
@@ -325,7 +318,7 @@ def pairs(runs: int) -> None:
         f"Pairs of the {len(names)} bots of Byteskille, one among two of the other, and the same "
         f"question with delta = {gap}."
     )
-    table(["gap / delta", "pairs", "mean deals", "fixed test", "ratio"], rows)
+    print(f"\n{table(['gap / delta', 'pairs', 'mean deals', 'fixed test', 'ratio'], rows)}\n")
 
 
 GOALS: dict[str, tuple[Callable[[int], None], int]] = {

@@ -1,9 +1,7 @@
 """The docs are true: tables and pictures are fresh, snippets run, commands and links exist."""
 
-import importlib.util
 import re
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 
 import kille_env
+from reference.scripts import script
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -20,19 +19,7 @@ PAGES = [
 ]
 
 
-def _script(path: Path) -> Any:
-    """Returns a script as a module; it lies beside the pages, in no package."""
-    described = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
-    assert described is not None and described.loader is not None
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
-
-
-sys.path.append(str(ROOT / "docs"))  # of what the scripts share
-SCRIPTS = {
-    name: _script(ROOT / "docs" / f"{name}.py") for name in ("tables", "players", "architecture")
-}
+SCRIPTS = {name: script(f"docs/{name}.py") for name in ("tables", "players", "architecture")}
 
 
 def _ids(pages: list[Path]) -> list[str]:

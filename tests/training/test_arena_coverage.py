@@ -1,8 +1,6 @@
 """Intervals of tournaments hold the truth over all lineups and all orders round the table."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,23 +10,15 @@ from kille_env.registry import spec
 from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
+from reference.scripts import script
 
 ENTRANTS = 6
 DEALS = (150,)
 
 
-def script(name):
-    path = Path(__file__).parents[2] / "benchmarks" / name
-    described = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(described)
-    sys.modules[described.name] = module
-    described.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def benchmark():
-    return script("arena_coverage.py")
+    return script("benchmarks/arena_coverage.py")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +86,7 @@ def test_a_population_is_what_the_arena_plays(benchmark):
 
 def test_the_benchmark_of_ratings_prints_every_archive(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["ratings.py", "--tables", "400"])
-    script("ratings.py").main()
+    script("benchmarks/ratings.py").main()
     lines = capsys.readouterr().out.splitlines()
     assert sum("tau" in line for line in lines) == 2
     assert "30 entrants, 400 tables of 5" in lines[0]

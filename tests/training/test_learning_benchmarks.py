@@ -1,6 +1,5 @@
 """The benchmarks of learning: whose reward goes where, files of runs, and the page made of them."""
 
-import importlib.util
 import json
 import sys
 from dataclasses import replace
@@ -16,17 +15,9 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
 from kille_training.learning.sb3 import make_model
 from kille_training.solving.byteskille.deals import build_deal
+from reference.scripts import script
 
 ROOT = Path(__file__).parents[2]
-sys.path += [str(ROOT / "benchmarks"), str(ROOT / "docs")]  # of what the scripts share
-
-
-def script(name):
-    described = importlib.util.spec_from_file_location(Path(name).stem, ROOT / name)
-    module = importlib.util.module_from_spec(described)
-    sys.modules[described.name] = module
-    described.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

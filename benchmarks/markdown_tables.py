@@ -1,0 +1,10 @@
+"""Tables in Markdown, as benchmarks print them and pages show them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Returns a table in Markdown."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
