@@ -2,8 +2,8 @@
 
 Numba notices an edit in the file of a cached function, but not an edit in another file that it
 calls or reads a constant from: it then returns the old result without a word. So the cache lies in
-a folder that is named after a digest of every source file of the package; after an edit the old
-kernels are simply never met again.
+a folder that is named after a digest of every source file that kernels are compiled from; after an
+edit the old kernels are simply never met again.
 """
 
 import gc
@@ -40,6 +40,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
 counting of references to arrays, which only a function that allocates needs."""
 
+ROOMS_OF_KERNELS = ("cards", "core", "games", "tricktaking")
+"""Folders of kille-env that kernels of other files call, or read constants from."""
+
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""
 
@@ -56,6 +59,13 @@ def source_digest(root: Path) -> str:
         digest.update(file.relative_to(root.parent).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+@cache
+def _digest_of_rooms(own: Path) -> str:
+    """Returns a digest of kille-env's rooms of kernels; an edit in an adapter leaves it alone."""
+    rooms = "".join(source_digest(own / room) for room in ROOMS_OF_KERNELS)
+    return hashlib.sha256(rooms.encode()).hexdigest()[:16]
 
 
 def package_root(function: Any) -> Path:
@@ -90,13 +100,13 @@ def _cache_base() -> Path | None:
 def cache_folder(function_root: Path) -> Path | None:
     """Returns the kernel cache for sources under `function_root`, None if nothing can be written.
 
-    The digest covers kille-env itself as well: a game of another package calls our kernels.
+    The digest covers kille-env's own rooms as well: a game of another package calls our kernels.
     """
     base = _cache_base()
     if base is None:
         return None
     own = Path(__file__).resolve().parents[1]
-    key = source_digest(own)
+    key = _digest_of_rooms(own)
     if function_root.resolve() != own:
         key += "-" + source_digest(function_root)
     folder = base / f"kernels-{key}{'-bounds' if settings.BOUNDSCHECK else ''}"

@@ -1,5 +1,6 @@
 """The kernel cache: warm when nothing changed, never stale when anything did, never in the way."""
 
+import ast
 import errno
 import os
 import subprocess
@@ -210,12 +211,32 @@ def test_the_folder_is_named_after_the_sources(base, tmp_path):
     own = jit.cache_folder(OWN)
     assert own is not None
     assert own.parent == base
-    assert own.name.startswith(f"kernels-{jit.source_digest(OWN)}")
+    digest_of_rooms = jit._digest_of_rooms(OWN)
+    assert own.name.startswith(f"kernels-{digest_of_rooms}")
     game = tmp_path / "game.py"
     game.write_text("x = 1\n")
     foreign = jit.cache_folder(game)
     assert foreign is not None
-    assert foreign.name.startswith(f"kernels-{jit.source_digest(OWN)}-{jit.source_digest(game)}")
+    assert foreign.name.startswith(f"kernels-{digest_of_rooms}-{jit.source_digest(game)}")
+
+
+def test_kernels_of_other_rooms_read_nothing_that_the_digest_does_not_cover():
+    rooms = tuple(f"kille_env.{room}" for room in jit.ROOMS_OF_KERNELS)
+    for file in OWN.rglob("*.py"):
+        module = ".".join(file.relative_to(OWN.parent).with_suffix("").parts)
+        if module.startswith(rooms) or "@kernel" not in file.read_text():
+            continue
+        tree = ast.parse(file.read_text())
+        kernels = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+            and any(getattr(mark, "id", "") == "kernel" for mark in node.decorator_list)
+        ]
+        read = {name.id for one in kernels for name in ast.walk(one) if isinstance(name, ast.Name)}
+        for line in tree.body:
+            if isinstance(line, ast.ImportFrom) and read & {name.name for name in line.names}:
+                assert line.module.startswith(rooms), f"{module} reads {line.module}"
 
 
 def test_checked_indices_have_a_cache_of_their_own(base, monkeypatch):
