@@ -12,7 +12,7 @@ from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
-from kille_training.evaluation.exact import ExactRow
+from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.swap_map import swap_map
 from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
@@ -128,8 +128,8 @@ def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
 def test_figures_of_a_column_have_equal_digits():
     table = exact_table(
         [
-            ExactRow("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5)),
-            ExactRow("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25)),
+            ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2),
+            ExactNashConv("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25), 2),
         ]
     )
     for column in table.columns[2:]:
@@ -142,7 +142,9 @@ def test_the_verdict_says_who_is_better():
         Row("me", "greedy", "rule", Estimate(0.1, -0.05, 0.25, 20), ()),
         Row("me", "greedy", "best", Estimate(-0.1, -0.15, -0.05, 20), ()),
     ]
-    found = verdicts(rows, [ExactRow("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5))], "units")
+    found = verdicts(
+        rows, [ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2)], "units"
+    )
     assert [verdict.tone for verdict in found] == ["better", "", "worse", ""]
     assert [verdict.text.split(":")[0] for verdict in found[:3]] == [
         "Better than luck",

@@ -83,9 +83,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0, 1 or 130.
     """
+    return guarded(kille, arguments)
+
+
+def guarded(
+    command: click.Command, arguments: Sequence[str] | None = None, name: str = "kille"
+) -> int:
+    """Runs a command; what goes wrong becomes a sentence on standard error.
+
+    Args:
+        command: The command.
+        arguments: Words of the command line; None takes the process's.
+        name: What its help calls it.
+
+    Returns:
+        The exit status: 0, 1 or 130.
+    """
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        status = kille.main(args=given, prog_name="kille", standalone_mode=False, obj=given)
+        status = command.main(args=given, prog_name=name, standalone_mode=False, obj=given)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except (click.Abort, KeyboardInterrupt) as error:

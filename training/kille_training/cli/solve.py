@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from kille_env.registry import spec
 from kille_training.cli import console
 
 ITERATIONS = 100_000
@@ -58,7 +59,7 @@ def solve(
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
     and as text (strategy.md). Run it again to resume; once finished, it prints the results.
     """
-    from kille_training.evaluation.exact import ExactRow
+    from kille_training.evaluation.exact import ExactNashConv
     from kille_training.reports.solutions import write_pictures
     from kille_training.reports.tables import exact_table
     from kille_training.solving.byteskille.solution import SolveError
@@ -78,8 +79,13 @@ def solve(
         (given,) = (each for each in solve.params if each.name == error.argument)
         hint = given.metavar or given.opts[0]
         raise click.BadParameter(error.problem, param_hint=hint) from None
-    row = ExactRow(
-        str(folder), "sampled", found.nash_conv, tuple(found.improvement), tuple(found.value)
+    row = ExactNashConv(
+        policy=str(folder),
+        play="sampled",
+        nash_conv=found.nash_conv,
+        improvement=tuple(found.improvement),
+        value=tuple(found.value),
+        stake=spec(game).resolve(rules).number("stake"),
     )
     sets = " + ".join(f"{number:,}" for number in found.information_sets)
     console.report(

@@ -13,7 +13,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike, resolve, searches
 from kille_training.evaluation.duplicate import Row, payoff_table
-from kille_training.evaluation.exact import ExactRow, exact_rows, why_not
+from kille_training.evaluation.exact import ExactNashConv, exact_rows, why_not
 from kille_training.progress import Progress, part_of
 from kille_training.tables import table_for
 
@@ -41,7 +41,7 @@ class Evaluation:
     deals: int
     seed: int
     rows: tuple[Row, ...]
-    exact: tuple[ExactRow, ...] | None
+    exact: tuple[ExactNashConv, ...] | None
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything as JSON can hold it."""
@@ -140,11 +140,12 @@ def nash_conv(
     episode: str | None = None,
     play: str = "sampled",
     trust: bool = False,
-) -> float:
-    """Returns how far a policy is from an equilibrium: exactly, in units per deal.
+) -> ExactNashConv:
+    """Returns how far a policy is from an equilibrium, exactly.
 
     It is the sum over seats of what each could gain by its best response, while the policy plays
-    all others. `evaluate` has it for each seat.
+    all others: `found.nash_conv` in units per deal (and `float(found)`), `found.stakes`, and by
+    seat `found.improvement`.
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy.
@@ -161,4 +162,4 @@ def nash_conv(
     num_players, resolved = table_for(policy, game, num_players, episode, rules)
     player = resolve(policy, resolved.game, num_players, resolved, trust=trust)
     (row,) = exact_rows(in_play(player, play), num_players, resolved, ("sampled",))
-    return row.nash_conv
+    return row

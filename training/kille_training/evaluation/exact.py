@@ -26,8 +26,8 @@ MOST_SEATS = 4
 
 
 @dataclass(frozen=True)
-class ExactRow:
-    """NashConv of a policy that sits in all seats, in units per deal.
+class ExactNashConv:
+    """NashConv of a policy that sits in all seats, in units per deal; `float` of it is `nash_conv`.
 
     Attributes:
         policy: The policy that was measured.
@@ -36,6 +36,7 @@ class ExactRow:
         nash_conv: The sum of `improvement`; 0 in an equilibrium.
         improvement: [P] what each seat would gain by its best response, forehand first.
         value: [P] what each seat earns.
+        stake: Units that a seat puts in at the beginning.
     """
 
     policy: str
@@ -43,6 +44,22 @@ class ExactRow:
     nash_conv: float
     improvement: tuple[float, ...]
     value: tuple[float, ...]
+    stake: int
+
+    @property
+    def stakes(self) -> float:
+        """NashConv in stakes, which makes tables with other stakes comparable."""
+        return self.nash_conv / self.stake
+
+    def __float__(self) -> float:
+        return self.nash_conv
+
+    def __str__(self) -> str:
+        gains = ", ".join(f"{gain:.5f}" for gain in self.improvement)
+        return (
+            f"NashConv {self.nash_conv:.5f} units per deal ({self.stakes:.5f} stakes), "
+            f"{self.play} play; by seat, forehand first: {gains}"
+        )
 
 
 def why_not(num_players: int, rules: Rules) -> str:
@@ -71,7 +88,7 @@ def exact_rows(
     plays: Sequence[str],
     progress: Callable[[int], None] = ignore,
     deal: DealStages | None = None,
-) -> list[ExactRow]:
+) -> list[ExactNashConv]:
     """Measures a policy in each way to play; a deterministic policy has one row.
 
     Args:
@@ -103,7 +120,8 @@ def exact_rows(
         greedy = Greedy(cast(Policy, policy))
         found = nash_conv_of(strategies_of(greedy, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
-        rows.append(ExactRow(policy.name, play, found.total, tuple(improvement), tuple(values)))
+        measured = (found.total, tuple(improvement), tuple(values), rules.number("stake"))
+        rows.append(ExactNashConv(policy.name, play, *measured))
         progress(1)
     return rows
 

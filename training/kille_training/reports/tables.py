@@ -10,7 +10,7 @@ from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row
-from kille_training.evaluation.exact import ExactRow
+from kille_training.evaluation.exact import ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.runs import Run
 
@@ -69,15 +69,16 @@ def payoff_table(rows: Sequence[Row], game: str, episode: str, num_players: int)
     return made
 
 
-def exact_table(rows: Sequence[ExactRow], unit: str = "deal") -> Table:
+def exact_table(rows: Sequence[ExactNashConv], unit: str = "deal") -> Table:
     """Returns how far a policy is from an equilibrium."""
     names = (f">{name}" for name in position_names(len(rows[0].value)))
     cells = []
     for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
-        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), ""))
-        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}"))
-    return table(f"Units per {unit}, exactly", ["play", "each seat", *names, ">NashConv"], cells)
+        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), "", ""))
+        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
+    head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
+    return table(f"Units per {unit}, exactly", head, cells)
 
 
 def evaluation_tables(found: Evaluation) -> list[Table]:

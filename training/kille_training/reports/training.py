@@ -9,7 +9,7 @@ from kille_env.errors import ConfigError
 from kille_env.policy import Policy
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import Row
-from kille_training.evaluation.exact import ExactRow
+from kille_training.evaluation.exact import ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learning.runs import Run
@@ -93,7 +93,7 @@ def write_run_page(
     return write(out or run.report, page)
 
 
-def verdicts(rows: Sequence[Row], exact: Sequence[ExactRow], measure: str) -> list[Verdict]:
+def verdicts(rows: Sequence[Row], exact: Sequence[ExactNashConv], measure: str) -> list[Verdict]:
     """Returns what comes first on the page: who beats whom, and how far an equilibrium is.
 
     Args:
