@@ -102,3 +102,26 @@ def make_batch(
     game = load_game(name)
     resolved = game.spec.resolve(rules, episode=episode)
     return Batch(game, num_tables, num_players, resolved, seed, threads, restart)
+
+
+def describe_rules(
+    game: str,
+    rules: "Rules | Mapping[str, Any] | str | None" = None,
+    num_players: int | None = None,
+    episode: str | None = None,
+) -> str:
+    """Returns the rules of a game in plain English, as they hold at a table.
+
+    Args:
+        game: The game.
+        rules: Name of a preset, mapping of switches, or resolved rules.
+        num_players: P, seats of the table; None is the game's default.
+        episode: "match" or "deal"; None is what `rules` say, or else "match".
+
+    Raises:
+        UnknownGameError: No such game.
+        RulesError: No such switch, preset or value, or an impossible number of seats.
+    """
+    known = load_game(game)
+    resolved = known.spec.resolve(rules, episode=episode)
+    return known.describe_rules(resolved, known.spec.check_players(num_players))

@@ -15,6 +15,7 @@ import numpy as np
 
 from kille_env.core import loops
 from kille_env.core.jit import bind, loop, package_root
+from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.text import labels
 from kille_env.errors import KilleError, RulesError, shortened
@@ -30,7 +31,15 @@ KERNELS = (
     "resample",
     "relabel",
 )
-HOOKS = ("narrate", "retired", "action_text", "knows_action", "set_up", "chance")
+HOOKS = (
+    "narrate",
+    "retired",
+    "action_text",
+    "knows_action",
+    "set_up",
+    "chance",
+    "describe_rules",
+)
 
 
 class Game:
@@ -200,6 +209,15 @@ class Game:
             raise RulesError(
                 f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
             )
+
+    def describe_rules(self, rules: Rules, num_players: int) -> str:
+        """Returns the rules that hold, for somebody who has never played: a language model, say.
+
+        By default that is what the spec says: notes, what the actions mean, and every switch.
+        """
+        if "describe_rules" in self._own:
+            return self._own["describe_rules"](rules, num_players)
+        return describe_by_facts(self.spec, rules, num_players)
 
     def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any] | None) -> None:
         """Refuses an impossible start before anything changes, by `set_up` at a table apart."""
