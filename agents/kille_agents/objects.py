@@ -166,9 +166,9 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
             return cast(Player, thing)
         return None if searches(thing) else FunctionPolicy(thing.probabilities, _class_of(thing))
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
-        from kille_agents.sb3 import SB3Policy, fitting  # needs torch
+        from kille_agents.sb3 import SB3Policy  # needs torch
 
-        return fitting(SB3Policy(thing, _class_of(thing)), game, num_players)
+        return SB3Policy(thing, _class_of(thing)).at(game, num_players)
     if is_from("torch.nn", "Module", thing):
         table, policy = spec(game), TorchPolicy(thing)
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)

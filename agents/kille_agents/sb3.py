@@ -16,9 +16,10 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 
 from kille_agents.metadata import check_size
 from kille_agents.network import masked_softmax
-from kille_env.core.spec import Rules
+from kille_env.core.spec import Rules, feature_scale
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
+from kille_env.registry import spec
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
@@ -29,7 +30,8 @@ class SB3Policy:
     """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
     The model's distribution is taken with the mask where the model knows masks; otherwise its share
-    of illegal actions is spread over the legal ones in proportion.
+    of illegal actions is spread over the legal ones in proportion. A model that has learned from
+    features in 0 to 1 is shown them so, once `at` has said at which table it plays.
     """
 
     def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
@@ -60,13 +62,36 @@ class SB3Policy:
         if not (actor or hasattr(policy, "q_net") or hasattr(policy, "quantile_net")):
             raise PolicyError(f"{name} is a {type(model).__name__}, which is not supported")
         self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
+        self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
+        self._scale: np.ndarray | None = None
+
+    def at(self, game: str, num_players: int) -> "SB3Policy":
+        """Checks that the model fits a table, and scales features as it has learned them there.
+
+        Raises:
+            PolicyError: The model has other observations or actions.
+        """
+        what = f"the model {self.name}"
+        check_size(what, self.width, self.num_actions, game, num_players)
+        self._scale = feature_scale(spec(game).observation(num_players))
+        return self
+
+    def _shown(self, observation: np.ndarray) -> np.ndarray:
+        """Returns features as the environment showed them to the model."""
+        if not self._in_floats:
+            return observation
+        if self._scale is None:
+            raise PolicyError(
+                f"{self.name} has learned from features in 0 to 1, and the scale follows from the "
+                "table: say which one with at(game, num_players)"
+            )
+        return np.multiply(observation, self._scale, dtype=np.float32)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
         check_shapes(self.name, observation, mask, self.width, self.num_actions)
-        seen: Any = (
-            {"observation": observation, "action_mask": mask} if self._in_dict else observation
-        )
+        shown = self._shown(observation)
+        seen: Any = {"observation": shown, "action_mask": mask} if self._in_dict else shown
         policy: Any = self.model.policy
         with torch.no_grad():
             tensor, _ = policy.obs_to_tensor(seen)
@@ -107,18 +132,7 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             f"{path} cannot be loaded as a model of {algorithm.__name__}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    return fitting(SB3Policy(model, path.stem), game, num_players)
-
-
-def fitting(policy: SB3Policy, game: str, num_players: int) -> SB3Policy:
-    """Returns a model's policy if it fits a table.
-
-    Raises:
-        PolicyError: The model has other observations or actions.
-    """
-    what = f"the model {policy.name}"
-    check_size(what, policy.width, policy.num_actions, game, num_players)
-    return policy
+    return SB3Policy(model, path.stem).at(game, num_players)
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from pettingzoo.utils.env import AECEnv
 
 from kille_env.adapters.options import (
     ILLEGAL,
-    OBSERVATION,
     RENDER_MODES,
     TableOptions,
     check_render_mode,
@@ -35,7 +34,7 @@ from kille_env.adapters.options import (
     reset_options,
     rules_of_reset,
 )
-from kille_env.adapters.spaces import LegalDiscrete, feature_space, observation_space
+from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
@@ -81,9 +80,9 @@ class KilleAEC(AECEnv[str, Any, int]):
     """A game as a PettingZoo AEC environment.
 
     Agents are `player_0` to `player_{P-1}`, clockwise, and are asked in the order of the rules. An
-    observation is `{"observation": uint8 [F], "action_mask": int8 [A]}`; the mask stands in
-    `infos[agent]["action_mask"]` too. Rewards are units, paid when money moves; their sum over an
-    episode is the seat's net result.
+    observation is `{"observation": uint8 [F], "action_mask": int8 [A]}`, or what the option
+    `observation` says; the mask stands in `infos[agent]["action_mask"]` too. Rewards are units,
+    paid when money moves; their sum over an episode is the seat's net result.
 
     `action_space(agent).sample()` without a mask draws a legal action (see
     `kille_env.adapters.spaces.LegalDiscrete`). `copy.deepcopy` and `pickle` keep a game that is
@@ -112,7 +111,9 @@ class KilleAEC(AECEnv[str, Any, int]):
             eliminated: "end": all seats end together, which most libraries need. "immediate": a
                 seat ends as soon as it is certain that it will neither act nor earn again in this
                 match; a seat that is out but may still buy in, or plays for a later pot, stays.
-            observation: "dict", or "box": the observation alone, the mask in the info only.
+            observation: "dict" and "float_dict": the mask beside the features; "box" and "float":
+                the features alone, the mask in the info only. See
+                `kille_env.adapters.spaces.Observations`.
             illegal: As in `kille_env.adapters.options.SeatOptions`. "lose" ends the game as
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others
                 get 0.
@@ -126,12 +127,13 @@ class KilleAEC(AECEnv[str, Any, int]):
         super().__init__()
         self.render_mode = check_render_mode(render_mode)
         self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
-        self.observation = one_of("observation", observation, OBSERVATION)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._illegal_reward = check_reward(illegal_reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
         self._log = Logbook(self._batch)
         self.rules, self.num_players = self._batch.rules, self._batch.num_players
+        self._observations = Observations(observation, self._batch.spec, self.num_players)
+        self.observation = self._observations.kind
         self.metadata = {
             "name": f"{game}_v0",
             "render_modes": list(RENDER_MODES),
@@ -156,7 +158,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         batch, names = self._batch, self.possible_agents
         self.game, spec = batch.game, batch.spec
         self.observation_spaces = _ByAgent(
-            (name, observation_space(spec, self.num_players, self.observation)) for name in names
+            (name, copy.deepcopy(self._observations.space)) for name in names
         )
         self.action_spaces = _ByAgent(
             (name, LegalDiscrete(spec.num_actions, partial(self._legal, name))) for name in names
@@ -347,10 +349,10 @@ class KilleAEC(AECEnv[str, Any, int]):
         seat = self._seat_of[agent]
         acts = seat == self._seat_now.item(0)
         seen = self._observation_now.copy() if acts else self._batch.observe(seat)[0]
-        if self.observation == "box":
-            return seen
-        mask = np.zeros_like(self._mask_now) if self._over else self._masks[seat].copy()
-        return {"observation": seen, "action_mask": mask}
+        return self._observations.show(seen, partial(self._mask_of, seat))
+
+    def _mask_of(self, seat: int) -> np.ndarray:
+        return np.zeros_like(self._mask_now) if self._over else self._masks[seat].copy()
 
     def state(self) -> np.ndarray:
         """Returns everything, seen from seat 0, fresh: for critics, never for a player."""

@@ -14,17 +14,15 @@ import gymnasium
 import numpy as np
 
 from kille_env.adapters.options import (
-    OBSERVATION,
     RENDER_MODES,
     SeatOptions,
     check_names,
     check_render_mode,
-    one_of,
     rendered,
     reset_options,
 )
 from kille_env.adapters.seat_tables import SeatTables
-from kille_env.adapters.spaces import LegalDiscrete, observation_space
+from kille_env.adapters.spaces import LegalDiscrete, Observations
 from kille_env.core import arguments
 from kille_env.errors import IllegalActionError, shortened
 from kille_env.records import Record
@@ -61,7 +59,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            observation: "box": the features alone; "dict": the mask beside them.
+            observation: "box", "float", "dict" or "float_dict", see
+                `kille_env.adapters.spaces.Observations`.
             render_mode: "human" prints the table as the seat sees it after every reset and step,
                 "ansi" returns it from `render`.
             **options: See `kille_env.adapters.options.SeatOptions`; `illegal` is "lose" by default.
@@ -71,11 +70,11 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         """
         check_names(KilleEnv, options, game)
         self.render_mode = check_render_mode(render_mode)
-        self._kind = one_of("observation", observation, OBSERVATION)
         self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})
         self.num_players = self.tables.num_players
         spec = self.tables.batch.spec
-        self.observation_space = observation_space(spec, self.num_players, self._kind)
+        self._observations = Observations(observation, spec, self.num_players)
+        self.observation_space = self._observations.space
         self.action_space = LegalDiscrete(spec.num_actions, self._legal)
 
     def _legal(self) -> np.ndarray | None:
@@ -126,10 +125,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         )
 
     def _observe(self) -> Any:
-        seen = self.tables.observation()[0]
-        if self._kind == "box":
-            return seen
-        return {"observation": seen, "action_mask": self.tables.mask()[0]}
+        return self._observations.show(self.tables.observation()[0], lambda: self.tables.mask()[0])
 
     def _info(self) -> dict[str, Any]:
         tables = self.tables

@@ -14,7 +14,8 @@ from kille_env.policy import PlayerLike
 from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
-OBSERVATION = ("dict", "box")
+OBSERVATION = ("dict", "box", "float", "float_dict")
+"""What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
 RENDER_MODES = ("human", "ansi")
 OPPONENTS = "rule_of_thumb"
 """Who plays the other seats where nobody is named."""

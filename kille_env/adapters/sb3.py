@@ -20,15 +20,17 @@ seats are played by its own live policy (`opponents="self"`), by bots, or by pol
     venv = SeatVecEnv("byteskille", num_tables=512, num_players=3)
     model = MaskablePPO("MlpPolicy", venv)
 
-Observations are uint8 [N, F]. `env_method("action_masks")` returns a list of one [N, A] array,
-which is what MaskablePPO stacks. `infos[i]` of a match that has ended: see docs/environments.md.
+Observations are float32 [N, F] in 0 to 1, each feature scaled by its upper bound, as networks want
+them; `observation="box"` gives the features themselves, uint8. `env_method("action_masks")` returns
+a list of one [N, A] array, which is what MaskablePPO stacks. `infos[i]` of a match that has ended:
+see docs/environments.md.
 "TimeLimit.truncated" is always False: to Stable-Baselines3 it is the order to add the value of the
 last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
 """
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -58,7 +60,7 @@ from kille_env.adapters.options import (
 )
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
-from kille_env.adapters.spaces import feature_space
+from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError, RulesError
@@ -67,6 +69,7 @@ from kille_env.registry import make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
+OBSERVATION = ("float", "box")  # what stands beside them in "dict" is `action_masks` here
 RESET_OPTIONS = ("deck", "dealer", "start")
 
 
@@ -88,10 +91,10 @@ class _TableVecEnv(VecEnv):
 
     render_mode: str | None = None
 
-    def __init__(self, batch: Batch) -> None:
-        spec = batch.spec
-        box = feature_space(spec.observation(batch.num_players))
-        super().__init__(batch.num_tables, box, spaces.Discrete(spec.num_actions))
+    def __init__(self, batch: Batch, observations: Observations) -> None:
+        actions = spaces.Discrete(batch.spec.num_actions)
+        super().__init__(batch.num_tables, observations.space, actions)
+        self._shown = observations.features
         self.num_players = batch.num_players
         self.rules = batch.rules
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
@@ -208,6 +211,8 @@ class SelfPlayVecEnv(_TableVecEnv):
         game: str,
         num_tables: int = 512,
         num_players: int | None = None,
+        *,
+        observation: str = "float",
         **options: Unpack[TableOptions],
     ) -> None:
         """Sets up the tables.
@@ -216,6 +221,7 @@ class SelfPlayVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8.
             **options: See `kille_env.adapters.options.TableOptions`.
 
         Raises:
@@ -223,7 +229,10 @@ class SelfPlayVecEnv(_TableVecEnv):
         """
         check_names(SelfPlayVecEnv, options, game)
         self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
-        super().__init__(self.batch)
+        super().__init__(
+            self.batch,
+            Observations(observation, self.batch.spec, self.batch.num_players, OBSERVATION),
+        )
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
         self._number = 0
@@ -239,7 +248,10 @@ class SelfPlayVecEnv(_TableVecEnv):
         self.batch.reset(self._take_seeds(), **options)
         self._number = 0
         self._clear(np.ones(self.num_envs, dtype=np.bool_), **{**options, "deck": None})
-        return self.batch.observation.copy()
+        return self._observe()
+
+    def _observe(self) -> np.ndarray:
+        return self._shown(self.batch.observation.copy())
 
     def _clear(self, chosen: np.ndarray, **options: Any) -> None:
         """Forgets matches that are over, and passes over new ones that have no decision."""
@@ -269,14 +281,14 @@ class SelfPlayVecEnv(_TableVecEnv):
                 step.dones,
                 self._returns[:, 0],
                 self._decisions,
-                terminal_observation=batch.observe(seats),
+                terminal_observation=self._shown(batch.observe(seats)),
                 truncated=batch.truncated.tolist(),
                 returns=self._returns.copy(),
             )
             self._clear(step.dones)
         self.last_step = step
         self._number += 1
-        return batch.observation.copy(), step.own(), step.dones.copy(), infos
+        return self._observe(), step.own(), step.dones.copy(), infos
 
     def _check_buffer(self) -> None:
         learner = _algorithm_that_steps(self)
@@ -315,20 +327,22 @@ class LivePolicy:
 
     name = "self"
 
-    def __init__(self) -> None:
-        """Follows no model yet."""
+    def __init__(self, shown: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Follows no model yet; `shown` makes of uint8 features what the model observes."""
         self.model: Any = None
+        self._shown = shown
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the model's distribution over the legal actions, [N, A] float64."""
         if self.model is None:
             return UniformPolicy().probabilities(observation, mask)
+        seen_as = self._shown(observation)
         policy = self.model.policy
         normalized = self.model.get_vec_normalize_env()
         if normalized is not None:  # the model knows observations as its wrapper shows them
-            observation = normalized.normalize_obs(observation)
+            seen_as = normalized.normalize_obs(seen_as)
         with torch.no_grad():
-            seen = torch.as_tensor(observation, device=policy.device)
+            seen = torch.as_tensor(seen_as, device=policy.device)
             if isinstance(policy, MaskableActorCriticPolicy):
                 distribution: Any = policy.get_distribution(seen, action_masks=mask)
             else:
@@ -340,7 +354,7 @@ class LivePolicy:
         return wanted / total
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"model": None}  # the model holds the environment that holds this
+        return {**self.__dict__, "model": None}  # the model holds the environment that holds this
 
 
 class SeatVecEnv(_TableVecEnv):
@@ -360,6 +374,8 @@ class SeatVecEnv(_TableVecEnv):
         game: str,
         num_tables: int = 512,
         num_players: int | None = None,
+        *,
+        observation: str = "float",
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
@@ -368,6 +384,7 @@ class SeatVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8.
             **options: See `kille_env.adapters.options.SeatOptions`. "self" among the opponents is
                 the model that learns; algorithms without masks need `illegal="lose"`.
 
@@ -375,14 +392,15 @@ class SeatVecEnv(_TableVecEnv):
             KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
         check_names(SeatVecEnv, options, game)
-        self.live = LivePolicy()
         seats = spec(game).check_players(num_players)
+        observations = Observations(observation, spec(game), seats, OBSERVATION)
+        self.live = LivePolicy(observations.features)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player
             for player in each_opponent(options.get("opponents", OPPONENTS), seats)
         ]
         self.tables = SeatTables(game, num_tables, num_players, **options)
-        super().__init__(self.tables.batch)
+        super().__init__(self.tables.batch, observations)
 
     def follow(self, model: Any) -> None:
         """Plays the seats of "self" by a model's policy from now on, as it goes on learning.
@@ -411,7 +429,7 @@ class SeatVecEnv(_TableVecEnv):
         """Begins matches at all tables; returns the first observations of the seats, [N, F]."""
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
-        return self.tables.observation()
+        return self._shown(self.tables.observation())
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays the actions, and on to the seats' next decisions.
@@ -432,7 +450,7 @@ class SeatVecEnv(_TableVecEnv):
                 dones,
                 tables.earned,
                 tables.decisions,
-                terminal_observation=tables.observation(),
+                terminal_observation=self._shown(tables.observation()),
                 truncated=tables.truncated.tolist(),
                 illegal_action=tables.forfeited.tolist(),
                 seat=tables.own.tolist(),
@@ -441,7 +459,7 @@ class SeatVecEnv(_TableVecEnv):
             tables.begin(which=dones)
             for i in np.flatnonzero(dones):
                 infos[i]["skipped"] = int(tables.skipped[i])
-        return tables.observation(), tables.reward.astype(np.float32), dones, infos
+        return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
 
     def _find_model(self) -> None:
         learner = _algorithm_that_steps(self)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from kille_env.core.spec import GameSpec, Part
+from kille_env.adapters.options import OBSERVATION, one_of
+from kille_env.core.spec import GameSpec, Part, feature_scale
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:
@@ -15,20 +16,55 @@ def feature_space(parts: tuple[Part, ...]) -> spaces.Box:
     return spaces.Box(low=np.zeros_like(high), high=high, dtype=np.uint8)
 
 
-def observation_space(spec: GameSpec, num_players: int, kind: str) -> spaces.Dict | spaces.Box:
-    """Returns the space of what a seat sees.
+class Observations:
+    """How an environment shows what a seat sees: the option `observation`.
 
-    Args:
-        spec: The game.
-        num_players: P.
-        kind: "dict" for `{"observation": [F] uint8, "action_mask": [A] int8}`, "box" for the
-            observation alone.
+    "box" is the features as they are, uint8 [F]; "float" scales each by its upper bound, float32
+    [F] in 0 to 1. "dict" and "float_dict" put the mask beside them: `{"observation": [F],
+    "action_mask": [A] int8}`.
+
+    Attributes:
+        kind: The option.
+        space: The space of one observation.
     """
-    box = feature_space(spec.observation(num_players))
-    if kind == "box":
-        return box
-    mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
-    return spaces.Dict({"observation": box, "action_mask": mask})
+
+    def __init__(
+        self,
+        kind: str,
+        spec: GameSpec,
+        num_players: int,
+        offered: tuple[str, ...] = OBSERVATION,
+    ) -> None:
+        """Takes the option, the game, P, and which kinds the environment has.
+
+        Raises:
+            RulesError: The environment does not have this kind.
+        """
+        self.kind = one_of("observation", kind, offered)
+        layout = spec.observation(num_players)
+        self._scale = feature_scale(layout) if kind.startswith("float") else None
+        box = feature_space(layout)
+        if self._scale is not None:
+            box = spaces.Box(0.0, 1.0, box.shape, np.float32)
+        self._with_mask = kind.endswith("dict")
+        mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
+        self.space: spaces.Space[Any] = (
+            spaces.Dict({"observation": box, "action_mask": mask}) if self._with_mask else box
+        )
+
+    def features(self, seen: np.ndarray) -> np.ndarray:
+        """Returns features [..., F] as they are shown, given as uint8."""
+        return seen if self._scale is None else np.multiply(seen, self._scale, dtype=np.float32)
+
+    def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
+        """Returns observations of the space.
+
+        Args:
+            seen: [..., F] uint8.
+            mask: Returns the masks [..., A] int8; called if they are part of the observations.
+        """
+        features = self.features(seen)
+        return {"observation": features, "action_mask": mask()} if self._with_mask else features
 
 
 class LegalDiscrete(spaces.Discrete):

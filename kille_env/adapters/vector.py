@@ -16,7 +16,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from kille_env.adapters.options import (
-    OBSERVATION,
     RENDER_MODES,
     SeatOptions,
     check_names,
@@ -26,7 +25,7 @@ from kille_env.adapters.options import (
     reset_options,
 )
 from kille_env.adapters.seat_tables import SeatTables
-from kille_env.adapters.spaces import LegalMultiDiscrete, observation_space
+from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
 from kille_env.core import arguments
 from kille_env.errors import RulesError, shortened
 
@@ -61,7 +60,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
             game: Name of the game.
             num_envs: N.
             num_players: P, the game's default for None.
-            observation: "box": the features alone; "dict": the masks beside them.
+            observation: As in `KilleEnv`.
             autoreset_mode: When a finished table begins again, as Gymnasium defines it:
                 "SameStep" (the last observation is in `infos["final_obs"]`), "NextStep" (in the
                 step after, whose action is ignored), "Disabled" (by `reset` with
@@ -74,14 +73,14 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         """
         check_names(KilleVectorEnv, options, game)
         self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
-        self._kind = one_of("observation", observation, OBSERVATION)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))
         self.tables = SeatTables(game, num_envs, num_players, **{"illegal": "lose", **options})
         self.num_envs, self.num_players = num_envs, self.tables.num_players
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         spec = self.tables.batch.spec
-        self.single_observation_space = observation_space(spec, self.num_players, self._kind)
+        self._observations = Observations(observation, spec, self.num_players)
+        self.single_observation_space = self._observations.space
         self.single_action_space = spaces.Discrete(spec.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = LegalMultiDiscrete(
@@ -155,10 +154,13 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
         """Returns the last observations and infos of tables that are about to begin again."""
-        seen, box = self._observe(), self._kind == "box"
+        seen = self._observe()
         final = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
-            final[i] = seen[i].copy() if box else {k: v[i].copy() for k, v in seen.items()}
+            if isinstance(seen, dict):
+                final[i] = {key: rows[i].copy() for key, rows in seen.items()}
+            else:
+                final[i] = seen[i].copy()
         told = {"final_obs": final, "final_info": self._infos(ended)}
         return told | {f"_{key}": ended.copy() for key in told}
 
@@ -185,10 +187,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         return mask
 
     def _observe(self) -> Any:
-        seen = self.tables.observation()
-        if self._kind == "box":
-            return seen
-        return {"observation": seen, "action_mask": self._mask()}
+        return self._observations.show(self.tables.observation(), self._mask)
 
     def render(self) -> tuple[Any, ...]:
         """Returns each table as text, as the seat sees it."""

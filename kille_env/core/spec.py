@@ -142,6 +142,11 @@ def width(parts: tuple[Part, ...]) -> int:
     return parts[-1].offset + parts[-1].size
 
 
+def feature_scale(parts: tuple[Part, ...]) -> np.ndarray:
+    """Returns what scales the features of a layout to between 0 and 1, [F] float32."""
+    return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in parts])
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """What there is to know about a game without playing it.

@@ -60,7 +60,7 @@ def make_gym(game: str, **options: Any) -> Any:
 # PettingZoo
 
 
-@pytest.mark.parametrize("observation", ["dict", "box"])
+@pytest.mark.parametrize("observation", ["dict", "box", "float", "float_dict"])
 def test_pettingzoos_test(game: str, observation: str, scale: Callable[..., int]) -> None:
     for seats in seats_of(game):
         check_api(kille_env.make(game, seats, observation=observation), scale(200, 20))
@@ -206,7 +206,7 @@ def test_forms_for_stable_baselines(game: str, form: str, scale: Callable[..., i
         following, rewards, dones, infos = checked.step(actions)
         seen = np.asarray(following)
         its, *_ = tables[1].step(actions)
-        assert seen.dtype == np.uint8
+        assert seen.dtype == np.float32
         assert seen.shape == (6, features)
         assert np.isfinite(rewards).all()
         for i in np.flatnonzero(dones):

@@ -31,6 +31,7 @@ from adapters.spies import RULES, Kept, SeatSpy, random_legal  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
 from kille_env.adapters.sb3_buffer import SeatStep  # noqa: E402
+from kille_env.core.spec import feature_scale  # noqa: E402
 from kille_env.errors import (  # noqa: E402
     IllegalActionError,
     KilleError,
@@ -141,7 +142,7 @@ def test_every_stream_is_credited_as_the_tables_paid(
     players: int, rules: dict[str, Any], scale: Callable[..., int]
 ) -> None:
     tables, n_steps, gamma, lam = scale(24, 3), scale(20, 12), 0.97, 0.9
-    venv = self_play(tables, players, rules=rules)
+    venv = self_play(tables, players, rules=rules, observation="box")
     batch = kille_env.make_batch("byteskille", tables, players, rules=rules, seed=5)
     buffer = buffer_for(venv, n_steps, gamma=gamma, gae_lambda=lam)
     ledger, rng = Ledger(), np.random.default_rng(1)
@@ -435,7 +436,8 @@ def test_the_learners_live_policy_plays_the_others() -> None:
     model.learn(16 * 8)
     assert venv.live.model is model
     assert counting.rows > 16 * 8
-    before = venv.live.probabilities(venv.reset(), venv.action_masks())
+    venv.reset()
+    before = venv.live.probabilities(venv.tables.observation(), venv.action_masks())
     model.learn(16 * 8, reset_num_timesteps=False)
     seen, mask = venv.tables.observation(), venv.action_masks()
     assert not np.allclose(before, venv.live.probabilities(seen, mask))
@@ -510,11 +512,12 @@ def test_rewards_of_one_seat_are_the_tables_own(
 # What a native environment owes the library.
 
 
+@pytest.mark.parametrize("kind", ["float", "box"])
 @pytest.mark.parametrize("form", FORMS)
-def test_the_vector_environments_duties(form: Callable[..., Any]) -> None:
-    venv = form(6)
+def test_the_vector_environments_duties(form: Callable[..., Any], kind: str) -> None:
+    venv = form(6, observation=kind)
     observation = venv.reset()
-    assert observation.dtype == np.uint8
+    assert observation.dtype == venv.observation_space.dtype
     assert observation.shape == (6, *venv.observation_space.shape)
     assert all(venv.observation_space.contains(row) for row in observation)
     masks = get_action_masks(venv)
@@ -661,7 +664,8 @@ def test_the_live_policy_sees_observations_as_the_model_learns_them() -> None:
     live = venv.venv.live
     raw = venv.venv.tables.batch.observation[:4].copy()
     mask = np.ones((4, 10), dtype=np.int8)
-    seen = torch.as_tensor(venv.normalize_obs(raw))
+    scaled = raw * feature_scale(kille_env.spec("byteskille").observation(3))
+    seen = torch.as_tensor(venv.normalize_obs(scaled))
     with torch.no_grad():
         wanted = model.policy.get_distribution(seen, action_masks=mask).distribution.probs.numpy()
     assert live.probabilities(raw, mask) == pytest.approx(wanted, abs=1e-6)

@@ -43,7 +43,13 @@ RULES = {"fraga": "off"}
 def tables(credit, num_players, decks, dealer):
     """The tutorial's pattern at tables with given cards, at the first decision."""
     venv = credit.NextSeatVecEnv(
-        "byteskille", len(decks), num_players, rules=RULES, episode="deal", seed=1
+        "byteskille",
+        len(decks),
+        num_players,
+        observation="box",
+        rules=RULES,
+        episode="deal",
+        seed=1,
     )
     venv.set_options([{"deck": deck, "dealer": dealer} for deck in decks])
     return venv, venv.reset()

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from kille_agents.network import NetworkMetadata, NetworkPolicy
-from kille_env.core.spec import Part, Rules
+from kille_env.core.spec import Rules, feature_scale
 from kille_env.registry import spec
 from kille_training.learning.runs import versions
 from kille_training.learning.settings import LearnerSettings, TrainSettings
@@ -23,11 +23,6 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
 LARGEST = 1e7
 """Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
-
-
-def feature_scale(layout: tuple[Part, ...]) -> np.ndarray:
-    """Returns factors that scale the features to between 0 and 1, [F] float32."""
-    return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in layout])
 
 
 class Scaled(BaseFeaturesExtractor):
@@ -63,9 +58,11 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     streams = learner.form == "streams" and env is None
     size = (table.game, learner.num_tables, table.num_players)
     if streams:
-        env = SelfPlayVecEnv(*size, rules=rules, seed=settings.seed)
+        env = SelfPlayVecEnv(*size, observation="box", rules=rules, seed=settings.seed)
     elif env is None:
-        env = SeatVecEnv(*size, rules=rules, seed=settings.seed, opponents="self")
+        env = SeatVecEnv(
+            *size, observation="box", rules=rules, seed=settings.seed, opponents="self"
+        )
     model = MaskablePPO(
         "MlpPolicy",
         env,

@@ -1,0 +1,150 @@
+"""The option `observation`: what every form shows of what a seat sees."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import kille_env
+from adapters.spies import random_legal, stable_baselines
+from kille_env.adapters.aec import KilleAEC
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.options import OBSERVATION
+from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.core.spec import feature_scale
+from kille_env.errors import RulesError
+from kille_env.registry import spec
+
+
+def first_look(env: Any) -> tuple[Any, Any]:
+    """What a form shows after a reset with seed 7, and the space that it lies in."""
+    if isinstance(env, KilleAEC):
+        env.reset(seed=7)
+        agent = env.agent_selection
+        return env.observe(agent), env.observation_space(agent)
+    return env.reset(seed=7)[0], env.observation_space
+
+
+@pytest.mark.parametrize("form", [KilleAEC, KilleEnv, KilleVectorEnv])
+def test_kinds_show_the_same_features(game: str, form: Any) -> None:
+    shown = {kind: first_look(form(game, observation=kind)) for kind in OBSERVATION}
+    assert all(space.contains(seen) for seen, space in shown.values())
+    raw, scaled = shown["box"][0], shown["float"][0]
+    assert (raw.dtype, scaled.dtype) == (np.uint8, np.float32)
+    high = shown["box"][1].high
+    assert scaled == pytest.approx(raw / high, abs=1e-6)
+    assert raw.any() and scaled.max() <= 1.0
+    for kind, plain in (("dict", raw), ("float_dict", scaled)):
+        seen, space = shown[kind]
+        assert seen.keys() == space.keys() == {"observation", "action_mask"}
+        assert np.array_equal(seen["observation"], plain)
+        assert seen["observation"].dtype == plain.dtype
+        assert seen["action_mask"].dtype == np.int8
+        assert seen["action_mask"].any()
+
+
+def test_scaled_features_reach_one_and_no_more(game: str) -> None:
+    table = spec(game)
+    for seats in (table.min_players, table.max_players):
+        layout = table.observation(seats)
+        scale = feature_scale(layout)
+        high = np.concatenate([np.full(part.size, part.high, dtype=np.uint8) for part in layout])
+        reached = high * scale
+        assert scale.dtype == reached.dtype == np.float32
+        assert reached.max() <= 1.0
+        assert reached == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("form", ["SelfPlayVecEnv", "SeatVecEnv"])
+def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form: str) -> None:
+    make = getattr(stable_baselines(), form)
+    default, raw = make("knack", 4, seed=1), make("knack", 4, seed=1, observation="box")
+    assert default.observation_space == spaces.Box(0.0, 1.0, default.observation_space.shape)
+    scale = feature_scale(spec("knack").observation(default.num_players))
+    mine, its = default.reset(), raw.reset()
+    rng, ended = np.random.default_rng(1), 0
+    for _ in range(60):
+        assert np.array_equal(mine, its * scale)
+        actions = random_legal(default.action_masks(), rng)
+        mine, *_, infos = default.step(actions)
+        its, *_, others = raw.step(actions)
+        for told, same in zip(infos, others, strict=True):
+            if told:
+                ended += 1
+                last = told["terminal_observation"]
+                assert last.dtype == np.float32
+                assert np.array_equal(last, same["terminal_observation"] * scale)
+    assert ended
+    for kind in ("dict", "float_dict"):
+        with pytest.raises(RulesError, match=r"Possible are: float, box"):
+            make("knack", 4, observation=kind)
+
+
+def test_the_last_observation_of_a_table_is_scaled_too() -> None:
+    venvs = [
+        KilleVectorEnv(
+            "byteskille", 4, 3, episode="deal", autoreset_mode="SameStep", observation=kind
+        )
+        for kind in ("box", "float")
+    ]
+    scale = feature_scale(spec("byteskille").observation(3))
+    (_, infos), _ = (venv.reset(seed=3) for venv in venvs)
+    ended = 0
+    for _ in range(12):
+        actions = infos["action_mask"].argmax(axis=1)
+        (*_, infos), (*_, others) = (venv.step(actions) for venv in venvs)
+        for raw, scaled in zip(
+            infos.get("final_obs", ()), others.get("final_obs", ()), strict=True
+        ):
+            ended += raw is not None
+            assert (raw is None) == (scaled is None)
+            assert raw is None or np.array_equal(raw * scale, scaled)
+    assert ended
+
+
+@pytest.mark.parametrize("kind", ["float", "box"])
+def test_a_model_meets_the_features_that_it_has_learned_from(kind: str) -> None:
+    """In the other seats, as a player of a tournament, and in the buffer."""
+    sb3 = stable_baselines()
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    table = spec("byteskille")
+    venv = sb3.SelfPlayVecEnv("byteskille", 8, 3, observation=kind, episode="deal", seed=1)
+    model = MaskablePPO(
+        "MlpPolicy",
+        venv,
+        rollout_buffer_class=sb3.SeatStreamBuffer,
+        rollout_buffer_kwargs={"env": venv},
+        n_steps=8, batch_size=32, n_epochs=1, seed=1, device="cpu",
+    )  # fmt: skip
+    model.learn(64)
+    assert model.rollout_buffer.observations.dtype == venv.observation_space.dtype
+    seats = sb3.SeatVecEnv("byteskille", 8, 3, observation=kind, opponents="self", seed=1)
+    seats.follow(model)
+    batch = kille_env.make_batch("byteskille", 8, 3, seed=2)
+    batch.reset()
+    seen, mask = batch.observation.copy(), batch.mask.copy()
+    shown = seen * feature_scale(table.observation(3)) if kind == "float" else seen
+    with torch.no_grad():
+        tensor, _ = model.policy.obs_to_tensor(shown)
+        wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
+    player = kille_env.policy.resolve(model, "byteskille", 3, table.resolve())
+    for policy in (seats.live, player):
+        assert policy.probabilities(seen, mask) == pytest.approx(wanted.numpy(), abs=1e-6)
+
+
+def test_a_model_of_scaled_features_is_told_the_table_first() -> None:
+    stable_baselines()
+    from stable_baselines3 import PPO
+
+    from kille_agents.sb3 import SB3Policy
+    from kille_env.errors import PolicyError
+
+    env = KilleEnv("byteskille", 3, observation="float_dict")
+    policy = SB3Policy(PPO("MultiInputPolicy", env, seed=1, device="cpu"))
+    seen, mask = env.tables.batch.observation, np.ones((1, 10), dtype=np.int8)
+    with pytest.raises(PolicyError, match=r"at\(game, num_players\)"):
+        policy.probabilities(seen, mask)
+    assert policy.at("byteskille", 3).probabilities(seen, mask).sum() == pytest.approx(1.0)
