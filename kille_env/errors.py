@@ -37,6 +37,10 @@ class PolicyError(KilleError):
     """A policy cannot be loaded, or was made for another game, rule set or table size."""
 
 
+class MissingLibraryError(ModuleNotFoundError, KilleError):
+    """A library that this use needs is not installed; the message has the line that installs it."""
+
+
 class ConfigError(KilleError):
     """A configuration has an unknown key or an impossible value."""
 

@@ -6,20 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium import spaces
-from sb3_contrib import QRDQN, TRPO, MaskablePPO
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.policies import ActorCriticPolicy
 
 from kille_agents.metadata import check_size
 from kille_agents.network import masked_softmax
 from kille_env.core.spec import Rules, feature_scale
 from kille_env.errors import PolicyError
+from kille_env.extras import missing
 from kille_env.policy import check_shapes
 from kille_env.registry import spec
+
+try:
+    import torch
+    from sb3_contrib import QRDQN, TRPO, MaskablePPO
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3 import A2C, DQN, PPO
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.policies import ActorCriticPolicy
+except ModuleNotFoundError as error:
+    raise missing(error, "train") from error
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)

@@ -35,6 +35,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from kille_env.extras import missing
+
 try:
     import torch
     from gymnasium import spaces
@@ -43,13 +45,7 @@ try:
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
-    if str(error.name).partition(".")[0] not in ("torch", "sb3_contrib", "stable_baselines3"):
-        raise
-    raise ModuleNotFoundError(
-        f"{error.name} is not installed, which kille_env.adapters.sb3 needs: "
-        'pip install "kille-env[train]"',
-        name=error.name,
-    ) from error
+    raise missing(error, "train") from error
 
 from kille_env.adapters.options import (
     OPPONENTS,

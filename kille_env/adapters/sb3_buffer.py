@@ -4,12 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sb3_contrib.common.maskable.buffers import (
-    MaskableRolloutBuffer,
-    MaskableRolloutBufferSamples,
-)
 
 from kille_env.errors import KilleError
+from kille_env.extras import missing
+
+try:
+    from sb3_contrib.common.maskable.buffers import (
+        MaskableRolloutBuffer,
+        MaskableRolloutBufferSamples,
+    )
+except ModuleNotFoundError as error:
+    raise missing(error, "train") from error
 
 if TYPE_CHECKING:
     import torch

@@ -11,6 +11,8 @@ Each function does what the `kille` command of its name does; `docs/python.md` s
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from kille_env.extras import missing
+
 if TYPE_CHECKING:
     from kille_training.arena.api import compare, play_tournament
     from kille_training.arena.ladder.api import ladder
@@ -50,7 +52,10 @@ def __getattr__(name: str) -> Any:
     if name not in _FUNCTIONS:
         raise AttributeError(f"module 'kille_training' has no attribute {name!r}")
     module, _, function = _FUNCTIONS[name].partition(":")
-    found = getattr(importlib.import_module(module), function)
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        raise missing(error, "train") from error
     globals()[name] = found
     return found
 

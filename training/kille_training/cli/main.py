@@ -13,6 +13,7 @@ import click
 
 import kille_env
 from kille_env.errors import KilleError, did_you_mean
+from kille_env.extras import missing
 
 COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
@@ -117,10 +118,7 @@ def guarded(
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ModuleNotFoundError as error:
-        _complain(
-            f"this command needs the package {error.name!r}; install everything for training with\n"
-            "  pip install 'kille-env[train]'"
-        )
+        _complain(str(missing(error, "train")))
     return 1
 
 

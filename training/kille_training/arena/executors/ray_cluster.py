@@ -25,6 +25,7 @@ from typing import Any
 
 import kille_env
 from kille_env.core.jit import source_digest
+from kille_env.extras import missing
 from kille_training.arena.executors.processes import LocalExecutor, WorkerError, some
 from kille_training.arena.work import Outcome, WorkUnit
 
@@ -55,7 +56,8 @@ class RayExecutor(AbstractContextManager["RayExecutor"]):
             time_limit: Seconds that a player may take for a batch of decisions; None is no limit.
 
         Raises:
-            WorkerError: Ray is not installed, or there is no such cluster.
+            MissingLibraryError: Ray is not installed.
+            WorkerError: There is no such cluster.
         """
         self._ray = _import_ray()
         self._joined = not self._ray.is_initialized()
@@ -171,10 +173,8 @@ def _version() -> str:
 def _import_ray() -> Any:
     try:
         import ray
-    except ImportError as error:
-        raise WorkerError(
-            "a Ray cluster needs ray, which is not installed: pip install 'kille-env[ray]'"
-        ) from error
+    except ModuleNotFoundError as error:
+        raise missing(error, "ray") from error
     return ray
 
 

@@ -1,0 +1,62 @@
+"""Libraries that only some uses need, and the extras of this distribution that bring them.
+
+A module that imports one turns its absence into a sentence that says what to do::
+
+    try:
+        import torchrl
+    except ModuleNotFoundError as error:
+        raise missing(error, "torchrl") from error
+"""
+
+from traceback import walk_tb
+
+from kille_env.errors import MissingLibraryError
+
+EXTRAS: dict[str, dict[str, str]] = {
+    "train": {
+        "cloudpickle": "cloudpickle",
+        "filelock": "filelock",
+        "jinja2": "jinja2",
+        "matplotlib": "matplotlib",
+        "openskill": "openskill",
+        "pandas": "pandas",
+        "pyarrow": "pyarrow",
+        "pydantic": "pydantic",
+        "sb3-contrib": "sb3_contrib",
+        "scipy": "scipy",
+        "stable-baselines3": "stable_baselines3",
+        "tensorboard": "tensorboard",
+        "torch": "torch",
+        "tqdm": "tqdm",
+    },
+    "ray": {"ray": "ray"},
+    "rllib": {"ray[rllib]": "ray.rllib"},
+    "agilerl": {"agilerl": "agilerl", "peft": "peft"},
+    "torchrl": {"torchrl": "torchrl"},
+    "tianshou": {"tianshou": "tianshou"},
+    "jax": {"jax": "jax"},
+    "openspiel": {"open_spiel": "pyspiel"},
+    "llm": {"openai": "openai"},
+    "textarena": {"textarena": "textarena"},
+    "openenv": {"openenv-core": "openenv"},
+    "verifiers": {"verifiers": "verifiers"},
+}
+"""Every extra for users: the distributions that it brings, and what each is imported as."""
+
+
+def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
+    """Returns the error to raise where an optional library is not installed.
+
+    Args:
+        error: What importing it raised, just caught.
+        extra: The extra that brings it, a key of `EXTRAS`.
+
+    Returns:
+        An error that names the library, the module that needs it, and the line that installs it.
+    """
+    modules = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    *_, user = ("this", *(name for name in modules if name.startswith("kille_")))
+    return MissingLibraryError(
+        f'{user} needs {error.name}, which is not installed: pip install "kille-env[{extra}]"',
+        name=error.name,
+    )

@@ -1,0 +1,147 @@
+import ast
+import importlib.util
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kille_env.errors import KilleError, MissingLibraryError
+from kille_env.extras import EXTRAS, missing
+
+ROOT = Path(__file__).parents[2]
+MODULES = {name for brought in EXTRAS.values() for name in brought.values()}
+OPTIONAL = {name.partition(".")[0] for name in MODULES}
+GIVEN_A_TORCH_MODULE = {"agents/kille_agents/objects.py"}
+"""Files that import torch only when they have been given something of it."""
+
+BLOCKED = f"""
+import importlib, pkgutil, sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {OPTIONAL!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def without_optional_libraries(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_table_of_extras_is_that_of_the_distribution():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        declared = tomllib.load(file)["project"]["optional-dependencies"]
+    del declared["dev"]
+    names = {
+        extra: {line.partition(">=")[0] for line in lines} for extra, lines in declared.items()
+    }
+    assert names == {extra: set(brought) for extra, brought in EXTRAS.items()}
+
+
+def test_the_error_names_library_user_and_install_line():
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module("no_such_library")
+    caught.value.__traceback__ = None  # nobody of ours
+    found = missing(caught.value, "torchrl")
+    assert str(found) == (
+        'this needs no_such_library, which is not installed: pip install "kille-env[torchrl]"'
+    )
+    assert isinstance(found, ModuleNotFoundError) and isinstance(found, KilleError)
+    assert found.name == "no_such_library"
+
+
+def test_without_optional_libraries_every_module_works_or_gives_the_install_line():
+    printed = without_optional_libraries("""
+import kille_agents, kille_env
+modules = [
+    one.name
+    for package in (kille_env, kille_agents)
+    for one in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=lambda _: 0)
+]
+for name in modules:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        print(name, error)
+print(len(modules))
+""")
+    *refused, count = printed.splitlines()
+    assert int(count) > 50
+    assert any(line.startswith("kille_env.adapters.sb3 ") for line in refused)
+    for line in refused:
+        assert 'which is not installed: pip install "kille-env[' in line, line
+
+
+def test_without_the_extra_train_its_functions_and_commands_give_the_install_line():
+    printed = without_optional_libraries("""
+import kille_training as kt
+from kille_training.cli.main import COMMANDS, main
+for name in kt.__all__:
+    try:
+        getattr(kt, name)
+    except ModuleNotFoundError as error:
+        print(error)
+    else:
+        print(name, "works")
+sys.stderr = sys.stdout
+print(main(["train", "nowhere"]), main(["games"]), sep="; ")
+""")
+    *functions, command, last = [
+        line
+        for line in printed.splitlines()
+        if "kille-env" in line or "works" in line or line == "1; 0"
+    ]
+    assert last == "1; 0"
+    for line in [*functions, command]:
+        assert line.endswith('which is not installed: pip install "kille-env[train]"'), line
+
+
+def imports_inside_functions() -> list[tuple[str, int, str, bool]]:
+    """Returns (file, line, module, whether a handler calls `missing`) of optional libraries."""
+    found = []
+    for package in ("kille_env", "agents/kille_agents"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text())
+            guarded = {
+                id(node)
+                for block in ast.walk(tree)
+                if isinstance(block, ast.Try)
+                and any("missing(" in ast.unparse(handler) for handler in block.handlers)
+                for node in ast.walk(block)
+            }
+            for scope in ast.walk(tree):
+                if not isinstance(scope, ast.FunctionDef):
+                    continue
+                for node in ast.walk(scope):
+                    for name in imported(node):
+                        if name.partition(".")[0] in OPTIONAL:
+                            where = str(path.relative_to(ROOT))
+                            found.append((where, node.lineno, name, id(node) in guarded))
+    return found
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [str(node.module)]
+    return [one.name for one in node.names] if isinstance(node, ast.Import) else []
+
+
+def test_imports_inside_functions_give_the_install_line():
+    found = imports_inside_functions()
+    assert any(where in GIVEN_A_TORCH_MODULE for where, *_ in found)
+    bare = [one for one in found if not one[-1] and one[0] not in GIVEN_A_TORCH_MODULE]
+    assert bare == []
+
+
+def test_ray_is_asked_for_with_its_extra(monkeypatch):
+    from kille_training.arena.executors import ray_cluster
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingLibraryError, match=r"kille-env\[ray\]"):
+        ray_cluster._import_ray()
