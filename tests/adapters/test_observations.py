@@ -77,7 +77,7 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
                 assert np.array_equal(last, same["terminal_observation"] * scale)
     assert ended
     for kind in ("dict", "float_dict"):
-        with pytest.raises(RulesError, match=r"Possible are: float, box"):
+        with pytest.raises(RulesError, match=r"Possible are: box, float"):
             make("knack", 4, observation=kind)
 
 
