@@ -34,16 +34,19 @@ __all__ = [
 
 on_register(make_known)  # with Gymnasium and PettingZoo: most of the time of this import
 
-_LAZY = ("records", "sb3", "testing")
+_LAZY = ("experience", "records", "sb3", "testing")
+_LAZY_NAMES = {"Collector": "kille_env.experience", "collect": "kille_env.experience"}
 
 
 def __getattr__(name: str) -> Any:
     """Loads when it is asked for what needs heavy libraries, or is not always needed."""
     if name in _LAZY:
         return importlib.import_module(f"kille_env.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module 'kille_env' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Names what there is, the modules that are loaded later included."""
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, *_LAZY_NAMES])

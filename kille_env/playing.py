@@ -94,12 +94,12 @@ class Players:
         Args:
             which: [N] bool, the tables to play at; None is all at which somebody is to act.
         """
-        due = self._due(which)
+        due = self.due(which)
         self._step_at(due, self._choose(due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the players do at the chosen tables, [N] int64; 0 at the others."""
-        return self._choose(self._due(which))
+        return self._choose(self.due(which))
 
     def _choose(self, due: Due) -> np.ndarray:
         rows, seats, keys, chances = due
@@ -136,7 +136,7 @@ class Players:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
         """
-        self._step_at(self._due(which), actions, which)
+        self._step_at(self.due(which), actions, which)
 
     def _step_at(self, due: Due, actions: np.ndarray, which: np.ndarray | None) -> None:
         known = self._history.mark()
@@ -205,7 +205,8 @@ class Players:
         if self._remember:
             raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
-    def _due(self, which: np.ndarray | None) -> Due:
+    def due(self, which: np.ndarray | None = None) -> Due:
+        """Returns the decisions that are due at the chosen tables; None is all of them."""
         size = self.batch.num_tables
         rows, seats = np.empty((2, size), dtype=np.int64)
         words = np.empty((2, size), dtype=np.uint64)

@@ -1,0 +1,456 @@
+"""Experience without a library: every decision of every seat once, complete.
+
+A seat's consecutive decisions in a match are a stream of their own. All that the seat earns until
+its next decision, or until the match ends, is the reward of its last one, and what it earns before
+its first decision of the match (its ante, say) counts with that one. A seat that decides nothing in
+a match has no decision to reward; `Collector.undecided` counts what such seats earn.
+
+`collect` plays whole matches, `Collector` a number of steps after which the tables stand in the
+middle of their matches. Both let one policy play all seats.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kille_env.core import arguments
+from kille_env.core.batch import Batch
+from kille_env.core.jit import kernel
+from kille_env.core.spec import feature_scale
+from kille_env.errors import KilleError, PolicyError, RulesError, shortened
+from kille_env.playing import Players
+from kille_env.policy import Player, PlayerLike, pick_actions, resolve
+
+END, OPEN = -1, -2
+"""What stands for a decision's next one: the match ended after it; it is not known yet."""
+KINDS = ("float", "box")
+PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
+"""From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
+
+
+class Decisions(NamedTuple):
+    """D decisions, each with all that came of it; a later one of a stream stands further back.
+
+    Attributes:
+        observation: [D, F] what the seat saw, uint8 or float32.
+        mask: [D, A] int8, what it was allowed to do.
+        action: [D] int64, what it did.
+        reward: [D] float64, units: all that it earned until its next decision or the end.
+        next_observation: [D, F] what it saw at its next decision, or after the end.
+        next_mask: [D, A] int8, what it was allowed to do then; zeros after the end.
+        terminated: [D] bool, whether the match ended by the rules before its next decision.
+        truncated: [D] bool, whether a cap ended it. The rules pay everything out then, so there is
+            nothing to estimate either.
+        log_probability: [D] float64, of the action, under the policy that chose it.
+        table: [D] int64, where.
+        seat: [D] int64, whose.
+        position: [D] int64, distance from forehand: 0 for forehand, P - 1 for the dealer.
+        following: [D] int64, index of the seat's next decision in these arrays; -1 if the match
+            ended, or if that decision will be complete in a later call of `Collector.collect`.
+    """
+
+    observation: np.ndarray
+    mask: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    next_observation: np.ndarray
+    next_mask: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    log_probability: np.ndarray
+    table: np.ndarray
+    seat: np.ndarray
+    position: np.ndarray
+    following: np.ndarray
+
+    def advantages(
+        self,
+        values: Any,
+        next_values: Any = None,
+        *,
+        gamma: float = 1.0,
+        gae_lambda: float = 1.0,
+    ) -> np.ndarray:
+        """Returns generalized advantage estimates along each seat's stream, [D] float64.
+
+        Returns to learn values from are these plus `values`.
+
+        Args:
+            values: [D] value of each observation, in units.
+            next_values: [D] value of each next observation. It counts only where the match goes on
+                and the next decision is not among these; `collect` leaves no such decisions.
+            gamma: Discount from one decision of a seat to its next.
+            gae_lambda: From 0 (one-step estimates) to 1 (what was earned in the end).
+
+        Raises:
+            KilleError: `next_values` are needed.
+        """
+        own = np.asarray(values, dtype=np.float64)
+        ahead = np.where(self.following >= 0, own[self.following], 0.0)
+        cut = (self.following < 0) & ~(self.terminated | self.truncated)
+        if cut.any():
+            if next_values is None:
+                raise KilleError(
+                    f"the matches of {cut.sum()} decisions go on after these; give the values of "
+                    "next_observation as next_values"
+                )
+            ahead[cut] = np.asarray(next_values, dtype=np.float64)[cut]
+        return advantages(self.reward, own, ahead, self.following, gamma, gae_lambda)
+
+
+def advantages(
+    reward: np.ndarray,
+    values: np.ndarray,
+    next_values: np.ndarray,
+    following: np.ndarray,
+    gamma: float,
+    gae_lambda: float,
+) -> np.ndarray:
+    """Returns generalized advantage estimates, [D] float64.
+
+    Args:
+        reward: [D] float64.
+        values: [D] float64.
+        next_values: [D] float64, 0 where nothing follows.
+        following: [D] int64, index of the next decision of the stream, further back; or negative.
+        gamma: Discount.
+        gae_lambda: From 0 to 1.
+    """
+    found = reward + gamma * next_values - values
+    _run_backwards(found, following, gamma * gae_lambda)
+    return found
+
+
+@kernel
+def _run_backwards(found, following, decay):
+    """Adds to each decision's own error what its stream's later ones say."""
+    for index in range(found.shape[0] - 1, -1, -1):
+        if following[index] >= 0:
+            found[index] += decay * found[following[index]]
+
+
+class SeatStreams:
+    """Which seat's decision is open, and what it has earned: N tables, P seats.
+
+    A decision has a row, counted from 0 in the order of decisions.
+
+    Attributes:
+        count: Rows so far.
+        open: [N, P] row of each seat's open decision, -1 for none.
+        accrued: [N, P] float64, units earned since that decision.
+        undecided: [N, P] float64, units earned in matches in which the seat decided nothing.
+    """
+
+    def __init__(self, num_tables: int, num_players: int) -> None:
+        shape = (num_tables, num_players)
+        self.count = 0
+        self.open = np.full(shape, -1, dtype=np.int64)
+        self.accrued, self.undecided = np.zeros((2, *shape))
+        self._reward = np.zeros(num_tables)
+        self._next = np.full(num_tables, OPEN, dtype=np.int64)
+
+    def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
+        """Opens the decisions of seats, [M] int64 each, and completes those before them."""
+        first, self.count = self.count, self.count + len(tables)
+        while len(self._next) < self.count:
+            self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
+            self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
+        _decide(tables, seats, first, self.open, self.accrued, self._reward, self._next)
+
+    def pay(self, rewards: np.ndarray, ended: np.ndarray) -> None:
+        """Credits what a step brought, and completes the decisions of matches that it ended.
+
+        Args:
+            rewards: [N, P] float64, what each seat earned in the step.
+            ended: [N] bool.
+        """
+        _pay(rewards, ended, self.open, self.accrued, self.undecided, self._reward, self._next)
+
+    def forget(self) -> None:
+        """Drops open decisions and what they have earned, where a reset interrupts the matches."""
+        self.open[:] = -1
+        self.accrued[:] = 0.0
+
+    def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Returns the decisions that are complete.
+
+        Returns:
+            [D] rows; [D] float64 rewards; [D] rows of the next decisions, complete or not, or END;
+            [D] index into these arrays of the next decision, -1 where it is not complete or none.
+        """
+        following = self._next[: self.count]
+        rows = np.flatnonzero(following != OPEN)
+        index = np.full(self.count + 1, -1, dtype=np.int64)  # the last one is that of END
+        index[rows] = np.arange(len(rows))
+        following = following[rows]
+        return rows, self._reward[rows], following, index[following]
+
+    def carry(self) -> np.ndarray:
+        """Forgets what is complete; returns the rows [O] of open decisions, now rows 0 to O - 1."""
+        open_ = self.open >= 0
+        rows = self.open[open_]
+        self.open[open_] = np.arange(len(rows))
+        self.count = len(rows)
+        self._next[:] = OPEN
+        return rows
+
+
+@kernel
+def _decide(tables, seats, first, open_, accrued, reward, following):
+    for number in range(tables.shape[0]):
+        table, seat, row = tables[number], seats[number], first + number
+        before = open_[table, seat]
+        if before >= 0:
+            reward[before] = accrued[table, seat]
+            following[before] = row
+            accrued[table, seat] = 0.0
+        open_[table, seat] = row
+
+
+@kernel
+def _pay(rewards, ended, open_, accrued, undecided, reward, following):
+    for table in range(rewards.shape[0]):
+        for seat in range(rewards.shape[1]):
+            accrued[table, seat] += rewards[table, seat]
+            if not ended[table]:
+                continue
+            row = open_[table, seat]
+            if row >= 0:
+                reward[row] = accrued[table, seat]
+                following[row] = END
+            else:
+                undecided[table, seat] += accrued[table, seat]
+            accrued[table, seat] = 0.0
+            open_[table, seat] = -1
+
+
+class _Learner:
+    """A function of the learner's as a policy."""
+
+    def __init__(self, function: PolicyFunction, scale: np.ndarray | None) -> None:
+        self.name = str(getattr(function, "__name__", type(function).__name__)).strip("<>")
+        self._function, self._scale = function, scale
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns what the function does, [N, A] float64; see `Policy`."""
+        returned = self._function(_rows_of(observation, np.arange(len(mask)), self._scale), mask)
+        if hasattr(returned, "detach"):  # a tensor of torch
+            returned = returned.detach().cpu()
+        try:
+            return np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise PolicyError(
+                f"policy {self.name!r} returned a {type(returned).__name__} that is no array of "
+                f"numbers ({error}); expected probabilities [N, A]"
+            ) from None
+
+
+def _rows_of(seen: np.ndarray, rows: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Returns rows [M] of observations [N, F], fresh: uint8 [M, F], or float32 with a scale."""
+    if scale is None:
+        return seen[rows]
+    out = np.empty((len(rows), len(scale)), dtype=np.float32)
+    _take_scaled(seen, rows, scale, out)
+    return out
+
+
+@kernel
+def _take_scaled(seen, rows, scale, out):
+    for number in range(out.shape[0]):
+        row = rows[number]
+        for feature in range(out.shape[1]):
+            out[number, feature] = np.float32(seen[row, feature]) * scale[feature]
+
+
+def _is_function(policy: Any) -> bool:
+    """Returns whether a policy is called with observations and masks; `resolve` takes others."""
+    plays = any(hasattr(policy, name) for name in ("probabilities", "search", "predict", "forward"))
+    return callable(policy) and not plays and not isinstance(policy, (str, Path, type))
+
+
+class Collector:
+    """Plays all seats of a batch with one policy and returns the decisions.
+
+    Matches that end begin again, whether the batch is made with `restart` or not. What is random in
+    the choices follows from the deals, as in `kille_env.playing`: equal seeds of the batch give
+    equal decisions, with any number of threads.
+
+    Attributes:
+        batch: The tables.
+        undecided: [N, P] float64, units that seats have earned in matches without a decision of
+            theirs.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        policy: PolicyFunction | PlayerLike,
+        *,
+        observation: str = "float",
+        seed: int | None = None,
+    ) -> None:
+        """Begins matches at all tables.
+
+        Args:
+            batch: The tables; step them only through `collect`.
+            policy: A function from observations [M, F] and masks [M, A] to probabilities [M, A], an
+                array or a tensor; it gets the kind of observation that is asked for. Or a player,
+                which gets uint8: whatever `kille_env.policy.resolve` takes.
+            observation: "float": float32 from 0 to 1, or "box": uint8.
+            seed: Seed of the batch; None goes on with its random streams.
+
+        Raises:
+            RulesError: No such kind of observation, or an impossible seed.
+            PolicyError: No such player.
+        """
+        if observation not in KINDS:
+            raise RulesError(f"observation is {shortened(observation)}, expected 'float' or 'box'")
+        layout = batch.spec.observation(batch.num_players)
+        self.batch = batch
+        self._scale = feature_scale(layout) if observation == "float" else None
+        self._players = Players(batch, [self._player(policy)], np.array(0))
+        self._streams = SeatStreams(batch.num_tables, batch.num_players)
+        self.undecided = self._streams.undecided
+        self._blocks = [self._nothing()]
+        numbers = np.zeros(0, dtype=np.int64)
+        self._ends = [(numbers, batch.truncated[:0], batch.observation[:0])]
+        with self._restarting_here():
+            batch.reset(seed)
+
+    def collect(self, steps: int) -> Decisions:
+        """Plays steps of the batch, up to one decision per table each.
+
+        Decisions that are still open at the end wait, and come complete in a later call.
+
+        Args:
+            steps: T, at least 1.
+
+        Raises:
+            RulesError: No such number.
+            PolicyError: The policy returned what is no distribution over the legal actions.
+        """
+        everywhere = np.ones(self.batch.num_tables, dtype=np.bool_)
+        with self._restarting_here():
+            for _ in range(arguments.whole("steps", steps, 1)):
+                ended = self._play(everywhere)
+                if ended.any():
+                    self.batch.reset(which=ended)
+        return self._gather()
+
+    def finish(self) -> Decisions:
+        """Plays every table to the end of its match, where it stays.
+
+        Raises:
+            PolicyError: See `collect`.
+        """
+        playing = np.ones(self.batch.num_tables, dtype=np.bool_)
+        with self._restarting_here():
+            while playing.any():
+                playing &= ~self._play(playing)
+        return self._gather()
+
+    def _player(self, policy: Any) -> Player:
+        if _is_function(policy):
+            return _Learner(policy, self._scale)
+        batch = self.batch
+        return resolve(policy, batch.spec.name, batch.num_players, batch.rules)
+
+    @contextmanager
+    def _restarting_here(self) -> Iterator[None]:
+        """Lets finished tables wait, so that what their seats see after the end can be read."""
+        before, self.batch.restart = self.batch.restart, False
+        try:
+            yield
+        finally:
+            self.batch.restart = before
+
+    def _play(self, which: np.ndarray) -> np.ndarray:
+        """Plays one decision at each chosen table; returns [N] where the match has ended.
+
+        A match that the cards decided before anybody could has none: it is paid out and ends.
+        """
+        batch, players = self.batch, self._players
+        tables, seats, keys, chances = players.due(which)
+        actions = np.zeros(batch.num_tables, dtype=np.int64)
+        if len(tables):
+            probabilities = players.ask(0, tables, keys)
+            actions[tables] = chosen = pick_actions(probabilities, chances)
+            odds = probabilities[np.arange(len(tables)), chosen]
+            position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
+            seen = batch.observation[tables], batch.mask[tables]
+            self._blocks.append((*seen, chosen, np.log(odds), tables, seats, position))
+            self._streams.decide(tables, seats)
+        players.step(actions, which)
+        ended = which & (batch.terminated | batch.truncated)
+        self._look_back(ended)
+        self._streams.pay(batch.reward, ended)
+        return ended
+
+    def _look_back(self, ended: np.ndarray) -> None:
+        """Notes how matches have ended for the seats that have decided in them."""
+        tables, seats = np.nonzero((self._streams.open >= 0) & ended[:, None])
+        if len(tables):
+            rows = self._streams.open[tables, seats]
+            seen = self.batch.take(tables).observe(seats)
+            self._ends.append((rows, self.batch.truncated[tables], seen))
+
+    def _gather(self) -> Decisions:
+        """Returns the complete decisions, and keeps the open ones."""
+        rows, reward, next_rows, following = self._streams.completed()
+        columns = [np.concatenate(parts) for parts in zip(*self._blocks, strict=True)]
+        ends, cut_off, after_end = map(np.concatenate, zip(*self._ends, strict=True))
+        self._ends = [(ends[:0], cut_off[:0], after_end[:0])]
+        carried = self._streams.carry()
+        self._blocks = [tuple(column[carried] for column in columns)]
+        seen, mask, action, log_probability, table, seat, position = columns
+        seen = np.concatenate([seen, after_end])  # what is seen after the end lies behind the rest
+        masks = np.concatenate([mask, np.zeros((len(ends), mask.shape[1]), dtype=np.int8)])
+        final, truncated = np.zeros(len(mask), np.int64), np.zeros(len(mask), np.bool_)
+        final[ends], truncated[ends] = np.arange(len(mask), len(seen)), cut_off
+        over, truncated = next_rows == END, truncated[rows]
+        after = np.where(over, final[rows], next_rows)
+        return Decisions(
+            observation=_rows_of(seen, rows, self._scale),
+            mask=mask[rows],
+            action=action[rows],
+            reward=reward,
+            next_observation=_rows_of(seen, after, self._scale),
+            next_mask=masks[after],
+            terminated=over & ~truncated,
+            truncated=truncated,
+            log_probability=log_probability[rows],
+            table=table[rows],
+            seat=seat[rows],
+            position=position[rows],
+            following=following,
+        )
+
+    def _nothing(self) -> tuple[np.ndarray, ...]:
+        """Returns the columns of no decisions."""
+        batch, numbers = self.batch, np.zeros(0, dtype=np.int64)
+        seen, mask = batch.observation[:0], batch.mask[:0]
+        return seen, mask, numbers, np.zeros(0), numbers, numbers, numbers
+
+
+def collect(
+    batch: Batch,
+    policy: PolicyFunction | PlayerLike,
+    *,
+    observation: str = "float",
+    seed: int | None = None,
+) -> Decisions:
+    """Begins matches at all tables and plays each to its end.
+
+    Args:
+        batch: The tables; their matches are over afterwards.
+        policy: See `Collector`, as for the other arguments.
+        observation: "float": float32 from 0 to 1, or "box": uint8.
+        seed: Seed of the batch; None goes on with its random streams.
+
+    Raises:
+        KilleError: See `Collector`.
+    """
+    return Collector(batch, policy, observation=observation, seed=seed).finish()
