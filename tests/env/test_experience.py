@@ -227,7 +227,9 @@ def test_log_probabilities_are_the_policys_own() -> None:
     assert len(np.unique(whole.action)) > 3
 
 
-@pytest.mark.parametrize("player", ["rule_of_thumb", "search"])
+@pytest.mark.parametrize(
+    "player", ["rule_of_thumb", pytest.param("search", marks=pytest.mark.compiled)]
+)
 def test_players_play_as_at_any_table(player: str) -> None:
     batch = tables("byteskille", 2, 3, episode="deal")
     total = earned(batch)
@@ -243,7 +245,7 @@ def test_tensors_are_probabilities_too() -> None:
     torch = pytest.importorskip("torch")
 
     def tensors(observation: np.ndarray, mask: np.ndarray) -> Any:
-        odds = torch.as_tensor(mask, dtype=torch.float32, requires_grad=False)
+        odds = torch.as_tensor(mask, dtype=torch.float64)
         return (odds / odds.sum(1, keepdim=True)).requires_grad_()
 
     found = collect(tables("byteskille", 4, 3, episode="deal"), tensors)
