@@ -35,7 +35,12 @@ __all__ = [
 on_register(make_known)  # with Gymnasium and PettingZoo: most of the time of this import
 
 _LAZY = ("experience", "records", "sb3", "testing")
-_LAZY_NAMES = {"Collector": "kille_env.experience", "collect": "kille_env.experience"}
+_LAZY_NAMES = {
+    "Collector": "kille_env.experience",
+    "LiveOpponent": "kille_env.adapters.live",
+    "SeatVectorEnv": "kille_env.adapters.vector",
+    "collect": "kille_env.experience",
+}
 
 
 def __getattr__(name: str) -> Any:

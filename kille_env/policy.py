@@ -25,6 +25,9 @@ CATALOG = "kille_agents.catalog"
 class Policy(Protocol):
     """Probabilities of actions for a batch of decisions, each seen from the seat to act.
 
+    A policy that has a method `at_table(game, num_players)` is asked for the policy that plays
+    there before it is used at a table.
+
     Attributes:
         name: What tables and reports call it.
     """
@@ -125,7 +128,7 @@ def resolve(
         return UniformPolicy()
     plays = callable(getattr(player, "probabilities", None)) or searches(player)
     if plays and not isinstance(player, type):
-        return cast(Player, player)
+        return at_table(cast(Player, player), game, num_players)
     try:
         catalog = importlib.import_module(CATALOG)
     except ModuleNotFoundError as error:
@@ -136,6 +139,16 @@ def resolve(
             'without it there is "uniform", or pass an object with probabilities(observation, mask)'
         ) from error
     return cast(Player, catalog.as_policy(player, game, num_players, rules, trust=trust))
+
+
+def at_table(player: Player, game: str, num_players: int) -> Player:
+    """Returns the player as it plays at a table: itself, unless it has `at_table`.
+
+    Raises:
+        PolicyError: It was made for another table.
+    """
+    settle = getattr(player, "at_table", None)
+    return cast(Player, settle(game, num_players)) if callable(settle) else player
 
 
 def searches(player: Any) -> bool:
@@ -235,6 +248,66 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
                 f"policy {name!r} returned {what} in row {row}: {probabilities[row].tolist()} "
                 f"for the mask {mask[row].tolist()}"
             )
+
+
+def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Returns the softmax over the legal actions, [N, A] float64.
+
+    Args:
+        name: The policy's name, for the message.
+        logits: [N, A].
+        mask: [N, A] int8.
+
+    Raises:
+        PolicyError: A row has no legal action, or none with a finite logit.
+    """
+    values = _of_legal_actions(name, "logit", logits, mask)
+    np.exp(values - values.max(axis=1, keepdims=True), out=values)
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def masked_best(name: str, values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Returns 1 for the legal action of the highest value, the first of equals, [N, A] float64.
+
+    Args:
+        name: The policy's name, for the message.
+        values: [N, A].
+        mask: [N, A] int8.
+
+    Raises:
+        PolicyError: A row has no legal action, or none with a finite value.
+    """
+    best = _of_legal_actions(name, "value", values, mask).argmax(axis=1)
+    return np.eye(mask.shape[1])[best]
+
+
+def _of_legal_actions(name: str, what: str, values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    legal = np.where(mask != 0, values.astype(np.float64), -np.inf)
+    if not np.isfinite(legal.max(axis=1)).all():
+        raise PolicyError(
+            f"policy {name!r} returned no finite {what} for a legal action, or there is none"
+        )
+    return legal
+
+
+def scaled(name: str, observation: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Returns features scaled to between 0 and 1, for a network that knows them so.
+
+    Args:
+        name: The policy's name, for the message.
+        observation: [N, F] uint8.
+        scale: [F] float32, see `kille_env.core.spec.feature_scale`; None if nobody has said at
+            which table the policy plays.
+
+    Raises:
+        PolicyError: There is no scale.
+    """
+    if scale is None:
+        raise PolicyError(
+            f"policy {name!r} reads features in 0 to 1, and their scale follows from the table: "
+            "say which one with at_table(game, num_players)"
+        )
+    return np.multiply(observation, scale, dtype=np.float32)
 
 
 def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from kille_agents.metadata import Metadata, check_size
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import write_whole
-from kille_env.policy import check_shapes
+from kille_env.policy import check_shapes, masked_softmax
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 1"
@@ -132,27 +132,6 @@ class NetworkPolicy:
             part = slice(start, start + CHUNK)
             out[part] = masked_softmax(self.name, self.logits(observation[part]), mask[part])
         return out
-
-
-def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns the softmax over the legal actions, [N, A] float64.
-
-    Args:
-        name: The policy's name, for the message.
-        logits: [N, A].
-        mask: [N, A] int8.
-
-    Raises:
-        PolicyError: A row has no legal action, or none with a finite logit.
-    """
-    values = np.where(mask != 0, logits.astype(np.float64), -np.inf)
-    largest = values.max(axis=1, keepdims=True)
-    if not np.isfinite(largest).all():
-        raise PolicyError(
-            f"policy {name!r} returned no finite logit for a legal action, or there is none"
-        )
-    np.exp(values - largest, out=values)
-    return values / values.sum(axis=1, keepdims=True)
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:

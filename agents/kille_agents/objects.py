@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kille_agents.network import masked_softmax
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import Player, searches
+from kille_env.policy import Player, at_table, masked_softmax, searches
 from kille_env.registry import spec
 
 if TYPE_CHECKING:
@@ -163,12 +162,12 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         return None
     if _plays(thing):
         if isinstance(getattr(thing, "name", None), str):
-            return cast(Player, thing)
+            return at_table(cast(Player, thing), game, num_players)
         return None if searches(thing) else FunctionPolicy(thing.probabilities, _class_of(thing))
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
         from kille_agents.sb3 import SB3Policy  # needs torch
 
-        return SB3Policy(thing, _class_of(thing)).at(game, num_players)
+        return SB3Policy(thing, _class_of(thing)).at_table(game, num_players)
     if is_from("torch.nn", "Module", thing):
         table, policy = spec(game), TorchPolicy(thing)
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)

@@ -1,5 +1,6 @@
 """Models of Stable-Baselines3 and sb3-contrib as policies. Importing this module imports torch."""
 
+import copy
 import json
 import zipfile
 from pathlib import Path
@@ -9,11 +10,10 @@ import numpy as np
 from gymnasium import spaces
 
 from kille_agents.metadata import check_size
-from kille_agents.network import masked_softmax
 from kille_env.core.spec import Rules, feature_scale
 from kille_env.errors import PolicyError
 from kille_env.extras import missing
-from kille_env.policy import check_shapes
+from kille_env.policy import check_shapes, masked_best, masked_softmax, scaled
 from kille_env.registry import spec
 
 try:
@@ -36,7 +36,7 @@ class SB3Policy:
 
     The model's distribution is taken with the mask where the model knows masks; otherwise its share
     of illegal actions is spread over the legal ones in proportion. A model that has learned from
-    features in 0 to 1 is shown them so, once `at` has said at which table it plays.
+    features in 0 to 1 is shown them so, once `at_table` has said at which table it plays.
     """
 
     def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
@@ -70,27 +70,21 @@ class SB3Policy:
         self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
         self._scale: np.ndarray | None = None
 
-    def at(self, game: str, num_players: int) -> "SB3Policy":
-        """Checks that the model fits a table, and scales features as it has learned them there.
+    def at_table(self, game: str, num_players: int) -> "SB3Policy":
+        """Returns the policy as it plays at a table, where it knows the scale of the features.
 
         Raises:
             PolicyError: The model has other observations or actions.
         """
         what = f"the model {self.name}"
         check_size(what, self.width, self.num_actions, game, num_players)
-        self._scale = feature_scale(spec(game).observation(num_players))
-        return self
+        settled = copy.copy(self)
+        settled._scale = feature_scale(spec(game).observation(num_players))
+        return settled
 
     def _shown(self, observation: np.ndarray) -> np.ndarray:
         """Returns features as the environment showed them to the model."""
-        if not self._in_floats:
-            return observation
-        if self._scale is None:
-            raise PolicyError(
-                f"{self.name} has learned from features in 0 to 1, and the scale follows from the "
-                "table: say which one with at(game, num_players)"
-            )
-        return np.multiply(observation, self._scale, dtype=np.float32)
+        return scaled(self.name, observation, self._scale) if self._in_floats else observation
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
@@ -107,8 +101,7 @@ class SB3Policy:
             else:
                 logits = policy.get_distribution(tensor).distribution.logits
                 return masked_softmax(self.name, logits.cpu().numpy(), mask)
-        legal = np.where(mask != 0, values.cpu().numpy(), -np.inf)
-        return np.eye(mask.shape[1])[legal.argmax(axis=1)]
+        return masked_best(self.name, values.cpu().numpy(), mask)
 
 
 def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:
@@ -137,7 +130,7 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             f"{path} cannot be loaded as a model of {algorithm.__name__}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    return SB3Policy(model, path.stem).at(game, num_players)
+    return SB3Policy(model, path.stem).at_table(game, num_players)
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
     registration  Gymnasium's and PettingZoo's own registries
+    live          an opponent that asks the network that is learning
     seat_tables   what the one-seat forms share: the caller plays one seat, players the others
     spaces        observation and action spaces of a game
     options       options that several environments take

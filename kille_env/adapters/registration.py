@@ -30,7 +30,7 @@ def make_known(game: str) -> None:
         gymnasium.register(
             gymnasium_id(game),
             entry_point="kille_env.adapters.gym:KilleEnv",
-            vector_entry_point="kille_env.adapters.vector:KilleVectorEnv",
+            vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
             kwargs={"game": game},
         )
     known = getattr(pettingzoo, "aec_registry", None)  # since PettingZoo 1.27

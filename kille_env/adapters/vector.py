@@ -33,7 +33,7 @@ RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
 AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
-class KilleVectorEnv(VectorEnv[Any, Any, Any]):
+class SeatVectorEnv(VectorEnv[Any, Any, Any]):
     """N tables of a game, one seat of each by the caller; see `KilleEnv` for rewards and episodes.
 
     `infos["action_mask"]` is [N, A]. A table that is over has a mask of ones in "next_step" mode,
@@ -71,7 +71,7 @@ class KilleVectorEnv(VectorEnv[Any, Any, Any]):
         Raises:
             KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
-        check_names(KilleVectorEnv, options, game)
+        check_names(SeatVectorEnv, options, game)
         self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))

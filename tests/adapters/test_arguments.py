@@ -15,7 +15,7 @@ from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OPPONENTS
 from kille_env.adapters.seat_tables import SeatTables
-from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.errors import (
     CardError,
     IllegalActionError,
@@ -25,7 +25,7 @@ from kille_env.errors import (
     UnknownGameError,
 )
 
-AEC_AND_SEATS: list[type] = [KilleAEC, KilleEnv, KilleVectorEnv]
+AEC_AND_SEATS: list[type] = [KilleAEC, KilleEnv, SeatVectorEnv]
 
 
 # Options
@@ -94,16 +94,16 @@ def test_options_of_one_form_alone_are_refused_too() -> None:
 @pytest.mark.parametrize("mode", [np.zeros(2), [], 3, "Sometimes"])
 def test_an_impossible_autoreset_mode_is_refused(mode: Any) -> None:
     with pytest.raises(RulesError, match=r"autoreset_mode is .* Possible are: .*NextStep"):
-        KilleVectorEnv("byteskille", 2, autoreset_mode=mode)
+        SeatVectorEnv("byteskille", 2, autoreset_mode=mode)
 
 
 def test_a_vector_environment_has_its_autoreset_mode_as_an_attribute() -> None:
-    venv = KilleVectorEnv("byteskille", 2, autoreset_mode="SameStep")
+    venv = SeatVectorEnv("byteskille", 2, autoreset_mode="SameStep")
     assert venv.autoreset_mode is venv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
 def test_every_form_plays_against_the_rule_of_thumb_unless_told_otherwise() -> None:
-    forms = [KilleEnv("knack"), KilleVectorEnv("knack", 2)]
+    forms = [KilleEnv("knack"), SeatVectorEnv("knack", 2)]
     forms.append(stable_baselines().SeatVecEnv("knack", 2))
     assert OPPONENTS == "rule_of_thumb"
     for env in forms:
@@ -119,7 +119,7 @@ def test_a_wrong_seed_is_refused(seed: Any) -> None:
     for form in AEC_AND_SEATS:
         env = form("byteskille")
         with pytest.raises(RulesError, match="seed"):
-            env.reset(seed=seed if form is not KilleVectorEnv or seed != [1] else [1, 2])
+            env.reset(seed=seed if form is not SeatVectorEnv or seed != [1] else [1, 2])
     for form in (stable_baselines().SelfPlayVecEnv, stable_baselines().SeatVecEnv):
         with pytest.raises(RulesError, match="seed"):
             form("byteskille", 3).seed(seed)
@@ -128,7 +128,7 @@ def test_a_wrong_seed_is_refused(seed: Any) -> None:
 @pytest.mark.parametrize("seeds", [[1, True], [1, 2.0], [1, "2"], [-1, 2], np.array([0.5, 1.0])])
 def test_wrong_seeds_of_tables_are_refused(seeds: Any) -> None:
     with pytest.raises(RulesError, match="seed"):
-        KilleVectorEnv("byteskille", 2).reset(seed=seeds)
+        SeatVectorEnv("byteskille", 2).reset(seed=seeds)
 
 
 @pytest.mark.parametrize("form", AEC_AND_SEATS)
@@ -162,7 +162,7 @@ def test_impossible_options_of_a_reset_change_nothing(form: Any, options: Any) -
     assert batch.save() == before
 
 
-@pytest.mark.parametrize("form", [KilleEnv, KilleVectorEnv])
+@pytest.mark.parametrize("form", [KilleEnv, SeatVectorEnv])
 def test_a_deck_that_leaves_the_seat_without_a_decision_changes_nothing(form: Any) -> None:
     env = form("byteskille", num_players=2, rules="wikipedia", seat=0, opponents="uniform")
     env.reset(seed=1)
@@ -196,7 +196,7 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
 def test_what_is_no_actions_is_refused(actions: Any) -> None:
     sb3 = stable_baselines()
     forms = [
-        KilleVectorEnv("byteskille", 2),
+        SeatVectorEnv("byteskille", 2),
         sb3.SelfPlayVecEnv("byteskille", 2),
         sb3.SeatVecEnv("byteskille", 2),
     ]
@@ -249,7 +249,7 @@ def test_an_illegal_action_earns_what_is_said_in_every_form(reward: float | None
     single = KilleEnv("byteskille", 3, **options)
     single.reset(seed=1)
     assert single.step(9)[1] == expected
-    vector = KilleVectorEnv("byteskille", 2, 3, **options)
+    vector = SeatVectorEnv("byteskille", 2, 3, **options)
     vector.reset(seed=1)
     assert vector.step(np.array([9, 9]))[1].tolist() == [expected] * 2
     learning = stable_baselines().SeatVecEnv("byteskille", 2, 3, seed=1, **options)

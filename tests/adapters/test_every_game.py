@@ -23,7 +23,7 @@ from adapters.spies import (
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
-from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.spec import width
 from kille_env.errors import RulesError
 from kille_env.records import replay
@@ -148,7 +148,7 @@ def test_tables_play_as_gymnasiums_own_vector_environment(
     ours = gymnasium.make_vec(gymnasium_id(game), num_envs=3, autoreset_mode=mode, **options)
     single = [lambda: KilleEnv(game, **options)] * 3
     theirs = gymnasium.vector.SyncVectorEnv(single, autoreset_mode=mode)
-    assert isinstance(ours, KilleVectorEnv)
+    assert isinstance(ours, SeatVectorEnv)
     assert ours.observation_space == theirs.observation_space
     assert ours.single_action_space == theirs.single_action_space
     mine, infos = ours.reset(seed=3)

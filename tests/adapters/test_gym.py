@@ -19,7 +19,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from adapters.spies import Kept, random_legal
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.errors import IllegalActionError, KilleError, RulesError
 from kille_env.records import replay
 
@@ -157,10 +157,10 @@ def test_rendering_hides_what_the_seat_may_not_know() -> None:
 # Many tables.
 
 
-def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> KilleVectorEnv:
+def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> SeatVectorEnv:
     options = {"num_envs": 6, "num_players": 3, "autoreset_mode": mode, **options}
     venv = gymnasium.make_vec(ID, **options)
-    assert isinstance(venv, KilleVectorEnv)
+    assert isinstance(venv, SeatVectorEnv)
     return venv
 
 

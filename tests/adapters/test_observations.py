@@ -11,7 +11,7 @@ from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OBSERVATION
-from kille_env.adapters.vector import KilleVectorEnv
+from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.spec import feature_scale
 from kille_env.errors import RulesError
 from kille_env.registry import spec
@@ -26,7 +26,7 @@ def first_look(env: Any) -> tuple[Any, Any]:
     return env.reset(seed=7)[0], env.observation_space
 
 
-@pytest.mark.parametrize("form", [KilleAEC, KilleEnv, KilleVectorEnv])
+@pytest.mark.parametrize("form", [KilleAEC, KilleEnv, SeatVectorEnv])
 def test_kinds_show_the_same_features(game: str, form: Any) -> None:
     shown = {kind: first_look(form(game, observation=kind)) for kind in OBSERVATION}
     assert all(space.contains(seen) for seen, space in shown.values())
@@ -83,7 +83,7 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
 
 def test_the_last_observation_of_a_table_is_scaled_too() -> None:
     venvs = [
-        KilleVectorEnv(
+        SeatVectorEnv(
             "byteskille", 4, 3, episode="deal", autoreset_mode="SameStep", observation=kind
         )
         for kind in ("box", "float")
@@ -145,6 +145,6 @@ def test_a_model_of_scaled_features_is_told_the_table_first() -> None:
     env = KilleEnv("byteskille", 3, observation="float_dict")
     policy = SB3Policy(PPO("MultiInputPolicy", env, seed=1, device="cpu"))
     seen, mask = env.tables.batch.observation, np.ones((1, 10), dtype=np.int8)
-    with pytest.raises(PolicyError, match=r"at\(game, num_players\)"):
+    with pytest.raises(PolicyError, match=r"at_table\(game, num_players\)"):
         policy.probabilities(seen, mask)
-    assert policy.at("byteskille", 3).probabilities(seen, mask).sum() == pytest.approx(1.0)
+    assert policy.at_table("byteskille", 3).probabilities(seen, mask).sum() == pytest.approx(1.0)

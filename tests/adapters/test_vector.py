@@ -1,0 +1,143 @@
+"""Many tables with one seat of the caller's: credits, and how often opponents are asked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from adapters.spies import SeatSpy, random_legal
+from kille_env import LiveOpponent, SeatVectorEnv
+from kille_env.policy import UniformPolicy
+from kille_env.registry import spec
+
+SAME_STEP, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
+
+
+class Counting:
+    """Uniform; counts how often it is asked."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        self.calls += 1
+        return UniformPolicy().probabilities(observation, mask)
+
+
+def rounds_of(venv: SeatVectorEnv) -> list[int]:
+    """Counts the steps of the tables: each plays one decision at every table that is due."""
+    rounds, step = [0], venv.tables.batch.step
+
+    def counted(*args: Any) -> None:
+        rounds[0] += 1
+        step(*args)
+
+    venv.tables.batch.step = counted  # type: ignore[method-assign]
+    return rounds
+
+
+@pytest.mark.parametrize("mode", [SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_opponents_are_asked_once_per_round_for_all_tables(
+    game: str, episode: str, mode: AutoresetMode, scale: Callable[..., int]
+) -> None:
+    opponent = Counting()
+    live = LiveOpponent(opponent.probabilities)
+    venv = SeatVectorEnv(
+        game, 32, None, episode=episode, autoreset_mode=mode, opponents=live, seed=1
+    )
+    rounds, rng = rounds_of(venv), np.random.default_rng(1)
+    _, infos = venv.reset()
+    assert opponent.calls == rounds[0]
+    for _ in range(scale(30, 3)):
+        opponent.calls = rounds[0] = 0
+        over = venv.tables.over.all()
+        *_, infos = venv.step(random_legal(infos["action_mask"], rng))
+        assert opponent.calls == rounds[0] - (not over)  # one of the steps is the caller's
+
+
+def test_each_kind_of_opponent_is_asked_once_per_round() -> None:
+    """And a round is one decision at every table: with one rule for all seats, no more calls."""
+    first, second = Counting(), Counting()
+    venv = SeatVectorEnv("byteskille", 256, 4, opponents=[first, second, first], seed=1)
+    rounds, rng = rounds_of(venv), np.random.default_rng(1)
+    _, infos = venv.reset()
+    for _ in range(20):
+        *_, infos = venv.step(random_legal(infos["action_mask"], rng))
+    assert 20 < max(first.calls, second.calls) <= rounds[0] - 20
+
+
+def tables_of(game: str) -> list[tuple[int, dict[str, Any]]]:
+    """Seats and options with which matches end by elimination, by a cap, and after one deal."""
+    table = spec(game)
+    capped = any(switch.name == "max_deals" for switch in table.switches)
+    cap: dict[str, Any] = {"rules": {"max_deals": 1}} if capped else {}
+    seats = min(5, table.max_players)
+    return [
+        (table.min_players, {"episode": "match"}),
+        (3, {"episode": "deal"}),
+        (seats, {"episode": "match"} | cap),
+        (table.max_players, {"episode": "deal"}),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_rewards_of_an_episode_sum_to_the_seats_returns(
+    game: str, number: int, scale: Callable[..., int]
+) -> None:
+    """Whatever ends it; beside a slow account of every step of the tables."""
+    num_players, options = tables_of(game)[number]
+    venv = SeatVectorEnv(
+        game, scale(16, 3), num_players, autoreset_mode=DISABLED, opponents="uniform", **options
+    )
+    spy, rng = SeatSpy(venv.tables), np.random.default_rng(1)
+    _, infos = venv.reset(seed=5)
+    sums, ended, cut = np.zeros(venv.num_envs), 0, 0
+    for _ in range(scale(2_000, 400)):
+        _, rewards, terminated, truncated, infos = venv.step(
+            random_legal(infos["action_mask"], rng)
+        )
+        sums += rewards
+        done = terminated | truncated
+        if not done.any():
+            continue
+        own = infos["seat"][done]
+        assert sums[done] == pytest.approx(infos["returns"][done, own], abs=1e-9)
+        assert infos["returns"][done] == pytest.approx(spy.total[done], abs=1e-9)
+        ended, cut = ended + done.sum(), cut + truncated.sum()
+        sums[done] = 0.0
+        if ended > 40:
+            break
+        infos = venv.reset(options={"reset_mask": done})[1]
+    assert ended
+    assert bool(cut) == ("max_deals" in options.get("rules", {}))
+
+
+def results_of(mode: AutoresetMode, steps: int) -> list[list[float]]:
+    """What the episodes of each table earned, the first of them."""
+    venv = SeatVectorEnv("byteskille", 4, 3, autoreset_mode=mode, seat=0, opponents="uniform")
+    results: list[list[float]] = [[] for _ in range(4)]
+    sums = np.zeros(4)
+    _, infos = venv.reset(seed=2)
+    for _ in range(steps):
+        _, rewards, terminated, truncated, infos = venv.step(infos["action_mask"].argmax(axis=1))
+        sums += rewards
+        done = terminated | truncated
+        for i in np.flatnonzero(done):
+            told = infos["final_info"] if mode == SAME_STEP else infos
+            assert sums[i] == pytest.approx(told["returns"][i, 0])
+            results[i].append(float(sums[i]))
+            sums[i] = 0.0
+        if mode == DISABLED and done.any():
+            infos = venv.reset(options={"reset_mask": done})[1]
+    return [earned[:3] for earned in results]
+
+
+def test_autoreset_modes_credit_alike() -> None:
+    first, *others = (results_of(mode, 120) for mode in AutoresetMode)
+    assert all(len(earned) == 3 for earned in first)
+    assert others == [first, first]
