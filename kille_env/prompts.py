@@ -7,7 +7,6 @@ None costs is up to who asks, and stands in docs/language_models.md.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from kille_env.core.batch import Batch
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
+from kille_env.core.text import plain_letters
 from kille_env.registry import describe_rules
 
 HOW_TO_ANSWER = (
@@ -216,8 +216,7 @@ _SUITS = dict(zip("♣♦♥♠", "CDHS", strict=True))
 
 def _tokens(text: str, names: Mapping[str, str]) -> list[str]:
     """Splits a text into words, numbers and signs; cards that stand together are sorted."""
-    letters = unicodedata.normalize("NFKD", text)
-    plain = "".join(c for c in letters if not unicodedata.combining(c) and c not in "'’`*_")
+    plain = re.sub("['’`*_]", "", plain_letters(text))
     for name, code in names.items():
         plain = re.sub(rf"\b{name}\b", code, plain, flags=re.IGNORECASE)
     plain = _PLAYING_CARD.sub(_code_of, plain)
@@ -261,6 +260,5 @@ def _lower(words: Iterable[str]) -> list[str]:
 
 def _names(pack: Pack) -> dict[str, str]:
     """Returns the code of each card by its name in ASCII, longer names first."""
-    plain = (unicodedata.normalize("NFKD", name).encode("ascii", "ignore") for name in pack.names)
-    names = dict(zip((name.decode() for name in plain), pack.codes, strict=True))
+    names = dict(zip(map(plain_letters, pack.names), pack.codes, strict=True))
     return dict(sorted(names.items(), key=lambda item: -len(item[0])))

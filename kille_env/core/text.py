@@ -1,6 +1,7 @@
 """Small helpers for tables and lists in plain text."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 
@@ -13,6 +14,12 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plain_letters(text: str) -> str:
+    """Returns a text with every letter without its accents: "gok" for "gök"."""
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in parts if not unicodedata.combining(c))
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -14,6 +14,7 @@ who sees what in `observe`, what a seat deems possible in `determinize`, and the
 """
 
 from kille_env.games.byteskille.determinize import relabel, resample
+from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
 from kille_env.games.byteskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.byteskille.settle import retired

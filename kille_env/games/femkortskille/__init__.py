@@ -5,6 +5,7 @@ documented default decides; the numbers D-F01 to D-F12 are explained on the game
 """
 
 from kille_env.games.femkortskille.determinize import relabel, resample
+from kille_env.games.femkortskille.manual import describe_rules
 from kille_env.games.femkortskille.observe import full_state, information_state, observe
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC

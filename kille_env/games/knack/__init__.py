@@ -10,6 +10,7 @@ a seat deems possible in `determinize`, and the texts in `text`.
 """
 
 from kille_env.games.knack.determinize import relabel, resample
+from kille_env.games.knack.manual import describe_rules
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC

@@ -10,6 +10,7 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
 """
 
 from kille_env.games.krypkille.determinize import relabel, resample
+from kille_env.games.krypkille.manual import describe_rules
 from kille_env.games.krypkille.observe import full_state, information_state, observe
 from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions
 from kille_env.games.krypkille.settle import retired

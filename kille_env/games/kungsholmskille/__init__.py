@@ -9,6 +9,7 @@ them:
 """
 
 from kille_env.games.kungsholmskille.determinize import relabel, resample
+from kille_env.games.kungsholmskille.manual import describe_rules
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.spec import SPEC
