@@ -52,6 +52,9 @@ def test_version(kille):
     [
         (["gams"], "There is no command 'gams'. Did you mean 'games'?"),
         (["games", "byteskill"], "there is no game 'byteskill'. Did you mean 'byteskille'?"),
+        (["games", "--manual"], "kille games GAME --manual"),
+        (["games", "byteskille", "--players", "3"], "go with --manual"),
+        (["games", "byteskille", "--manual", "--rules", "stake=3"], "an even whole number"),
         (["record", "byteskill", "--out", "x"], "Did you mean 'byteskille'?"),
         (["record", "byteskille"], "Missing option '--out'"),
         (["record", "byteskille", "--out", "x", "--rules", "gok_cal=off"], "'gok_call'"),
@@ -114,6 +117,13 @@ def test_games_for_people(kille):
     assert "2 to 20, 4 by default" in out
     assert ", ".join(spec.actions) in out
     assert all(switch.name in out for switch in spec.switches)
+
+
+def test_the_manual_of_a_game(kille, answer):
+    table = ("games", "byteskille", "--manual", "--players", "3", "--episode", "deal")
+    text = kille_env.describe_rules("byteskille", {"stake": 6}, 3, "deal")
+    assert kille(*table, "--rules", "stake=6").out.strip() == text
+    assert answer(*table, "--rules", "stake=6")["manual"] == text
 
 
 def test_games_for_programs(answer):
