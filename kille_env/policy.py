@@ -55,7 +55,8 @@ class Searcher(Protocol):
     """A policy that looks ahead: it is given what the seat to act knows.
 
     A searcher that weighs determinizations by what the other seats have done has an attribute
-    `remembers` that is true, and is given the history of the deal as well.
+    `remembers` that is true, and is given the history of the deal as well. One whose answers depend
+    on what the seat sees, and on nothing random, has an attribute `keyless` that is true.
 
     Attributes:
         name: What tables and reports call it.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
+from kille_agents.llm import PREFIX, LanguageModel
 from kille_agents.network import SPECIFICATION, load_network
 from kille_agents.objects import make_player, player_of
 from kille_agents.population import ROSTER, population
@@ -90,8 +91,9 @@ def load_policy(
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
             run or of a solution, or one of its policy files; a model that Stable-Baselines3 has
-            saved (`.zip`); or "module:object", which imports the module and so runs its code, see
-            `kille_agents.entry_point`.
+            saved (`.zip`); "llm:MODEL", a language model at the address that the environment's
+            variable KILLE_LLM_URL gives; or "module:object", which imports the module and so runs
+            its code, see `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -107,6 +109,8 @@ def load_policy(
         return BASELINES[name](num_players, rules)
     if name in ROSTER:
         return ROSTER[name].player(num_players, rules)
+    if name.startswith(PREFIX):
+        return LanguageModel(name.removeprefix(PREFIX))
     path = Path(name_or_path)
     if path.suffix == ".zip" and path.is_file():
         from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does

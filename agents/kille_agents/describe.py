@@ -14,6 +14,7 @@ from typing import Any
 from kille_agents.about import NOT_MEASURED, About
 from kille_agents.catalog import BASELINES, SEARCHERS
 from kille_agents.entry_point import find_object, is_entry_point
+from kille_agents.llm import PREFIX
 from kille_agents.metadata import Metadata
 from kille_agents.network import SPECIFICATION, read_network
 from kille_agents.population import ROSTER, population
@@ -49,6 +50,8 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         return About(name, SEARCHERS[name].what, BY_SEARCH)
     if name in BASELINES:
         return _baseline(name, game)
+    if name.startswith(PREFIX):
+        return About(name, "a language model", "asked at the address of KILLE_LLM_URL")
     if path.suffix == ".zip" and path.is_file():
         return _library_model(path)
     if (file := tabular_file(path)) is not None:

@@ -44,6 +44,7 @@ class GreedySearcher:
     def __init__(self, searcher: Searcher) -> None:
         self.searcher, self.name = searcher, searcher.name
         self.remembers = getattr(searcher, "remembers", False)
+        self.keyless = getattr(searcher, "keyless", False)
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [M, A] float64."""

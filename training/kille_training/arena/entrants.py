@@ -13,6 +13,7 @@ from typing import Any
 import kille_env
 from kille_agents.about import NOT_MEASURED
 from kille_agents.describe import describe_player
+from kille_agents.llm import PREFIX
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import PlayerLike, resolve
@@ -83,7 +84,7 @@ def fingerprint(player: str) -> str:
     if path.is_dir():
         return _digest([each for each in sorted(path.glob("policy.*")) if each.is_file()])
     module, colon, name = player.partition(":")
-    if colon:
+    if colon and not player.startswith(PREFIX):
         found = importlib.util.find_spec(module)
         if found is not None and found.origin and Path(found.origin).is_file():
             return f"{_digest([Path(found.origin)])}:{name}"

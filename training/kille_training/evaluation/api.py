@@ -11,10 +11,19 @@ from kille_agents.greedy import PLAYS, in_play
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.policy import PlayerLike, resolve, searches
+from kille_env.policy import Player, PlayerLike, resolve, searches
 from kille_training.evaluation.duplicate import Row, payoff_table
-from kille_training.evaluation.exact import ExactNashConv, exact_rows, why_not
-from kille_training.progress import Progress, part_of
+from kille_training.evaluation.exact import (
+    ExactNashConv,
+    can_be_asked,
+    deal_of,
+    exact_rows,
+    strategies_at,
+    why_not,
+)
+from kille_training.evaluation.losses import Loss, largest_losses
+from kille_training.progress import Progress, ignore, part_of
+from kille_training.solving.byteskille.policies import policy_of
 from kille_training.tables import table_for
 
 RulesLike = str | Mapping[str, Any] | Rules | None
@@ -33,6 +42,7 @@ class Evaluation:
         seed: Their seed.
         rows: The payoff table.
         exact: NashConv for each way to play; None where it was not computed.
+        losses: Where its sampled play loses most, the largest loss first.
     """
 
     game: str
@@ -42,6 +52,7 @@ class Evaluation:
     seed: int
     rows: tuple[Row, ...]
     exact: tuple[ExactNashConv, ...] | None
+    losses: tuple[Loss, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything as JSON can hold it."""
@@ -81,6 +92,7 @@ def evaluate(
     seed: int = 1_000_003,
     play: str = BOTH,
     exact: bool | None = None,
+    losses: int = 0,
     trust: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -97,6 +109,7 @@ def evaluate(
         seed: Seed of the deals.
         play: "greedy", "sampled" or "both".
         exact: Whether to compute NashConv; None does where a tree of the game fits into memory.
+        losses: How many of the information sets where it loses most to return; needs `exact`.
         trust: Whether model files that can run code may be loaded.
         progress: Called with how far it is.
 
@@ -117,18 +130,43 @@ def evaluate(
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
     if exact is None:
-        exact = not why_not(num_players, resolved) and not searches(focal)
-    nash = None
+        exact = not why_not(num_players, resolved) and can_be_asked(focal)
+    if losses and not exact:
+        raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
+    nash, lost = None, ()
     if exact:
-        advance = part_of(progress, "measuring exactly", len(plays))
-        nash = tuple(exact_rows(focal, num_players, resolved, plays, advance))
+        focal, nash, lost = _exactly(focal, num_players, resolved, plays, losses, progress)
     total = deals * len(baselines) * len(plays)
     rows = payoff_table(
         focal, baselines, num_players, resolved,
         deals=deals, seed=seed, plays=plays, progress=part_of(progress, "measuring", total),
     )  # fmt: skip
     switches = resolved.as_dict()
-    return Evaluation(resolved.game, num_players, switches, deals, seed, tuple(rows), nash)
+    return Evaluation(resolved.game, num_players, switches, deals, seed, tuple(rows), nash, lost)
+
+
+def _exactly(
+    focal: Player,
+    num_players: int,
+    rules: Rules,
+    plays: Sequence[str],
+    most: int,
+    progress: Progress | None,
+) -> tuple[Player, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
+    """Returns NashConv for each way to play, and where sampled play loses most.
+
+    Also returns the player to play with: for a searcher the table of its answers, so that it is not
+    asked again about the same hand, dealt as the second one.
+    """
+    deal, asking = deal_of(num_players, rules), ignore
+    if searches(focal):
+        asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
+    asked = strategies_at(focal, deal, asking)
+    advance = part_of(progress, "measuring exactly", len(plays))
+    rows = exact_rows(focal, num_players, rules, plays, advance, deal, asked)
+    if searches(focal):
+        focal = policy_of(asked, deal, focal.name)
+    return focal, tuple(rows), tuple(largest_losses(asked, deal, most))
 
 
 def nash_conv(

@@ -6,10 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from kille_agents.greedy import Greedy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.policy import Player, Policy, searches
+from kille_env.policy import Player, Policy, Searcher, best_actions, searches
+from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
 from kille_training.progress import ignore
 from kille_training.solving.byteskille.deals import (
@@ -18,7 +18,7 @@ from kille_training.solving.byteskille.deals import (
     build_deal,
     most_granted,
 )
-from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
+from kille_training.solving.byteskille.policies import as_strategy, nash_conv_of, strategies_of
 from kille_training.solving.trees.values import expected_values
 
 MOST_SEATS = 4
@@ -81,6 +81,17 @@ def why_not(num_players: int, rules: Rules) -> str:
     return ""
 
 
+def deal_of(num_players: int, rules: Rules) -> DealStages:
+    """Returns the trees of a table.
+
+    Raises:
+        KilleError: There are none; the message says why.
+    """
+    if wrong := why_not(num_players, rules):
+        raise KilleError(wrong)
+    return build_deal(num_players, rules)
+
+
 def exact_rows(
     policy: Player,
     num_players: int,
@@ -88,6 +99,7 @@ def exact_rows(
     plays: Sequence[str],
     progress: Callable[[int], None] = ignore,
     deal: DealStages | None = None,
+    asked: Sequence[np.ndarray] | None = None,
 ) -> list[ExactNashConv]:
     """Measures a policy in each way to play; a deterministic policy has one row.
 
@@ -98,32 +110,66 @@ def exact_rows(
         plays: "greedy" and "sampled", or one of them.
         progress: Called with 1 after each.
         deal: The trees of this table, if they have been built.
+        asked: What the policy does there, if it has been asked (`strategies_at`).
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
         PolicyError: The policy returned what is no distribution over the legal actions; the message
             describes the information set.
     """
-    if wrong := why_not(num_players, rules):
-        raise KilleError(wrong)
-    if searches(policy):
-        raise KilleError(
-            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
-            "measure with --no-exact"
-        )
-    deal = deal or build_deal(num_players, rules)
-    sampled = strategies_of(cast(Policy, policy), deal)
+    deal = deal or deal_of(num_players, rules)
+    sampled = strategies_at(policy, deal) if asked is None else asked
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
     rows = []
     for play in plays:
-        greedy = Greedy(cast(Policy, policy))
-        found = nash_conv_of(strategies_of(greedy, deal) if play == "greedy" else sampled, deal)
+        found = nash_conv_of(greedy_of(sampled, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
         measured = (found.total, tuple(improvement), tuple(values), rules.number("stake"))
         rows.append(ExactNashConv(policy.name, play, *measured))
         progress(1)
     return rows
+
+
+def can_be_asked(policy: Player) -> bool:
+    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers."""
+    return not searches(policy) or getattr(policy, "keyless", False)
+
+
+def strategies_at(
+    policy: Player, deal: DealStages, progress: Callable[[int], None] = ignore
+) -> tuple[np.ndarray, ...]:
+    """Returns what a player does in each stage of a deal, [S] each.
+
+    Args:
+        policy: The player.
+        deal: The trees.
+        progress: Called with the information sets that a searcher has answered.
+
+    Raises:
+        KilleError: It is a searcher whose answers are random.
+        PolicyError: It returned what is no distribution over the legal actions.
+    """
+    if not can_be_asked(policy):
+        raise KilleError(
+            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
+            "measure with --no-exact"
+        )
+    if searches(policy):
+        return ask_everywhere(cast(Searcher, policy), deal, progress)
+    return strategies_of(cast(Policy, policy), deal)
+
+
+def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
+    """Returns strategies that take the likeliest action, the first of equals."""
+    return tuple(
+        as_strategy(
+            np.eye(stage.masks.shape[1])[best_actions(stage.by_action(strategy))],
+            stage.masks,
+            stage.tree,
+        )
+        for stage, strategy in zip(deal.stages, strategies, strict=True)
+    )
 
 
 def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStages) -> np.ndarray:

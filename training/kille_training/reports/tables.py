@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kille_env.core.text import printable
+from kille_env.core.text import counted, printable
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row
 from kille_training.evaluation.exact import ExactNashConv
+from kille_training.evaluation.losses import Loss
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learning.runs import Run
 
@@ -81,10 +82,28 @@ def exact_table(rows: Sequence[ExactNashConv], unit: str = "deal") -> Table:
     return table(f"Units per {unit}, exactly", head, cells)
 
 
+def loss_table(losses: Sequence[Loss], num_players: int) -> Table:
+    """Returns the information sets where a policy loses most, in words."""
+    names = position_names(num_players)
+    rows = []
+    for one in losses:
+        plays = ", ".join(f"{a} {100 * c:.0f}%" for a, c in one.plays.items() if c > 0)
+        seat, often = names[one.seat], f"{100 * one.reach:.3f}%"
+        if one.granted:
+            seat += f" after {counted(one.granted, 'granted question', 'granted questions')}"
+        rows.append((f"{one.loss:.5f}", often, seat, one.seen, plays, one.best))
+    head = [">units per deal", ">comes up", "seat", "sees", "plays", "best"]
+    return table("Where it loses most", head, rows)
+
+
 def evaluation_tables(found: Evaluation) -> list[Table]:
     """Returns the tables of a measurement."""
     shown = [payoff_table(found.rows, found.game, str(found.rules["episode"]), found.num_players)]
-    return [*shown, exact_table(found.exact)] if found.exact else shown
+    if found.exact:
+        shown.append(exact_table(found.exact))
+    if found.losses:
+        shown.append(loss_table(found.losses, found.num_players))
+    return shown
 
 
 def run_tables(run: Run) -> list[Table]:

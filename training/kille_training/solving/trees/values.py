@@ -151,6 +151,31 @@ def best_response(tree: FlatTree, strategy: np.ndarray, player: int) -> BestResp
     return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
 
 
+def losses(tree: FlatTree, strategy: np.ndarray, player: int) -> np.ndarray:
+    """Returns where a player loses what its best response would gain, [I]; their sum is that gain.
+
+    The loss of an information set is how often play comes there, times how much the choice there
+    earns less than the best one, if the player responds best from there on.
+
+    Args:
+        tree: The game.
+        strategy: [S], see `check_strategy`.
+        player: The player; 0 in the information sets of the others.
+    """
+    strategy, room = check_strategy(tree, strategy), _room(tree)
+    count = _weigh(tree, player, strategy, room)
+    _choose(tree, count, strategy, room, strategy.copy())
+    own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
+    lost = np.zeros(tree.num_infosets)
+    for number in room.met[:count]:
+        behind = slice(tree.first[number] + 1, tree.first[number + 1] + 1)
+        chances, worth = strategy[tree.first[number] : tree.first[number + 1]], room.gain[1, behind]
+        reach = own[room.before[number]]
+        own[behind] = reach * chances
+        lost[number] = reach * (worth.max() - chances @ worth)
+    return lost
+
+
 def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
     strategy, room = check_strategy(tree, strategy), _room(tree)
