@@ -15,22 +15,25 @@ if TYPE_CHECKING:
     from kille_env.core.spec import GameSpec, Rules
 
 _modules: dict[str, str] = {}
+_versions: dict[str, int] = {}
 _listeners: list[Callable[[str], None]] = []
 
 
-def register(name: str, module: str) -> None:
+def register(name: str, module: str, version: int = 0) -> None:
     """Registers a game.
 
     Args:
         name: Plain name, letters, digits and underscores.
         module: Name of the module that offers what `kille_env.core.game.Game` asks for.
+        version: The `version` of its `GameSpec`, which the ids in other libraries' registries end
+            with; it is said here because these are made before the module is imported.
 
     Raises:
         UnknownGameError: The name is taken by another module.
     """
     if _modules.get(name, module) != module:
         raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
-    _modules[name] = module
+    _modules[name], _versions[name] = module, version
     for listener in _listeners:
         listener(name)
 
@@ -55,11 +58,25 @@ def load_game(name: str) -> "Game":
     """
     from kille_env.core.game import game_of
 
+    _check_known(name)
+    return game_of(_modules[name])
+
+
+def version_of(name: str) -> int:
+    """Returns the version of a game, without importing it.
+
+    Raises:
+        UnknownGameError: No such game; the message suggests one.
+    """
+    _check_known(name)
+    return _versions[name]
+
+
+def _check_known(name: str) -> None:
     if not isinstance(name, str) or name not in _modules:
         raise UnknownGameError(
             f"there is no game {shortened(name)}. {did_you_mean(name, _modules)}"
         )
-    return game_of(_modules[name])
 
 
 def spec(name: str) -> "GameSpec":

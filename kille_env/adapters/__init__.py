@@ -5,6 +5,7 @@
     vector        the same for many tables at once, as a native vector environment
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
+    versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
     live          an opponent that asks the network that is learning
     seat_tables   what the one-seat forms share: the caller plays one seat, players the others

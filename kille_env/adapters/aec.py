@@ -135,7 +135,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._observations = Observations(observation, self._batch.spec, self.num_players)
         self.observation = self._observations.kind
         self.metadata = {
-            "name": f"{game}_v0",
+            "name": f"{game}_v{self._batch.spec.version}",
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
             "render_fps": 1,

@@ -1,7 +1,7 @@
 """Makes games known to Gymnasium's and PettingZoo's own registries, when kille-env is imported.
 
-    gymnasium.make("kille_env/Byteskille-v0")               # one seat against policies
-    gymnasium.make_vec("kille_env/Byteskille-v0", num_envs=64)
+    gymnasium.make("kille_env/byteskille-v0")               # one seat against policies
+    gymnasium.make_vec("kille_env/byteskille-v0", num_envs=64)
     pettingzoo.make("aec", "kille_env/byteskille-v0")       # where PettingZoo has a registry (1.27)
 
 Only what registering needs is imported here: no numba, no game.
@@ -10,34 +10,28 @@ Only what registering needs is imported here: no numba, no game.
 import gymnasium
 import pettingzoo
 
-VERSION = 0
-"""Version of the environments; it rises when code that uses one has to change."""
+from kille_env.registry import version_of
 
 
-def gymnasium_id(game: str) -> str:
-    """Returns the id in Gymnasium's registry, "kille_env/Byteskille-v0" for "byteskille"."""
-    return f"kille_env/{game.title().replace('_', '')}-v{VERSION}"
-
-
-def pettingzoo_id(game: str) -> str:
-    """Returns the id in PettingZoo's registry, "kille_env/byteskille-v0" for "byteskille"."""
-    return f"kille_env/{game}-v{VERSION}"
+def env_id(game: str) -> str:
+    """Returns the id in every registry, "kille_env/byteskille-v0" for version 0 of "byteskille"."""
+    return f"kille_env/{game}-v{version_of(game)}"
 
 
 def make_known(game: str) -> None:
     """Registers a game with both libraries, once."""
-    if gymnasium_id(game) not in gymnasium.registry:
+    if env_id(game) not in gymnasium.registry:
         gymnasium.register(
-            gymnasium_id(game),
+            env_id(game),
             entry_point="kille_env.adapters.gym:KilleEnv",
             vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
             kwargs={"game": game},
         )
     known = getattr(pettingzoo, "aec_registry", None)  # since PettingZoo 1.27
-    if known is not None and pettingzoo_id(game) not in known:
+    if known is not None and env_id(game) not in known:
         pettingzoo.register(
             "aec",
-            pettingzoo_id(game),
-            entry_point="kille_env.adapters.aec:KilleAEC",
+            env_id(game),
+            entry_point="kille_env.adapters.versioned:env",
             kwargs={"game": game},
         )

@@ -1,6 +1,6 @@
 """Gymnasium's vector API, natively: many tables, one seat of each played by the caller.
 
-    venv = gymnasium.make_vec("kille_env:kille_env/Byteskille-v0", num_envs=256, seat=0)
+    venv = gymnasium.make_vec("kille_env:kille_env/byteskille-v0", num_envs=256, seat=0)
     observations, infos = venv.reset(seed=7)
     observations, rewards, terminations, truncations, infos = venv.step(actions)
 

@@ -44,9 +44,9 @@ def test_misspelt_options_get_a_suggestion() -> None:
     with pytest.raises(RulesError, match=r"'num_player'. Did you mean 'num_players'\?"):
         kille_env.make("byteskille", num_player=3)
     with pytest.raises(RulesError, match=r"'num_player'. Did you mean 'num_players'\?"):
-        gymnasium.make("kille_env/Byteskille-v0", num_player=3)
+        gymnasium.make("kille_env/byteskille-v0", num_player=3)
     with pytest.raises(RulesError, match=r"'oponents'. Did you mean 'opponents'\?"):
-        gymnasium.make_vec("kille_env/Byteskille-v0", num_envs=2, oponents="uniform")
+        gymnasium.make_vec("kille_env/byteskille-v0", num_envs=2, oponents="uniform")
     with pytest.raises(RulesError, match=r"'stake' is a switch of byteskille: rules=\{'stake'"):
         kille_env.make("byteskille", stake=6)
     with pytest.raises(RulesError, match=r"'seats'. Did you mean 'seat'\?"):

@@ -1,8 +1,11 @@
 """Every game through every adapter. What an adapter does by itself, the other files test on one."""
 
+import importlib
 import io
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -11,6 +14,7 @@ import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from pettingzoo.test import seed_test
 
 import kille_env
 from adapters.spies import (
@@ -22,11 +26,12 @@ from adapters.spies import (
 )
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.registration import gymnasium_id, pettingzoo_id
+from kille_env.adapters.registration import env_id
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.spec import width
-from kille_env.errors import RulesError
+from kille_env.errors import IllegalActionError, RulesError, UnknownGameError
 from kille_env.records import replay
+from kille_env.registry import version_of
 
 SAME_STEP = AutoresetMode.SAME_STEP
 
@@ -54,7 +59,7 @@ def seats_of(game: str) -> list[int]:
 
 
 def make_gym(game: str, **options: Any) -> Any:
-    return gymnasium.make(gymnasium_id(game), **options)
+    return gymnasium.make(env_id(game), **options)
 
 
 # PettingZoo
@@ -145,7 +150,7 @@ def test_tables_play_as_gymnasiums_own_vector_environment(
 ) -> None:
     # The single environment in Gymnasium's vector environment says what each mode means.
     options = {"episode": "deal", "observation": observation}
-    ours = gymnasium.make_vec(gymnasium_id(game), num_envs=3, autoreset_mode=mode, **options)
+    ours = gymnasium.make_vec(env_id(game), num_envs=3, autoreset_mode=mode, **options)
     single = [lambda: KilleEnv(game, **options)] * 3
     theirs = gymnasium.vector.SyncVectorEnv(single, autoreset_mode=mode)
     assert isinstance(ours, SeatVectorEnv)
@@ -237,11 +242,11 @@ def test_maskable_ppo_learns(game: str, form: str) -> None:
     assert np.isfinite(model.logger.name_to_value["train/loss"])
 
 
-# Registration
+# Names
 
 
-def test_ids(game: str) -> None:
-    assert gymnasium_id(game) == f"kille_env/{game.title()}-v0"
+def test_gymnasiums_registry(game: str) -> None:
+    assert env_id(game) == f"kille_env/{game}-v{kille_env.spec(game).version}"
     made = make_gym(game)
     assert isinstance(made.unwrapped, KilleEnv)
     assert made.unwrapped.tables.batch.spec.name == game
@@ -250,11 +255,52 @@ def test_ids(game: str) -> None:
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
 def test_pettingzoos_registry(game: str) -> None:
-    assert pettingzoo_id(game) == f"kille_env/{game}-v0"
-    made = pettingzoo.make("aec", pettingzoo_id(game), num_players=4, episode="deal")
+    made = pettingzoo.make("aec", env_id(game), num_players=4, episode="deal")
     assert isinstance(made, KilleAEC)
     assert made.game.spec.name == game
     assert made.possible_agents == ["player_0", "player_1", "player_2", "player_3"]
+    assert made.illegal == "lose"
+
+
+def module_of(game: str) -> Any:
+    """The game's module under PettingZoo's name."""
+    return importlib.import_module(f"kille_env.{game}_v{kille_env.spec(game).version}")
+
+
+def test_names_follow_the_versions_of_the_games() -> None:
+    named = {game: kille_env.spec(game).version for game in kille_env.list_games()}
+    assert named == {game: version_of(game) for game in named}
+    files = Path(kille_env.__file__).parent.glob("*_v[0-9]*.py")
+    assert {file.stem for file in files} == {f"{game}_v{named[game]}" for game in named}
+    for game, version in named.items():
+        assert module_of(game).env().metadata["name"] == f"{game}_v{version}"
+    with pytest.raises(UnknownGameError, match=r"Did you mean 'knack'"):
+        version_of("knak")
+
+
+def test_modules_of_pettingzoos_kind(game: str, scale: Callable[..., int]) -> None:
+    module = module_of(game)
+    for make in (module.env, module.raw_env):
+        check_api(make(num_players=4), scale(60, 10))
+        seed_test(partial(make, episode="deal", observation="float_dict"), num_cycles=scale(60, 10))
+    env, raw = module.env(3, render_mode="ansi"), module.raw_env(3)
+    for each in (env, raw):
+        each.reset(seed=7)
+    illegal = int(env.infos[env.agent_selection]["action_mask"].argmin())
+    env.step(illegal)
+    assert all(env.terminations.values())
+    with pytest.raises(IllegalActionError):
+        raw.step(illegal)
+    assert not any(raw.terminations.values())
+
+
+def test_there_is_no_parallel_form_and_the_answer_says_why(game: str) -> None:
+    module = module_of(game)
+    assert not hasattr(module, "parallel_env")
+    with pytest.raises(AttributeError, match=r"one seat acts at a time.*turn_based_aec_to_par"):
+        _ = module.parallel_env
+    with pytest.raises(AttributeError, match="env and raw_env, no 'enw'"):
+        _ = module.enw
 
 
 # Where a match starts
@@ -271,7 +317,7 @@ def test_a_match_under_way(game: str) -> None:
     gym = make_gym(game, num_players=4, render_mode="ansi")
     gym.reset(seed=1, options={"start": start})
     assert words in str(gym.render())
-    vec: Any = gymnasium.make_vec(gymnasium_id(game), num_envs=2, num_players=4, render_mode="ansi")
+    vec: Any = gymnasium.make_vec(env_id(game), num_envs=2, num_players=4, render_mode="ansi")
     vec.reset(seed=1, options={"start": start})
     assert all(words in text for text in vec.render())
     before = aec.clone_state()

@@ -23,7 +23,7 @@ from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.errors import IllegalActionError, KilleError, RulesError
 from kille_env.records import replay
 
-ID = "kille_env:kille_env/Byteskille-v0"
+ID = "kille_env:kille_env/byteskille-v0"
 ROOT = Path(__file__).parents[2]
 
 
@@ -53,10 +53,14 @@ def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        (f"import gymnasium; print(gymnasium.make({ID!r}).spec.id)", "kille_env/Byteskille-v0"),
+        (f"import gymnasium; print(gymnasium.make({ID!r}).spec.id)", "kille_env/byteskille-v0"),
         (
             "import sys, kille_env; print('numba' in sys.modules, 'torch' in sys.modules)",
             "False False",
+        ),
+        (
+            "from kille_env import knack_v0; print(knack_v0.env().unwrapped.metadata['name'])",
+            "knack_v0",
         ),
     ],
 )

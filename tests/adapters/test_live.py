@@ -167,8 +167,8 @@ def test_a_copied_environment_plays_against_the_same_network() -> None:
     network = Linear("byteskille", 3)
     live = LiveOpponent(network, returns="logits", observation="float")
     for made in (
-        gymnasium.make("kille_env/Byteskille-v0", num_players=3, opponents=live),
-        gymnasium.make_vec("kille_env/Byteskille-v0", num_envs=4, num_players=3, opponents=live),
+        gymnasium.make("kille_env/byteskille-v0", num_players=3, opponents=live),
+        gymnasium.make_vec("kille_env/byteskille-v0", num_envs=4, num_players=3, opponents=live),
     ):
         env: Any = made.unwrapped
         for one in (env, copy.deepcopy(env)):
