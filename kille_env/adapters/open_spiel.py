@@ -1,0 +1,551 @@
+"""The games as OpenSpiel's Python games, over the same kernels.
+
+    import pyspiel
+    import kille_env.adapters.open_spiel  # registers them
+
+    pyspiel.load_game("kille_byteskille(players=2,rules=wikipedia;fraga:off)")
+    pyspiel.load_game("kille_knack(players=4,episode=match)")
+
+Players are seats from forehand on: the last one deals the first hand. Every card that leaves the
+pack is a chance node, whose outcomes are the kinds of cards that are left: the chances are exact
+at every number of seats, also where a card is drawn in the middle of a deal. Returns are units,
+paid at the end.
+
+OpenSpiel (Lanctot et al., "OpenSpiel: A Framework for Reinforcement Learning in Games", 2019) also
+knows sampled chance, but no Python game can have it: OpenSpiel asks such a game for the state of
+its generator, which a Python game has no way to give.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from kille_env.core import rng
+from kille_env.core.batch import Batch
+from kille_env.core.spec import EPISODES, GameSpec, Part, Rules, Switch, feature_scale, width
+from kille_env.core.table import DEAL, OVER
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, did_you_mean
+from kille_env.extras import missing
+from kille_env.registry import load_game, on_register, spec
+
+try:
+    import pyspiel
+except ModuleNotFoundError as error:
+    raise missing(error, "openspiel") from error
+
+DEALING: Final = -1
+"""What a position waits to do whose next hand is to be dealt, in the place of an action."""
+_FIRST = np.zeros(1, dtype=np.int64)
+
+
+def short_name(game: str) -> str:
+    """Returns the name of a game in OpenSpiel's registry, "kille_knack" for "knack"."""
+    return f"kille_{game}"
+
+
+def load(
+    game: str,
+    num_players: int | None = None,
+    *,
+    rules: Rules | Mapping[str, Any] | str | None = None,
+    episode: str | None = None,
+    cards: Sequence[str] = (),
+) -> "KilleGame":
+    """Returns a game as OpenSpiel's, like `pyspiel.load_game` with rules in any form.
+
+    Args:
+        game: The game.
+        num_players: P; None is the game's default.
+        rules: A preset's name, a mapping of switches, or resolved rules.
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
+        cards: Codes of the only cards that can be dealt and drawn; none means the whole pack. A
+            smaller pack makes a smaller game, for checks.
+
+    Raises:
+        RulesError: Impossible rules or number of seats.
+        CardError: The cards are not part of a pack.
+    """
+    table = spec(game)
+    if isinstance(rules, Rules) or isinstance(rules, Mapping) and "episode" in rules:
+        episode = episode or str(rules["episode"])
+    resolved = table.resolve(rules, episode=episode or "deal")
+    _form(game, table.check_players(num_players), resolved, tuple(cards))
+    parameters = {
+        "players": table.check_players(num_players),
+        "rules": rules_text(resolved),
+        "episode": resolved["episode"],
+        "cards": " ".join(cards),
+    }
+    return _load(short_name(game), parameters)
+
+
+# Rules as text
+
+
+def rules_text(rules: Rules) -> str:
+    """Returns rules as a parameter of OpenSpiel: "wikipedia;fraga:off;stake:4".
+
+    That is the preset, and every switch in which the rules differ from it, without `episode`.
+    """
+    table, preset = spec(rules.game), str(rules["preset"])
+    by_preset = table.resolve(preset)
+    changed = [
+        f"{switch.name}:{_value_text(rules[switch.name])}"
+        for switch in table.switches
+        if rules[switch.name] != by_preset[switch.name]
+    ]
+    return ";".join([preset, *changed])
+
+
+def parse_rules(text: str, table: GameSpec) -> dict[str, Any]:
+    """Returns the switches that `rules_text` has written; "" is the first preset.
+
+    Raises:
+        RulesError: A preset, switch or value does not exist.
+    """
+    switches = {switch.name: switch for switch in table.switches}
+    found: dict[str, Any] = {}
+    for item in filter(None, text.split(";")):
+        name, colon, value = item.partition(":")
+        if not colon:
+            found["preset"] = name
+        elif name in switches:
+            found[name] = _value(switches[name], value)
+        else:
+            raise RulesError(f"{table.name} has no switch {name!r}. {did_you_mean(name, switches)}")
+    return found
+
+
+def _value_text(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _value(switch: Switch, text: str) -> Any:
+    """Returns the value of a switch that a text stands for."""
+    named = {_value_text(value): value for value in switch.values}
+    if text in named:
+        return named[text]
+    if text == "null":
+        return None
+    return int(text) if text.isdecimal() else text
+
+
+# Positions
+
+
+class Form:
+    """A game, rules and seats: what all positions of an OpenSpiel game share.
+
+    Attributes:
+        game: The game with its kernels.
+        rules: The rules.
+        num_players: P.
+        cards: Codes of the cards, if not the whole pack.
+        switches: [1] the rules as kernels take them.
+        deck: [pack] the undealt cards, those of `cards` first.
+        size: How many cards of the deck are played with.
+    """
+
+    def __init__(self, name: str, num_players: int, rules: Rules, cards: tuple[str, ...]) -> None:
+        self.game, self.rules, self.num_players = load_game(name), rules, num_players
+        self.cards, self.switches = cards, np.array(rules.record)
+        self.deck, again = self.game.spec.stack(cards)
+        if len(again) and again.max() >= 0 or len(cards) > len(self.deck):
+            raise CardError(f"{len(cards)} cards; a pack has {len(self.deck)}")
+        self.size = len(cards) or len(self.deck)
+        self.copies = self.game.spec.pack.copies
+        self._everyone = np.ones(1, dtype=np.bool_)
+
+    @cached_property
+    def start(self) -> "Position":
+        """The position before the first card; the last seat deals."""
+        batch = Batch(self.game, 1, self.num_players, self.rules, seed=0, restart=False)
+        batch.reset(dealer=self.num_players - 1, deal=False)
+        return self.to_deal(_copied(batch.tables))
+
+    def to_deal(self, table: np.ndarray) -> "Position":
+        """Returns the position in which the first card of a hand is awaited; `table` is kept."""
+        table["deck"][0], table["stacked"] = self.deck, 0
+        return Position(self, table, DEALING, self._kinds(self.deck[: self.size]))
+
+    def proceed(self, before: np.ndarray, doing: int) -> "Position":
+        """Returns what comes of dealing or of an action, as far as the fixed cards reach.
+
+        Args:
+            before: [1] the table before it, with `stacked` cards fixed; kept.
+            doing: An action, or `DEALING`.
+        """
+        table, fixed = _copied(before), int(before["stacked"][0])
+        if doing == DEALING:
+            self.game.deal(table, self.switches, self._everyone, True)
+        else:
+            self.game.apply(table, self.switches, np.array([doing]), self._everyone)
+        if table["drawn"][0] > fixed:
+            return Position(self, before, doing, self._kinds(self._left(before, table, fixed)))
+        if table["phase"][0] == DEAL:
+            return self.to_deal(table)
+        if table["phase"][0] > OVER:
+            table["stacked"] = fixed
+        return Position(self, table)
+
+    def fix(self, before: np.ndarray, doing: int, kind: int) -> "Position":
+        """Returns what comes of drawing a card of a kind; arguments as in `proceed`."""
+        table, at = _copied(before), int(before["stacked"][0])
+        if at < len(self.deck):
+            _bring(table["deck"][0], kind, self.copies, at)
+        else:
+            again, at_again = table["again"][0], at - len(self.deck)
+            if at_again < table["again_end"][0]:
+                _bring(again, kind, self.copies, at_again)
+            else:  # not yet shuffled in: the game takes the cards that are named
+                again[at_again] = kind * self.copies
+        table["stacked"] = at + 1
+        # What a game decides by its generator and without a card follows from the cards.
+        table["match_key"] = rng.derive(table["match_key"][0], kind)
+        return self.proceed(table, doing)
+
+    def look(self, kernel: Callable[..., None], table: np.ndarray, seat: int, out: np.ndarray) -> Any:
+        """Returns `out` [1, F], into which a kernel has written what a seat sees."""
+        kernel(table, self.switches, np.array([seat], dtype=np.int8), out)
+        return out
+
+    def _left(self, before: np.ndarray, after: np.ndarray, at: int) -> np.ndarray:
+        """Returns the cards of which the card at a place of the pack is one."""
+        if at < self.size:
+            return before["deck"][0, at : self.size]
+        if self.size < len(self.deck):
+            raise CardError(f"{self.size} cards are too few: another one would have to be drawn")
+        return after["again"][0, at - len(self.deck) : after["again_end"][0]]
+
+    def _kinds(self, cards: np.ndarray) -> dict[int, int]:
+        """Returns how many of some cards are of each kind."""
+        return dict(sorted(Counter((cards // self.copies).tolist()).items()))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Form":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _form, (self.game.spec.name, self.num_players, self.rules, self.cards)
+
+
+@lru_cache(maxsize=64)
+def _form(name: str, num_players: int, rules: Rules, cards: tuple[str, ...]) -> Form:
+    """Returns what positions share, the same one each time."""
+    return Form(name, num_players, rules, cards)
+
+
+def _copied(table: np.ndarray) -> np.ndarray:
+    """Returns a copy; `copy` would go field by field, which takes thirty times as long."""
+    return table.take(_FIRST, mode="wrap")
+
+
+def _bring(cards: np.ndarray, kind: int, copies: int, at: int) -> None:
+    """Exchanges the card at a place with the first one of a kind from there on."""
+    other = at + int((cards[at:] // copies == kind).argmax())
+    cards[at], cards[other] = cards[other], cards[at]
+
+
+class Position:
+    """A table where something is to be decided, a card to be drawn, or everything is over.
+
+    It never changes, so copies of a state share it.
+
+    Attributes:
+        form: What it is a position of.
+        table: [1] the table; while a card is awaited, as it was before what waits for it.
+        doing: What waits for a card: an action, or `DEALING`; None where nothing does.
+        left: How many cards of each kind may come, if one is awaited.
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        table: np.ndarray,
+        doing: int | None = None,
+        left: dict[int, int] | None = None,
+    ) -> None:
+        self.form, self.table, self.doing, self.left = form, table, doing, left or {}
+
+    @property
+    def seat(self) -> int:
+        """Who is to act, as OpenSpiel numbers players."""
+        if self.doing is not None:
+            return pyspiel.PlayerId.CHANCE
+        if self.table["phase"][0] == OVER:
+            return pyspiel.PlayerId.TERMINAL
+        return int(self.table["seat"][0])
+
+    @cached_property
+    def legal(self) -> list[int]:
+        """The legal actions of the seat to act, in ascending order."""
+        out = np.zeros((1, self.form.game.spec.num_actions), dtype=np.int8)
+        mask = self.form.look(self.form.game.mask, self.table, self.seat, out)
+        return np.flatnonzero(mask[0]).tolist()
+
+    def after(self, action: int) -> "Position":
+        """Returns the position after an action, or after a card of that kind.
+
+        Raises:
+            IllegalActionError: It is not possible here.
+        """
+        if self.doing is not None:
+            if action not in self.left:
+                raise IllegalActionError(f"no card of kind {action} is left; left: {self.left}")
+            return self.form.fix(self.table, self.doing, action)
+        if action not in self.legal:
+            raise IllegalActionError(f"action {action} is not legal now; legal: {self.legal}")
+        return self.form.proceed(self.table, action)
+
+    def resampled(self, seat: int, key: int) -> "Position":
+        """Returns a determinization: a position that a seat cannot tell from this one.
+
+        Raises:
+            KilleError: A card is awaited, or only a part of the pack is played with.
+        """
+        form = self.form
+        if self.doing is not None or form.cards:
+            raise KilleError(
+                "a position is resampled where somebody decides, and with the whole pack: "
+                f"{'cards are given' if form.cards else 'a card is awaited'} here"
+            )
+        table = _copied(self.table)
+        cards = np.zeros((1, form.game.spec.pack.size), dtype=np.int8)
+        seats, keys = np.array([seat], dtype=np.int8), np.array([key], dtype=np.uint64)
+        form.game.resample(table, form.switches, seats, keys, cards)
+        table["stacked"] = table["drawn"]
+        return Position(form, table)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Position":
+        return self
+
+
+# OpenSpiel's classes
+
+
+class KilleState(pyspiel.State):
+    """A state of a game; `position` is what our side knows of it."""
+
+    def __init__(self, game: "KilleGame") -> None:
+        super().__init__(game)
+        self.position = game.form.start  # the only attribute: OpenSpiel copies each of them
+
+    def current_player(self) -> int:
+        """Returns the seat to act, or OpenSpiel's number for chance or for the end."""
+        return self.position.seat
+
+    def is_terminal(self) -> bool:
+        """Returns whether the deal or the match is over."""
+        return self.position.seat == pyspiel.PlayerId.TERMINAL
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.position.legal
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Returns the kinds of cards that may come, and how likely each is."""
+        total = sum(self.position.left.values())
+        return [(kind, count / total) for kind, count in self.position.left.items()]
+
+    def _apply_action(self, action: int) -> None:
+        self.position = self.position.after(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        game = self.position.form.game
+        if player == pyspiel.PlayerId.CHANCE:
+            return game.spec.pack.codes[action]
+        return game.action_text(self.position.table[0], action)
+
+    def returns(self) -> list[float]:
+        """Returns what each seat has earned, in units; nothing before the end."""
+        earned = self.position.table["reward"][0, : self.position.form.num_players]
+        return earned.tolist() if self.is_terminal() else [0.0] * len(earned)
+
+    def resample_from_infostate(
+        self, player_id: int, probability_sampler: Callable[[], float]
+    ) -> "KilleState":
+        """Returns a state that a player cannot tell from this one, all being equally likely.
+
+        What the others' actions say about their cards is not taken into account. The state has no
+        history: who is asked, and what, can differ in secret, so none would be true to both.
+        """
+        high, low = (int(probability_sampler() * 2**32) for _ in range(2))
+        state = self.get_game().new_initial_state()
+        state.position = self.position.resampled(player_id, high << 32 | low)
+        return state
+
+    def __str__(self) -> str:
+        position = self.position
+        text = position.form.game.describe(position.table[0], position.form.rules, None)
+        if position.doing is None:
+            return text
+        doing = "deal" if position.doing == DEALING else f"action {position.doing}"
+        fixed, form = int(position.table["stacked"][0]), position.form
+        drawn = [form.game.spec.pack.code(card) for card in position.table["deck"][0][:fixed]]
+        return f"{text}\nCards are drawn for: {doing}; pack so far: {' '.join(drawn)}"
+
+
+class KilleObserver:
+    """What a seat sees: OpenSpiel's observer of the information state or of the observation.
+
+    Attributes:
+        tensor: [F] float32, every feature in 0 to 1.
+        dict: The same by the names of the layout's parts.
+    """
+
+    def __init__(self, form: Form, perfect_recall: bool) -> None:
+        game = form.game
+        kinds = (game.observe, game.spec.observation), (
+            game.information_state,
+            game.spec.information_state,
+        )
+        self._form = form
+        self._kernel, layout = kinds[perfect_recall]
+        self._parts: tuple[Part, ...] = layout(form.num_players)
+        self._scale = feature_scale(self._parts)
+        self._features = np.zeros((1, width(self._parts)), dtype=np.uint8)
+        self.tensor = np.zeros(width(self._parts), dtype=np.float32)
+        self.dict = {part.name: self.tensor[part.slice] for part in self._parts}
+
+    def set_from(self, state: KilleState, player: int) -> None:
+        """Fills `tensor` and `dict` with what a player sees."""
+        np.multiply(self._look(state, player), self._scale, out=self.tensor)
+
+    def string_from(self, state: KilleState, player: int) -> str:
+        """Returns the player and every feature that is not 0: equal where, and only where, they are.
+
+        A part is its name and the places of its features, with their values where these are not 1.
+        """
+        return state_text(player, self._look(state, player), self._parts)
+
+    def _look(self, state: KilleState, player: int) -> np.ndarray:
+        table = state.position.table
+        return self._form.look(self._kernel, table, player, self._features)[0]
+
+
+def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
+    """Returns features [F] as text: "1 card=7 pot=0:12"; see `KilleObserver.string_from`."""
+    words, places = [str(seat)], np.flatnonzero(features).tolist()
+    values, at = features[places].tolist(), 0
+    for part in parts:
+        end, found = part.offset + part.size, []
+        while at < len(places) and places[at] < end:
+            value = "" if values[at] == 1 else f":{values[at]}"
+            found.append(f"{places[at] - part.offset}{value}")
+            at += 1
+        if found:
+            words.append(f"{part.name}={','.join(found)}")
+    return " ".join(words)
+
+
+class KilleGame(pyspiel.Game):
+    """A game as OpenSpiel knows it; there is a subclass for each.
+
+    Attributes:
+        name: Name of the game.
+        form: Game, rules and seats.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        name, table = self.name, spec(self.name)
+        seats, text = table.check_players(parameters["players"]), parameters["rules"]
+        rules = table.resolve(parse_rules(text, table), episode=parameters["episode"])
+        self.form = _form(name, seats, rules, tuple(parameters["cards"].split()))
+        low, high = table.reward_range(rules, seats)
+        zero_sum = _zero_sum(table)
+        hands = _most_hands(rules, seats)
+        self._chance_nodes = hands * sum(cards.size for cards in table.stack(()))
+        information = pyspiel.GameInfo(
+            num_distinct_actions=table.num_actions,
+            max_chance_outcomes=len(table.pack.codes),
+            num_players=seats,
+            min_utility=low,
+            max_utility=high,
+            utility_sum=0.0 if zero_sum else None,
+            max_game_length=hands * table.max_decisions(rules, seats),
+        )
+        super().__init__(_game_type(name), information, dict(parameters))
+
+    def new_initial_state(self, *_: Any) -> KilleState:
+        """Returns the state before the first card."""
+        return KilleState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """Returns a bound on the cards that are drawn."""
+        return self._chance_nodes
+
+    def make_py_observer(
+        self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
+    ) -> KilleObserver:
+        """Returns an observer of what one player sees.
+
+        Raises:
+            KilleError: Another kind of observation is asked for.
+        """
+        wanted = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        own = wanted.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        if params or not own or not wanted.public_info:
+            raise KilleError(
+                "an observation is what one player sees, its own cards and what is public, without "
+                f"parameters; got {wanted} and {params}"
+            )
+        return KilleObserver(self.form, wanted.perfect_recall)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _load, (short_name(self.name), self.get_parameters())
+
+
+def _load(name: str, parameters: dict[str, Any]) -> KilleGame:
+    """Returns a game again; that this module is imported for it registers the game."""
+    return pyspiel.load_game(name, parameters)
+
+
+def _zero_sum(table: GameSpec) -> bool:
+    """Returns whether units are never left on the table."""
+    return table.zero_sum and "left_on_table" not in (table.table.names or ())
+
+
+def _most_hands(rules: Rules, num_players: int) -> int:
+    """Returns a bound on the hands of an episode."""
+    if rules["episode"] == "deal" and "max_redeals" not in rules.values:
+        return 1
+    values = rules.values
+    return int(values.get("max_deals") or values.get("deals") or num_players)
+
+
+def _game_type(name: str) -> Any:
+    table, kind = spec(name), pyspiel.GameType
+    utility = kind.Utility.ZERO_SUM if _zero_sum(table) else kind.Utility.GENERAL_SUM
+    return kind(
+        short_name=short_name(name),
+        long_name=f"{table.title} (kille-env)",
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=kind.Information.IMPERFECT_INFORMATION,
+        utility=utility,
+        reward_model=kind.RewardModel.TERMINAL,
+        max_num_players=table.max_players,
+        min_num_players=table.min_players,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={
+            "players": table.default_players,
+            "rules": "",
+            "episode": EPISODES[1],
+            "cards": "",
+        },
+    )
+
+
+def _make_known(name: str) -> None:
+    """Registers a game with OpenSpiel."""
+    # A class, as OpenSpiel holds it beyond the interpreter's end, where a function would be freed.
+    pyspiel.register_game(_game_type(name), type(f"Kille_{name}", (KilleGame,), {"name": name}))
+
+
+on_register(_make_known)
