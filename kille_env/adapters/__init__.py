@@ -3,6 +3,7 @@
     aec           PettingZoo: every seat is an agent, one asked after the other
     gym           Gymnasium: one seat against given policies
     vector        the same for many tables at once, as a native vector environment
+    open_spiel    OpenSpiel: Python games, every card a chance node
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
     versioned     the same under PettingZoo's names, byteskille_v0.env()

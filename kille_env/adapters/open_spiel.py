@@ -69,7 +69,7 @@ def load(
         CardError: The cards are not part of a pack.
     """
     table = spec(game)
-    if isinstance(rules, Rules) or isinstance(rules, Mapping) and "episode" in rules:
+    if isinstance(rules, Rules) or (isinstance(rules, Mapping) and "episode" in rules):
         episode = episode or str(rules["episode"])
     resolved = table.resolve(rules, episode=episode or "deal")
     _form(game, table.check_players(num_players), resolved, tuple(cards))
@@ -120,7 +120,9 @@ def parse_rules(text: str, table: GameSpec) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def _value(switch: Switch, text: str) -> Any:
@@ -153,8 +155,8 @@ class Form:
         self.game, self.rules, self.num_players = load_game(name), rules, num_players
         self.cards, self.switches = cards, np.array(rules.record)
         self.deck, again = self.game.spec.stack(cards)
-        if len(again) and again.max() >= 0 or len(cards) > len(self.deck):
-            raise CardError(f"{len(cards)} cards; a pack has {len(self.deck)}")
+        if len(again) and again.max() >= 0:
+            raise CardError(f"{len(cards)} cards are given; a pack has {len(self.deck)}")
         self.size = len(cards) or len(self.deck)
         self.copies = self.game.spec.pack.copies
         self._everyone = np.ones(1, dtype=np.bool_)
@@ -207,10 +209,13 @@ class Form:
         table["match_key"] = rng.derive(table["match_key"][0], kind)
         return self.proceed(table, doing)
 
-    def look(self, kernel: Callable[..., None], table: np.ndarray, seat: int, out: np.ndarray) -> Any:
-        """Returns `out` [1, F], into which a kernel has written what a seat sees."""
+    def look(
+        self, kernel: Callable[..., None], table: np.ndarray, seat: int, size: int, dtype: Any
+    ) -> np.ndarray:
+        """Returns what a seat sees by a kernel of the game, [size]."""
+        out = np.zeros((1, size), dtype=dtype)
         kernel(table, self.switches, np.array([seat], dtype=np.int8), out)
-        return out
+        return out[0]
 
     def _left(self, before: np.ndarray, after: np.ndarray, at: int) -> np.ndarray:
         """Returns the cards of which the card at a place of the pack is one."""
@@ -281,9 +286,9 @@ class Position:
     @cached_property
     def legal(self) -> list[int]:
         """The legal actions of the seat to act, in ascending order."""
-        out = np.zeros((1, self.form.game.spec.num_actions), dtype=np.int8)
-        mask = self.form.look(self.form.game.mask, self.table, self.seat, out)
-        return np.flatnonzero(mask[0]).tolist()
+        game, size = self.form.game, self.form.game.spec.num_actions
+        mask = self.form.look(game.mask, self.table, self.seat, size, np.int8)
+        return np.flatnonzero(mask).tolist()
 
     def after(self, action: int) -> "Position":
         """Returns the position after an action, or after a card of that kind.
@@ -325,7 +330,7 @@ class Position:
 # OpenSpiel's classes
 
 
-class KilleState(pyspiel.State):
+class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
     """A state of a game; `position` is what our side knows of it."""
 
     def __init__(self, game: "KilleGame") -> None:
@@ -396,15 +401,17 @@ class KilleObserver:
 
     def __init__(self, form: Form, perfect_recall: bool) -> None:
         game = form.game
-        kinds = (game.observe, game.spec.observation), (
-            game.information_state,
-            game.spec.information_state,
+        kinds = (
+            (game.observe, game.spec.observation),
+            (
+                game.information_state,
+                game.spec.information_state,
+            ),
         )
         self._form = form
         self._kernel, layout = kinds[perfect_recall]
         self._parts: tuple[Part, ...] = layout(form.num_players)
         self._scale = feature_scale(self._parts)
-        self._features = np.zeros((1, width(self._parts)), dtype=np.uint8)
         self.tensor = np.zeros(width(self._parts), dtype=np.float32)
         self.dict = {part.name: self.tensor[part.slice] for part in self._parts}
 
@@ -413,7 +420,7 @@ class KilleObserver:
         np.multiply(self._look(state, player), self._scale, out=self.tensor)
 
     def string_from(self, state: KilleState, player: int) -> str:
-        """Returns the player and every feature that is not 0: equal where, and only where, they are.
+        """Returns the player and all features but zeros; equal if and only if these are.
 
         A part is its name and the places of its features, with their values where these are not 1.
         """
@@ -421,7 +428,7 @@ class KilleObserver:
 
     def _look(self, state: KilleState, player: int) -> np.ndarray:
         table = state.position.table
-        return self._form.look(self._kernel, table, player, self._features)[0]
+        return self._form.look(self._kernel, table, player, len(self.tensor), np.uint8)
 
 
 def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
@@ -439,7 +446,7 @@ def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
     return " ".join(words)
 
 
-class KilleGame(pyspiel.Game):
+class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
     """A game as OpenSpiel knows it; there is a subclass for each.
 
     Attributes:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
     from kille_training.reports.report import report
+    from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.byteskille.solve import solve
 
 _FUNCTIONS = {
@@ -26,6 +27,7 @@ _FUNCTIONS = {
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.api:nash_conv",
     "best_response": "kille_training.learning.api:best_response",
+    "export_efg": "kille_training.solving.byteskille.export:export_efg",
     "solve": "kille_training.solving.byteskille.solve:solve",
     "play_tournament": "kille_training.arena.api:play_tournament",
     "compare": "kille_training.arena.api:compare",
@@ -38,6 +40,7 @@ __all__ = [
     "best_response",
     "compare",
     "evaluate",
+    "export_efg",
     "ladder",
     "nash_conv",
     "play_tournament",

@@ -25,6 +25,7 @@ COMMANDS = {
     "evaluate": ("evaluate:evaluate", "Measure a player."),
     "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
     "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
+    "export-tree": ("export_tree:export_tree", "Write the exact tree of a deal for OpenSpiel."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "ladder": ("ladder:ladder", "Keep a ladder that players join at any time."),
     "compare": ("compare:compare", "Test whether one player is better than another."),

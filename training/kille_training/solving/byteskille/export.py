@@ -1,0 +1,157 @@
+"""Deals of Byteskille for OpenSpiel: the tree as an `.efg` file, and policies of it as players."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from kille_agents.tabular import TabularPolicy
+from kille_env.core.spec import Rules
+from kille_env.errors import KilleError
+from kille_env.extras import missing
+from kille_env.policy import PlayerLike, Policy, resolve
+from kille_env.registry import spec
+from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, build_deal
+from kille_training.solving.byteskille.policies import (
+    policy_of,
+    strategies_of,
+    strategy_of,
+)
+from kille_training.solving.byteskille.solution import settings_of
+from kille_training.solving.byteskille.solve import solve
+from kille_training.solving.trees.efg import EfgTree
+from kille_training.solving.trees.values import expected_values
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedDeal:
+    """A single deal as an `.efg` file.
+
+    The tree is that of the first hand. Where forehand's question is granted and the cards are dealt
+    again, it pays what the hands that follow are worth.
+
+    Attributes:
+        path: The file.
+        efg: The tree that is in it.
+        deal: The deal.
+        continuation: [P] units that dealing again is worth; zeros where no question can be granted.
+        later: The equilibrium strategies [S] of the following hands, from which that follows.
+    """
+
+    path: Path
+    efg: EfgTree
+    deal: DealStages
+    continuation: np.ndarray
+    later: tuple[np.ndarray, ...]
+
+    def load(self) -> Any:
+        """Returns the file as a game of OpenSpiel.
+
+        Raises:
+            ModuleNotFoundError: OpenSpiel is not installed; the message says how to install it.
+        """
+        return _open_spiel().load_game("efg_game", {"filename": str(self.path)})
+
+    def player(self, policy: Any, name: str = "open_spiel") -> TabularPolicy:
+        """Returns a policy of OpenSpiel as one of ours, for every hand of the deal.
+
+        Args:
+            policy: A `pyspiel.Policy` or `open_spiel.python.policy.Policy` of `load()`.
+            name: The player's name.
+
+        Raises:
+            PolicyError: It is a policy of another game.
+        """
+        strategy = self.efg.strategy_of(policy, self.load())
+        return policy_of((strategy, *self.later), self.deal, name)
+
+    def policy(self, player: PlayerLike) -> Any:
+        """Returns what one of our policies does in the tree, as a `pyspiel.TabularPolicy`.
+
+        Args:
+            player: A policy in any form; nothing that looks ahead.
+
+        Raises:
+            PolicyError: There is no such policy, or it was made for another table.
+        """
+        stage = self.deal.first_stage
+        found = resolve(player, "byteskille", stage.num_players, stage.rules)
+        strategy = strategy_of(cast(Policy, found), stage)
+        return _open_spiel().TabularPolicy(self.efg.policy_of(strategy, self.load()))
+
+
+def export_efg(
+    game: str,
+    num_players: int,
+    path: str | Path,
+    *,
+    rules: Rules | str | Mapping[str, Any] | None = None,
+    memory: float = MEMORY_LIMIT / 2**30,
+) -> ExportedDeal:
+    """Writes the exact tree of a single deal as an `.efg` file, for OpenSpiel and Gambit.
+
+        exported = export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
+        solver = pyspiel.CFRPlusSolver(exported.load())
+        ...
+        player = exported.player(solver.average_policy())
+
+    Where a question can be granted (`fraga`, with two or three seats), a deal is several hands, and
+    each a tree. The file holds the first one; the others are solved, to a NashConv of 1e-9, and
+    dealing again pays what they are worth.
+
+    Args:
+        game: "byteskille", the only game of which there is an exact tree.
+        num_players: P; 2 to 4 fit into memory.
+        path: The file; its folder is made.
+        rules: A preset, switches or resolved rules.
+        memory: GiB that the tree may take.
+
+    Returns:
+        What is in the file: `load()` is the game, `player(policy)` brings a policy back, and
+        `policy(player)` takes one there.
+
+    Raises:
+        KilleError: There is no single finite tree of this table; the message says why.
+        OSError: The file cannot be written.
+    """
+    settings = settings_of(game, num_players, rules)
+    if settings.rules["episode"] != "deal":
+        raise KilleError(
+            "a match is one tree for each of its states, which depend on each other, and not a "
+            "single tree; export a single deal (episode=deal)"
+        )
+    resolved = settings.resolve()
+    deal = build_deal(settings.num_players, resolved, memory_limit=int(memory * 2**30))
+    later: tuple[np.ndarray, ...] = ()
+    continuation = np.zeros(settings.num_players)
+    if len(deal.stages) > 1:
+        solved = solve(game, settings.num_players, rules=resolved, memory=memory)
+        later = strategies_of(solved.policy, deal)[1:]
+        for stage, strategy in zip(reversed(deal.stages[1:]), reversed(later), strict=True):
+            continuation = expected_values(stage.worth(continuation), strategy)
+    efg = _labelled(deal, continuation)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    efg.write(path)
+    return ExportedDeal(path, efg, deal, continuation, later)
+
+
+def _open_spiel() -> Any:
+    try:
+        import pyspiel
+    except ModuleNotFoundError as error:
+        raise missing(error, "openspiel") from error
+    return pyspiel
+
+
+def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
+    """Returns the tree of the first hand with the names of actions and what seats know."""
+    stage = deal.first_stage
+    table = spec("byteskille")
+    actions = np.array(table.actions)[np.nonzero(stage.masks)[1]].tolist()
+    names = [stage.describe(number) for number in range(stage.tree.num_infosets)]
+    rules = ", ".join(f"{name}={value}" for name, value in stage.rules.values.items())
+    title = f"{table.title}, a deal with {stage.num_players} seats: {rules}"
+    return EfgTree(stage.worth(continuation), actions, names, title)

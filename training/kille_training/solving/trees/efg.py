@@ -1,0 +1,198 @@
+"""Game trees as Gambit's `.efg` files, which OpenSpiel's C++ solvers read, and policies back.
+
+The format is that of Gambit's extensive games (https://gambitproject.readthedocs.io, "The
+extensive game (.efg) file format"): one line for each node in preorder, as in a `FlatTree`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_env.errors import KilleError, PolicyError
+from kille_env.files import whole_file
+from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
+
+LINES = 1 << 12
+"""Lines that are written at a time."""
+
+SUM_TOLERANCE = 1e-6
+"""Largest distance from 1 of the sum of a policy's probabilities at a decision."""
+
+
+@dataclass(frozen=True, eq=False)
+class EfgTree:
+    """A tree with labels, to be written for OpenSpiel and Gambit.
+
+    Attributes:
+        tree: The tree.
+        actions: [S] the label of each sequence's action, different ones within an information set.
+            OpenSpiel takes equal labels of a player for the same action.
+        names: [I] the label of each information set; any text.
+        title: What the game is.
+    """
+
+    tree: FlatTree
+    actions: Sequence[str]
+    names: Sequence[str]
+    title: str = ""
+
+    @classmethod
+    def numbered(cls, tree: FlatTree) -> "EfgTree":
+        """Returns a tree whose information sets have numbers for names, and so have the actions."""
+        starts = np.repeat(tree.first[:-1], np.diff(tree.first))
+        places = np.arange(tree.num_sequences) - starts
+        return cls(
+            tree, [str(place) for place in places], [str(i) for i in range(len(tree.player))]
+        )
+
+    def __post_init__(self) -> None:
+        """Refuses labels that are missing, or equal within an information set."""
+        sizes = self.tree.num_sequences, self.tree.num_infosets
+        if (len(self.actions), len(self.names)) != sizes:
+            raise KilleError(
+                f"{len(self.actions)} labels of actions and {len(self.names)} of information sets; "
+                f"expected {sizes[0]} and {sizes[1]}"
+            )
+        for number in range(self.tree.num_infosets):
+            labels = self._labels(number)
+            if len(set(labels)) < len(labels):
+                raise KilleError(f"actions of information set {number} share a label: {labels}")
+
+    def write(self, path: Path) -> None:
+        """Writes the file, whole or not at all; every number has all its digits.
+
+        Args:
+            path: The file; its folder exists.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        with whole_file(path) as file:
+            waiting = []
+            for line in self._lines():
+                waiting.append(line)
+                if len(waiting) == LINES:
+                    file.write("".join(waiting).encode())
+                    waiting.clear()
+            file.write("".join(waiting).encode())
+
+    def strategy_of(self, policy: Any, game: Any) -> np.ndarray:
+        """Returns what a policy of OpenSpiel does in the tree.
+
+        Args:
+            policy: A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`, for all players.
+            game: The game that OpenSpiel has made of the file.
+
+        Returns:
+            [S] the probability of every sequence's action in its information set.
+
+        Raises:
+            PolicyError: The game is of another tree, or the policy has no probabilities for an
+                information set.
+        """
+        strategy = np.zeros(self.tree.num_sequences)
+        for number, state in self._decisions(game):
+            chances = policy.action_probabilities(state)
+            row = np.array([chances.get(action, 0.0) for action in self._steps(number, state)])
+            if not (row >= 0.0).all() or abs(row.sum() - 1.0) > SUM_TOLERANCE:
+                raise PolicyError(
+                    f"the policy returned no distribution for information set {number} "
+                    f"({state.information_state_string()}): {chances}"
+                )
+            strategy[self.tree.first[number] : self.tree.first[number + 1]] = row / row.sum()
+        return strategy
+
+    def policy_of(self, strategy: np.ndarray, game: Any) -> dict[str, list[tuple[int, float]]]:
+        """Returns a strategy [S] in the form that `pyspiel.TabularPolicy` takes.
+
+        Args:
+            strategy: [S], see `strategy_of`.
+            game: The game that OpenSpiel has made of the file.
+
+        Returns:
+            For each of OpenSpiel's information states its actions with their probabilities.
+        """
+        rows = {}
+        for number, state in self._decisions(game):
+            chances = strategy[self.tree.first[number] : self.tree.first[number + 1]].tolist()
+            steps = self._steps(number, state)
+            rows[state.information_state_string()] = list(zip(steps, chances, strict=True))
+        return rows
+
+    def _labels(self, number: int) -> list[str]:
+        """Returns the labels of the actions of an information set, as they are written."""
+        begin, end = self.tree.first[number : number + 2]
+        return [_plain(label) for label in self.actions[begin:end]]
+
+    @cached_property
+    def _children(self) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes below each node: those of node n are `below[begin[n] : begin[n + 1]]`."""
+        above = self.tree.parent[1:]
+        counts = np.bincount(above, minlength=self.tree.num_nodes)
+        return np.argsort(above, kind="stable") + 1, np.concatenate([[0], np.cumsum(counts)])
+
+    def _lines(self) -> Iterator[str]:
+        tree, (below, begin) = self.tree, self._children
+        players = " ".join(f'"seat {seat}"' for seat in range(tree.num_players))
+        yield f'EFG 2 R "{_plain(self.title)}" {{ {players} }}\n'
+        heads, leaf = self._heads(), 0
+        for node, number in enumerate(tree.infoset.tolist()):
+            if number == TERMINAL:
+                paid = " ".join(f"{units:.17g}" for units in tree.payoff[leaf].tolist())
+                leaf += 1
+                yield f't "" {leaf} "" {{ {paid} }}\n'
+            elif number == CHANCE:
+                shares = tree.probability[below[begin[node] : begin[node + 1]]].tolist()
+                steps = " ".join(f'"{place}" {share:.17g}' for place, share in enumerate(shares))
+                yield f'c "" {node + 1} "" {{ {steps} }} 0\n'
+            else:
+                yield heads[number]
+
+    def _heads(self) -> list[str]:
+        """Returns the line of each information set; sets are numbered by player, from 1."""
+        seen, heads = [0] * self.tree.num_players, []
+        for number, seat in enumerate(self.tree.player.tolist()):
+            seen[seat] += 1
+            actions = " ".join(f'"{label}"' for label in self._labels(number))
+            name = _plain(self.names[number])
+            heads.append(f'p "" {seat + 1} {seen[seat]} "{name}" {{ {actions} }} 0\n')
+        return heads
+
+    def _decisions(self, game: Any) -> Iterator[tuple[int, Any]]:
+        """Yields every information set, with OpenSpiel's state at its first node."""
+        tree, (below, begin) = self.tree, self._children
+        first, wanted = tree.first_nodes(), np.zeros(tree.num_nodes, dtype=bool)
+        wanted[first] = True
+        for node in range(tree.num_nodes - 1, 0, -1):  # children come after their parents
+            wanted[tree.parent[node]] |= wanted[node]
+        waiting = [(0, game.new_initial_state())]
+        while waiting:
+            node, state = waiting.pop()
+            number = int(tree.infoset[node])
+            if number >= 0 and first[number] == node:
+                yield number, state
+            children = below[begin[node] : begin[node + 1]].tolist()
+            for child, step in zip(children, self._steps(number, state), strict=True):
+                if wanted[child]:
+                    waiting.append((child, state.child(step)))
+
+    def _steps(self, number: int, state: Any) -> list[int]:
+        """Returns OpenSpiel's actions at a node of an information set, in the order of the file."""
+        steps = {state.action_to_string(step): step for step in state.legal_actions()}
+        labels = [str(i) for i in range(len(steps))] if number == CHANCE else self._labels(number)
+        seat = -1 if number == CHANCE else int(self.tree.player[number])
+        if state.current_player() != seat or set(steps) != set(labels):
+            raise PolicyError(
+                f"the game of OpenSpiel is of another tree: expected {labels} of player {seat}, "
+                f"got {list(steps)} of player {int(state.current_player())}"
+            )
+        return [steps[label] for label in labels]
+
+
+def _plain(label: str) -> str:
+    """Returns a label on one line and without the character that ends it."""
+    return " ".join(label.replace('"', "'").split())
