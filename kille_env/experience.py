@@ -174,6 +174,11 @@ class SeatStreams:
         self.open[:] = -1
         self.accrued[:] = 0.0
 
+    def load(self, open_: np.ndarray, accrued: np.ndarray) -> None:
+        """Goes on with open decisions, rows 0 to O - 1, and what they have earned."""
+        self.open[:], self.accrued[:] = open_, accrued
+        self.carry()
+
     def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Returns the decisions that are complete.
 

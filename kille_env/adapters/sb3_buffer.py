@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kille_env.errors import KilleError
+from kille_env.experience import SeatStreams, advantages
 from kille_env.extras import missing
 
 try:
@@ -18,9 +19,6 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     import torch
-
-END, OPEN = -1, -2
-"""What stands for a decision's next one: the match ended after it; it is not known yet."""
 
 
 class SeatStep(NamedTuple):
@@ -91,11 +89,12 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         self.pos, self.full, self.generator_ready = 0, False, False
         if not self._rows:
             self._make_room()
-        open_ = self._open >= 0
-        self._carry_over({name: array[self._open[open_]] for name, array in self._rows.items()})
+        carried = self._streams.carry()
+        for array in self._rows.values():
+            array[: len(carried)] = array[carried]
 
     def _make_room(self) -> None:
-        shape = (self.n_envs, self._env.num_players)
+        self._streams = SeatStreams(self.n_envs, self._env.num_players)
         size = self.n_envs * (self.buffer_size + self._env.num_players)
         self._rows = {
             "observations": np.zeros((size, *self.obs_shape), dtype=self.observation_space.dtype),
@@ -104,19 +103,6 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             "log_probs": np.zeros(size, dtype=np.float32),
             "action_masks": np.ones((size, self.mask_dims), dtype=np.float32),
         }
-        self._earned = np.zeros(size)
-        self._next = np.full(size, OPEN, dtype=np.int64)
-        self._open = np.full(shape, -1, dtype=np.int64)  # the row of each seat's last decision
-        self._accrued = np.zeros(shape)
-
-    def _carry_over(self, rows: Mapping[str, np.ndarray]) -> None:
-        """Puts the open decisions to the front and forgets the others."""
-        count = len(rows["values"])
-        for name, array in self._rows.items():
-            array[:count] = rows[name]
-        self._open[self._open >= 0] = np.arange(count)
-        self._next[:] = OPEN
-        self._carried = self._top = count
 
     def add(  # type: ignore[override]
         self,
@@ -137,20 +123,19 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             KilleError: The rewards are not those of the environment's last step.
         """
         step = self._take_step(reward)
+        streams = self._streams
         if step.number != self._expected:  # a reset came between: how they go on is not seen
-            self._open[:] = -1
-            self._accrued[:] = 0.0
+            streams.forget()
         self._expected = step.number + 1
-        here = slice(self._top, self._top + self.n_envs)
-        rows = self._rows
+        rows, here = self._rows, slice(streams.count, streams.count + self.n_envs)
         rows["observations"][here] = obs
         rows["actions"][here] = np.asarray(action).reshape(self.n_envs, self.action_dim)
         rows["values"][here] = value.detach().cpu().numpy().reshape(-1)
         rows["log_probs"][here] = log_prob.detach().cpu().numpy().reshape(-1)
         if action_masks is not None:
             rows["action_masks"][here] = np.reshape(action_masks, (self.n_envs, self.mask_dims))
-        self._credit(step, np.arange(here.start, here.stop))
-        self._top += self.n_envs
+        streams.decide(np.arange(self.n_envs), step.seats)
+        streams.pay(step.rewards, step.dones)
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
@@ -171,24 +156,6 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         self._credited = step
         return step
 
-    def _credit(self, step: SeatStep, rows: np.ndarray) -> None:
-        """Closes the seats' decisions before these ones, then credits what the step brought."""
-        mine = (np.arange(self.n_envs), step.seats)
-        self._close(mine, rows)
-        self._open[mine] = rows
-        self._accrued += step.rewards
-        self._close(step.dones, np.full(self._open[step.dones].shape, END))
-        self._accrued[step.dones] = 0.0
-
-    def _close(self, streams: Any, following: np.ndarray) -> None:
-        """Completes the open decisions of streams; where none is open, what has accrued stays."""
-        decisions, due = self._open[streams], self._accrued[streams]
-        known = decisions >= 0
-        self._earned[decisions[known]] = due[known]
-        self._next[decisions[known]] = following[known]
-        self._accrued[streams] = np.where(known, 0.0, due)
-        self._open[streams] = -1
-
     def compute_returns_and_advantage(self, last_values: "torch.Tensor", dones: np.ndarray) -> None:
         """Computes advantages and returns of the complete decisions, and gathers these for `get`.
 
@@ -197,29 +164,20 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Raises:
             KilleError: Fewer than two decisions are complete, too few to learn from.
         """
-        top, step = self._top, self.n_envs
-        advantages = np.zeros(top)
-        values = self._rows["values"].astype(np.float64)
-        steps = [slice(at, at + step) for at in range(self._carried, top, step)]
-        for here in reversed([slice(0, self._carried), *steps]):  # what follows lies in later steps
-            following = self._next[here]
-            known = following >= 0
-            ahead = np.where(known, following, 0)
-            delta = self._earned[here] + self.gamma * values[ahead] * known - values[here]
-            later = advantages[ahead] * known
-            whole = delta + self.gamma * self.gae_lambda * later
-            advantages[here] = np.where(following == OPEN, 0.0, whole)
-        complete = np.flatnonzero(self._next[:top] != OPEN)
+        complete, earned, ahead, following = self._streams.completed()
         if len(complete) < 2:
             raise KilleError(
                 f"a rollout of {self.buffer_size} steps completed {len(complete)} decisions, and "
                 "learning needs two: choose a larger n_steps, at least the number of seats"
             )
+        values = self._rows["values"].astype(np.float64)
+        later = np.where(ahead >= 0, values[ahead], 0.0)
+        found = advantages(earned, values[complete], later, following, self.gamma, self.gae_lambda)
         for name, array in self._rows.items():
             setattr(self, name, array[complete])
-        self.advantages = advantages[complete].astype(np.float32)
+        self.advantages = found.astype(np.float32)
         self.returns = self.advantages + self.values
-        self.rewards = self._earned[complete].astype(np.float32)
+        self.rewards = earned.astype(np.float32)
         self.generator_ready = True
 
     def get(  # type: ignore[override]
@@ -234,19 +192,19 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns the open decisions and what `load_state` needs besides, as arrays."""
-        rows = self._open[self._open >= 0]
-        open_ = self._open.copy()
+        streams = self._streams
+        open_, rows = streams.open.copy(), streams.open[streams.open >= 0]
         open_[open_ >= 0] = np.arange(len(rows))
         return {
             "open": open_,
-            "accrued": self._accrued.copy(),
+            "accrued": streams.accrued.copy(),
             "number": np.array(self._expected),
             **{name: array[rows] for name, array in self._rows.items()},
         }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on with the open decisions of `state`; the environment must go on where it was."""
-        self._open[:] = state["open"]
-        self._accrued[:] = state["accrued"]
+        self._streams.load(state["open"], state["accrued"])
         self._expected = int(state["number"])
-        self._carry_over(state)
+        for name, array in self._rows.items():
+            array[: self._streams.count] = state[name]
