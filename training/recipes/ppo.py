@@ -1,0 +1,80 @@
+"""PPO in one file, in CleanRL's manner, on whole deals from `kille_env.collect` (torch 2.13).
+
+The trap: a seat's rewards and its next decision come while others act. `collect` returns each
+decision with both, `advantages` runs along each seat's own. Entropy and learning rate fall to 0, or
+play stays off the equilibrium. Several cores: torchrun --nproc-per-node 2 training/recipes/ppo.py
+"""
+
+import os
+
+import torch
+from torch import nn
+
+from kille_env import collect, make_batch
+from kille_env.core.spec import feature_scale
+from kille_training.cli.recipe import run
+
+TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 2, 3e-3, 0.05, (0.8, 1.2)
+
+
+class Learner(nn.Module):
+    """An actor and a critic."""
+
+    def __init__(self, features, actions):
+        super().__init__()
+        for name, outputs in (("actor", actions), ("critic", 1)):
+            hidden = nn.Linear(features, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh()
+            setattr(self, name, nn.Sequential(*hidden, nn.Linear(64, outputs)))
+
+    def forward(self, observation, mask):
+        """Returns log-probabilities of the legal actions [N, A], and values [N]."""
+        logits = self.actor(observation).masked_fill(mask == 0, -1e9)
+        return logits.log_softmax(1), self.critic(observation)[:, 0]
+
+
+def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
+    """Trains on single deals; returns a function from observations and masks to probabilities."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed * world + rank)
+    scale = feature_scale(batch.spec.observation(num_players))
+    learner = parallel = Learner(len(scale), batch.spec.num_actions)
+    if world > 1:
+        torch.distributed.init_process_group("gloo")
+        parallel = nn.parallel.DistributedDataParallel(learner)  # averages gradients
+    optimizer = torch.optim.Adam(learner.parameters())
+
+    @torch.no_grad()
+    def policy(observation, mask):
+        return learner(torch.as_tensor(observation), torch.as_tensor(mask))[0].double().softmax(1)
+
+    done = 0.0
+    while (left := 1 - done / decisions) > 0:
+        optimizer.param_groups[0]["lr"] = RATE * left
+        played = collect(batch, policy)
+        seen, mask, action = (torch.as_tensor(column) for column in played[:3])
+        before = torch.as_tensor(played.log_probability).float()
+        values = learner(seen, mask)[1].detach()
+        gain = torch.as_tensor(played.advantages(values)).float()
+        returns, gain = gain + values, (gain - gain.mean()) / gain.std()
+        order = torch.cat([torch.randperm(len(seen)) for _ in range(EPOCHS)])
+        for part in order.tensor_split(EPOCHS * PARTS):
+            odds, value = parallel(seen[part], mask[part])
+            ratio = (odds.gather(1, action[part, None])[:, 0] - before[part]).exp()
+            loss = (value - returns[part]).square().mean() / 2
+            loss -= torch.min(ratio * gain[part], ratio.clamp(*CLIP) * gain[part]).mean()
+            loss += ENTROPY * left * (odds.exp() * odds).sum(1).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(learner.parameters(), 0.5)
+            optimizer.step()
+        count = torch.tensor(float(len(seen)))
+        if world > 1:
+            torch.distributed.all_reduce(count)
+        done += float(count)
+    return lambda observation, mask: policy(observation * scale, mask)
+
+
+if __name__ == "__main__":
+    run(train)
