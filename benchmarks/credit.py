@@ -49,7 +49,6 @@ def _next_seat(settings: TrainSettings) -> VecEnv:
         table.game,
         settings.learner.num_tables,
         table.num_players,
-        observation="box",
         rules=table.resolve(),
         seed=settings.seed,
     )

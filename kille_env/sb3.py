@@ -1,5 +1,14 @@
-"""The environments for Stable-Baselines3 under a short name; see `kille_env.adapters.sb3`."""
+"""Everything for Stable-Baselines3 under a short name; see `kille_env.adapters.sb3`."""
 
 from kille_env.adapters.sb3 import LivePolicy, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3_callbacks import Anneal
+from kille_env.adapters.sb3_wrappers import BestLegalAction
 
-__all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
+__all__ = [
+    "Anneal",
+    "BestLegalAction",
+    "LivePolicy",
+    "SeatStreamBuffer",
+    "SeatVecEnv",
+    "SelfPlayVecEnv",
+]

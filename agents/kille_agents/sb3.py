@@ -17,12 +17,11 @@ from kille_env.policy import check_shapes, masked_best, masked_softmax, scaled
 from kille_env.registry import spec
 
 try:
-    import torch
     from sb3_contrib import QRDQN, TRPO, MaskablePPO
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.policies import ActorCriticPolicy
+
+    from kille_env.adapters.sb3_models import meaning_of, scores
 except ModuleNotFoundError as error:
     raise missing(error, "train") from error
 
@@ -48,7 +47,8 @@ class SB3Policy:
             name: What tables and reports call it.
 
         Raises:
-            PolicyError: The model has other spaces, or is of a kind that gives no distribution.
+            PolicyError: The model has other spaces, gives neither a distribution nor values, or
+                remembers what it has seen.
         """
         self.model, self.name = model, name
         space = model.observation_space
@@ -60,12 +60,7 @@ class SB3Policy:
                 f"{name} takes {space} and returns {action_space}; "
                 "expected a vector and Discrete actions"
             )
-        policy = model.policy
-        actor = isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
-        if hasattr(policy, "lstm_actor"):  # its state is not part of a batch of decisions
-            actor = False
-        if not (actor or hasattr(policy, "q_net") or hasattr(policy, "quantile_net")):
-            raise PolicyError(f"{name} is a {type(model).__name__}, which is not supported")
+        self._returns = meaning_of(model)
         self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
         self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
         self._scale: np.ndarray | None = None
@@ -91,17 +86,8 @@ class SB3Policy:
         check_shapes(self.name, observation, mask, self.width, self.num_actions)
         shown = self._shown(observation)
         seen: Any = {"observation": shown, "action_mask": mask} if self._in_dict else shown
-        policy: Any = self.model.policy
-        with torch.no_grad():
-            tensor, _ = policy.obs_to_tensor(seen)
-            if hasattr(policy, "q_net"):
-                values = policy.q_net(tensor)
-            elif hasattr(policy, "quantile_net"):
-                values = policy.quantile_net(tensor).mean(1)
-            else:
-                logits = policy.get_distribution(tensor).distribution.logits
-                return masked_softmax(self.name, logits.cpu().numpy(), mask)
-        return masked_best(self.name, values.cpu().numpy(), mask)
+        made = masked_best if self._returns == "values" else masked_softmax
+        return made(self.name, scores(self.model, seen), mask)
 
 
 def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:

@@ -28,7 +28,6 @@ see docs/environments.md.
 last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
 """
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
@@ -38,15 +37,12 @@ import numpy as np
 from kille_env.extras import missing
 
 try:
-    import torch
     from gymnasium import spaces
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-    from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
     raise missing(error, "train") from error
 
+from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.options import (
     OPPONENTS,
     SeatOptions,
@@ -55,11 +51,12 @@ from kille_env.adapters.options import (
     reset_options,
 )
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
+from kille_env.adapters.sb3_models import algorithm_that_steps, meaning_of, scores
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError, PolicyError, RulesError
+from kille_env.errors import KilleError, RulesError
 from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 
@@ -67,19 +64,6 @@ __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
 OBSERVATION = ("float", "box")  # what stands beside them in "dict" is `action_masks` here
 RESET_OPTIONS = ("deck", "dealer", "start")
-
-
-def _algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
-    """Returns the algorithm whose rollout on `venv` makes the step at hand.
-
-    Stable-Baselines3 does not tell an environment who steps it; the caller's frame does.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "collect_rollouts":
-        frame = frame.f_back
-    caller = None if frame is None else frame.f_locals.get("self")
-    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
-    return caller if learns_in is not None and learns_in.unwrapped is venv else None
 
 
 class _TableVecEnv(VecEnv):
@@ -287,7 +271,7 @@ class SelfPlayVecEnv(_TableVecEnv):
         return self._observe(), step.own(), step.dones.copy(), infos
 
     def _check_buffer(self) -> None:
-        learner = _algorithm_that_steps(self)
+        learner = algorithm_that_steps(self)
         buffer = getattr(learner, "rollout_buffer", None)
         if learner is not None and not isinstance(buffer, SeatStreamBuffer):
             raise KilleError(
@@ -319,38 +303,39 @@ class SelfPlayVecEnv(_TableVecEnv):
 
 
 class LivePolicy:
-    """The policy of a model as it stands while it learns; uniform as long as there is none."""
+    """The policy of a model as it stands while it learns; uniform as long as there is none.
+
+    A model with a distribution plays by it. One with values plays the legal action of the highest
+    value, and a uniform one as often as the model explores.
+    """
 
     name = "self"
 
     def __init__(self, shown: Callable[[np.ndarray], np.ndarray]) -> None:
         """Follows no model yet; `shown` makes of uint8 features what the model observes."""
         self.model: Any = None
-        self._shown = shown
+        self._shown, self._opponent = shown, None
+
+    def follow(self, model: Any) -> None:
+        """Plays by a model from now on.
+
+        Raises:
+            PolicyError: The model has neither a distribution over actions nor values of them.
+        """
+        self._opponent = LiveOpponent(
+            lambda observation, mask: scores(model, self._shown(observation)),
+            returns=meaning_of(model),
+            epsilon=lambda: getattr(model, "exploration_rate", 0.0),
+            name=self.name,
+        )
+        self.model = model
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the model's distribution over the legal actions, [N, A] float64."""
-        if self.model is None:
-            return UniformPolicy().probabilities(observation, mask)
-        seen_as = self._shown(observation)
-        policy = self.model.policy
-        normalized = self.model.get_vec_normalize_env()
-        if normalized is not None:  # the model knows observations as its wrapper shows them
-            seen_as = normalized.normalize_obs(seen_as)
-        with torch.no_grad():
-            seen = torch.as_tensor(seen_as, device=policy.device)
-            if isinstance(policy, MaskableActorCriticPolicy):
-                distribution: Any = policy.get_distribution(seen, action_masks=mask)
-            else:
-                distribution = policy.get_distribution(seen)
-            wanted = distribution.distribution.probs.cpu().numpy().astype(np.float64) * mask
-        total = wanted.sum(axis=1, keepdims=True)
-        none = total[:, 0] <= 0.0  # a policy without masks may want illegal actions only
-        wanted[none], total[none] = mask[none], mask[none].sum(axis=1, keepdims=True)
-        return wanted / total
+        return (self._opponent or UniformPolicy()).probabilities(observation, mask)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "model": None}  # the model holds the environment that holds this
+    def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
+        return {**self.__dict__, "model": None, "_opponent": None}
 
 
 class SeatVecEnv(_TableVecEnv):
@@ -382,7 +367,8 @@ class SeatVecEnv(_TableVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8.
             **options: See `kille_env.adapters.options.SeatOptions`. "self" among the opponents is
-                the model that learns; algorithms without masks need `illegal="lose"`.
+                the model that learns; algorithms without masks need `BestLegalAction` around this,
+                or `illegal="lose"`.
 
         Raises:
             KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
@@ -399,23 +385,13 @@ class SeatVecEnv(_TableVecEnv):
         super().__init__(self.tables.batch, observations)
 
     def follow(self, model: Any) -> None:
-        """Plays the seats of "self" by a model's policy from now on, as it goes on learning.
+        """Plays the seats of "self" by a model from now on, as it goes on learning.
 
         Raises:
-            PolicyError: The model has no distribution over actions, or remembers what it has seen.
+            PolicyError: The model has neither a distribution over actions nor values of them, or it
+                remembers what it has seen.
         """
-        policy = getattr(model, "policy", None)
-        lacks = None
-        if not isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
-            lacks = "has no distribution over actions to play the other seats by"
-        elif hasattr(policy, "lstm_actor"):
-            lacks = "remembers what it has seen, which the other seats cannot do with its policy"
-        if lacks:
-            raise PolicyError(
-                f"{type(model).__name__} {lacks}; pass opponents that have "
-                "probabilities(observation, mask)"
-            )
-        self.live.model = model
+        self.live.follow(model)
 
     def action_masks(self) -> np.ndarray:
         """Returns what the learner's seats may do, [N, A] int8, fresh."""
@@ -458,7 +434,7 @@ class SeatVecEnv(_TableVecEnv):
         return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
 
     def _find_model(self) -> None:
-        learner = _algorithm_that_steps(self)
+        learner = algorithm_that_steps(self)
         if learner is None:
             raise KilleError(
                 'opponents="self" is the live policy of the model that learns here, and none does: '

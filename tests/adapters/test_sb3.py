@@ -466,8 +466,8 @@ def test_nobody_to_follow_is_an_error() -> None:
     model = learner(one_seat(4))
     venv.follow(model)
     venv.step(venv.action_masks().argmax(axis=1))
-    with pytest.raises(PolicyError, match="DQN"):
-        venv.follow(DQN("MlpPolicy", one_seat(2), device="cpu", buffer_size=10))
+    with pytest.raises(PolicyError, match="NoneType has neither"):
+        venv.follow(None)
 
 
 def test_a_model_that_remembers_cannot_play_the_others() -> None:
@@ -475,7 +475,7 @@ def test_a_model_that_remembers_cannot_play_the_others() -> None:
 
     venv = SeatVecEnv("byteskille", 4, 3, seed=5, opponents="self", illegal="lose")
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
-    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*pass opponents"):
+    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers"):
         model.learn(32)
 
 

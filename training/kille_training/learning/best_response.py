@@ -241,13 +241,7 @@ def _learn(
     table = TableSettings.of(rules, num_players)
     run = TrainSettings(name=f"response {number}", seed=seed, table=table, learner=learner)
     env = SeatVecEnv(
-        rules.game,
-        learner.num_tables,
-        num_players,
-        observation="box",
-        rules=rules,
-        opponents=policy,
-        seed=seed,
+        rules.game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed
     )
     model = make_model(run, rules, env)
     began = time.perf_counter()

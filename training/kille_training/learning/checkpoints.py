@@ -22,7 +22,7 @@ from sb3_contrib import MaskablePPO
 from kille_env.errors import PolicyError
 from kille_env.files import write_whole
 
-FORMAT = "kille-checkpoint 2"
+FORMAT = "kille-checkpoint 3"
 BLANK = "0" * 64
 """Stands where the digest will be while it is computed."""
 _DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
@@ -83,7 +83,8 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the header and the arrays of a checkpoint.
 
     Raises:
-        PolicyError: The file is no checkpoint, or differs from what was written by a single bit.
+        PolicyError: The file is no checkpoint, is of another version's format, or differs from what
+            was written by a single bit.
     """
     data = path.read_bytes()
     found = _DIGEST.search(data, 0, 1 << 20)
@@ -97,6 +98,8 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise PolicyError(f"the checkpoint {path} is damaged, its digest does not match; {REMEDY}")
     length = int.from_bytes(data[:8], "little")
     header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["checkpoint"])
+    if header["format"] != FORMAT:
+        raise PolicyError(f"{path} is a {header['format']}, expected {FORMAT}; {REMEDY}")
     return header, load(data)
 
 

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
@@ -23,20 +21,6 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
 LARGEST = 1e7
 """Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
-
-
-class Scaled(BaseFeaturesExtractor):
-    """Scales every feature to between 0 and 1; in an exported policy the first layer does that."""
-
-    scale: torch.Tensor
-
-    def __init__(self, observation_space: spaces.Box, scale: np.ndarray) -> None:
-        super().__init__(observation_space, observation_space.shape[0])
-        self.register_buffer("scale", torch.as_tensor(scale))
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Returns the scaled features, [N, F]."""
-        return observations * self.scale
 
 
 def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
@@ -58,11 +42,9 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     streams = learner.form == "streams" and env is None
     size = (table.game, learner.num_tables, table.num_players)
     if streams:
-        env = SelfPlayVecEnv(*size, observation="box", rules=rules, seed=settings.seed)
+        env = SelfPlayVecEnv(*size, rules=rules, seed=settings.seed)
     elif env is None:
-        env = SeatVecEnv(
-            *size, observation="box", rules=rules, seed=settings.seed, opponents="self"
-        )
+        env = SeatVecEnv(*size, rules=rules, seed=settings.seed, opponents="self")
     model = MaskablePPO(
         "MlpPolicy",
         env,
@@ -81,10 +63,6 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         policy_kwargs={
             "net_arch": list(learner.layers),
             "activation_fn": ACTIVATIONS[learner.activation],
-            "features_extractor_class": Scaled,
-            "features_extractor_kwargs": {
-                "scale": feature_scale(spec(table.game).observation(table.num_players))
-            },
         },
         seed=settings.seed,
         device="cpu",
@@ -133,6 +111,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
     for number, layer in enumerate([*layers, policy.action_net]):
         weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
+    # It has learned from features in 0 to 1, and will be shown them as they are.
     weights["weight.0"] = weights["weight.0"] * scale
     metadata = NetworkMetadata(
         game=table.game,

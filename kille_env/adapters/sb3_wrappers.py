@@ -1,0 +1,81 @@
+"""Legal play for algorithms of Stable-Baselines3 that know no masks."""
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnvWrapper
+
+from kille_env.adapters.sb3_models import algorithm_that_steps, meaning_of, scores
+from kille_env.core import arguments
+from kille_env.errors import KilleError
+
+
+class BestLegalAction(VecEnvWrapper):
+    """Replaces an illegal action by the legal one that the learning model ranks highest.
+
+    For PPO, A2C, DQN and QR-DQN, which know no masks:
+
+        venv = BestLegalAction(SeatVecEnv("byteskille", opponents="self"))
+        model = DQN("MlpPolicy", venv)
+
+    The rank is that of the model's logits or values. The model learns what came of the replacement
+    as if it had been its own choice: an illegal action becomes another name for the best legal one,
+    neither a way out of a bad hand nor a lesson that costs decisions.
+
+    Attributes:
+        replaced: [N] bool, whose action was replaced in the last step.
+    """
+
+    def __init__(self, venv: Any) -> None:
+        """Wraps a vector environment with `action_masks`; other wrappers go around this one."""
+        super().__init__(venv)
+        self.replaced = np.zeros(self.num_envs, dtype=np.bool_)
+        self._model: Any = None
+        self._shown: Any = None
+
+    def follow(self, model: Any) -> None:
+        """Ranks by a model from now on, as it goes on learning.
+
+        The model whose `learn` steps this environment is found without that.
+
+        Raises:
+            PolicyError: The model has neither logits nor values.
+        """
+        meaning_of(model)
+        self._model = model
+
+    def reset(self) -> Any:
+        """Returns the first observations."""
+        self._shown = self.venv.reset()
+        return self._shown
+
+    def step_async(self, actions: Any) -> None:
+        """Takes the actions, [N], and replaces the illegal ones.
+
+        Raises:
+            KilleError: An action is illegal, and no model is known to rank the legal ones.
+        """
+        (mask,) = self.venv.env_method("action_masks")
+        actions = arguments.actions(actions, self.num_envs).copy()
+        known = actions.clip(0, mask.shape[1] - 1)  # the environment refuses others
+        self.replaced = (mask[np.arange(self.num_envs), known] == 0) & (known == actions)
+        if self.replaced.any():
+            found = scores(self._find_model(), self._shown)[self.replaced]
+            actions[self.replaced] = np.where(mask[self.replaced], found, -np.inf).argmax(axis=1)
+        self.venv.step_async(actions)
+
+    def step_wait(self) -> Any:
+        """Plays the actions."""
+        self._shown, rewards, dones, infos = self.venv.step_wait()
+        return self._shown, rewards, dones, infos
+
+    def _find_model(self) -> Any:
+        if self._model is None:
+            learner = algorithm_that_steps(self.unwrapped)
+            if learner is None:
+                raise KilleError(
+                    "BestLegalAction ranks the legal actions by the model that learns here, and "
+                    "none does: call follow(model)"
+                )
+            self.follow(learner)
+        return self._model

@@ -1,0 +1,90 @@
+"""Exact NashConv while a model of Stable-Baselines3 learns."""
+
+from typing import Any
+
+from stable_baselines3.common.callbacks import BaseCallback
+
+from kille_agents.greedy import PLAYS
+from kille_env.adapters.options import one_of
+from kille_env.errors import ConfigError, KilleError
+from kille_env.policy import resolve
+from kille_env.registry import spec
+from kille_training.evaluation.api import BOTH, RulesLike
+from kille_training.evaluation.exact import ExactNashConv, exact_rows, why_not
+from kille_training.solving.byteskille.deals import build_deal
+
+
+class NashConvCallback(BaseCallback):
+    """Logs how far a model is from an equilibrium while it learns, exactly.
+
+        model.learn(2_000_000, callback=NashConvCallback("byteskille", 3, every=100_000))
+
+    The numbers go to the model's logger, and so to whatever reads that: TensorBoard, a CSV file,
+    W&B, MLflow. `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes;
+    likewise `greedy`, or `deterministic` for a model that never mixes actions. Measuring changes no
+    random generator, so a run learns the same with the callback as without it.
+
+    Attributes:
+        found: What was measured: the decisions made by then, and the rows, one for each way to
+            play.
+    """
+
+    def __init__(
+        self,
+        game: str = "byteskille",
+        num_players: int | None = None,
+        *,
+        rules: RulesLike = None,
+        every: int = 100_000,
+        play: str = BOTH,
+    ) -> None:
+        """Prepares to measure single deals of a table.
+
+        Args:
+            game: The game.
+            num_players: Seats, the game's default for None.
+            rules: A preset or switches, as of the environment that the model learns in.
+            every: Decisions between two measurements; the first comes before any, the last at the
+                end.
+            play: "sampled", "greedy" or "both".
+
+        Raises:
+            KilleError: There is no exact tree of this table; the message says why.
+        """
+        super().__init__()
+        if every < 1:
+            raise ConfigError(f"every is {every}, expected decisions between two measurements")
+        self.num_players = spec(game).check_players(num_players)
+        self.rules = spec(game).resolve(rules, episode="deal")
+        if wrong := why_not(self.num_players, self.rules):
+            raise KilleError(wrong)
+        one_of("play", play, (*PLAYS, BOTH))
+        self.every, self.plays = every, PLAYS if play == BOTH else (play,)
+        self.found: list[tuple[int, list[ExactNashConv]]] = []
+        self._deal: Any = None
+        self._next = 0
+
+    def _on_training_start(self) -> None:
+        self._deal = self._deal or build_deal(self.num_players, self.rules)
+        self._next = self.num_timesteps
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self._next:
+            self._measure()
+            while self._next <= self.num_timesteps:
+                self._next += self.every
+
+    def _on_training_end(self) -> None:
+        self._measure()
+        self.logger.dump(self.num_timesteps)
+
+    def _measure(self) -> None:
+        player = resolve(self.model, self.rules.game, self.num_players, self.rules)
+        rows = exact_rows(player, self.num_players, self.rules, self.plays, deal=self._deal)
+        self.found.append((self.num_timesteps, rows))
+        for row in rows:
+            self.logger.record(f"exact/{row.play}/nash_conv", row.nash_conv)
+            self.logger.record(f"exact/{row.play}/stakes", row.stakes)

@@ -1,0 +1,40 @@
+"""PPO of Stable-Baselines3, which knows one agent and no action masks.
+
+One seat of each table learns, and the network as it stands plays the others (`opponents="self"`).
+`BestLegalAction` replaces an illegal choice by the legal action that the network ranks highest.
+Without it the network first has to learn what is legal, from losses that tell it nothing about the
+game.
+Measured with stable-baselines3 2.9.2.
+"""
+
+import torch
+from stable_baselines3 import PPO
+
+from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_training.cli.recipe import run
+
+
+def train(
+    game: str = "byteskille", num_players: int = 3, decisions: int = 1_200_000, seed: int = 0
+) -> PPO:
+    """Returns a trained model, which is a player."""
+    torch.set_num_threads(1)  # more are slower for networks of this size
+    tables = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self")
+    model = PPO(
+        "MlpPolicy",  # 64 and 64 units, tanh
+        BestLegalAction(tables),
+        n_steps=16,
+        batch_size=2048,
+        n_epochs=4,
+        gamma=1.0,
+        gae_lambda=1.0,
+        learning_rate=2e-3,
+        ent_coef=0.1,
+        seed=seed,
+        device="cpu",
+    )
+    return model.learn(decisions, callback=Anneal())
+
+
+if __name__ == "__main__":
+    run(train)
