@@ -33,9 +33,9 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
     policy, name = getattr(model, "policy", None), type(model).__name__
     if hasattr(policy, "lstm_actor"):
         raise PolicyError(
-            f"{name} remembers what it has seen, and a player is asked about one decision at a time. "
-            "It can learn in SeatVecEnv against opponents other than itself; measure it there with "
-            "the library's evaluate_policy"
+            f"{name} remembers what it has seen, but a player is asked about single decisions. It "
+            "can learn in SeatVecEnv against opponents other than itself; measure it there with the "
+            "library's evaluate_policy"
         )
     if hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
         return "values"

@@ -80,9 +80,7 @@ def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.zip").write_bytes(b"PK not a model")
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-    with pytest.raises(
-        PolicyError, match="RecurrentPPO remembers what it has seen.*evaluate_policy"
-    ):
+    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*evaluate_policy"):
         SB3Policy(RecurrentPPO("MlpLstmPolicy", Shapes(), device="cpu"))
 
 

@@ -6,6 +6,7 @@
     kt.nash_conv("uniform", "byteskille", 2)
 
 Each function does what the `kille` command of its name does; `docs/python.md` shows them all.
+`NashConvCallback` watches a model of Stable-Baselines3: `docs/tracking.md`.
 """
 
 import importlib
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
     from kille_training.arena.ladder.api import ladder
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
+    from kille_training.learning.callbacks import NashConvCallback
     from kille_training.reports.report import report
     from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.byteskille.solve import solve
 
-_FUNCTIONS = {
+_NAMES = {
     "train": "kille_training.learning.api:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.api:nash_conv",
@@ -33,10 +35,12 @@ _FUNCTIONS = {
     "compare": "kille_training.arena.api:compare",
     "ladder": "kille_training.arena.ladder.api:ladder",
     "report": "kille_training.reports.report:report",
+    "NashConvCallback": "kille_training.learning.callbacks:NashConvCallback",
 }
-"""Every function and where it is defined ("module:name"); imported when it is first used."""
+"""Everything and where it is defined ("module:name"); imported when it is first used."""
 
 __all__ = [
+    "NashConvCallback",
     "best_response",
     "compare",
     "evaluate",
@@ -51,10 +55,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a function when it is first used."""
-    if name not in _FUNCTIONS:
+    """Imports what it is asked for."""
+    if name not in _NAMES:
         raise AttributeError(f"module 'kille_training' has no attribute {name!r}")
-    module, _, function = _FUNCTIONS[name].partition(":")
+    module, _, function = _NAMES[name].partition(":")
     try:
         found = getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as error:
@@ -64,5 +68,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Names everything, functions that are imported later included."""
-    return sorted([*globals(), *_FUNCTIONS])
+    """Names everything, what is imported later included."""
+    return sorted([*globals(), *_NAMES])
