@@ -34,8 +34,8 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
     if hasattr(policy, "lstm_actor"):
         raise PolicyError(
             f"{name} remembers what it has seen, but a player is asked about single decisions. It "
-            "can learn in SeatVecEnv against opponents other than itself; measure it there with the "
-            "library's evaluate_policy"
+            "can learn in SeatVecEnv against opponents other than itself; measure it there with "
+            "the library's evaluate_policy"
         )
     if hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
         return "values"
