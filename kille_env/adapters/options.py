@@ -48,8 +48,8 @@ class SeatOptions(TableOptions, total=False):
         seat: The caller's seat: a number; "rotate", one further each match; "random".
         illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
             nothing; "lose" ends the episode with `illegal_reward`.
-        illegal_reward: See `illegal`; None is one unit less than the least that a seat can earn,
-            so that an illegal action is never the cheapest way out of a bad deal.
+        illegal_reward: See `illegal`; None is one unit less than the worst that can follow, so
+            that an illegal action is never the cheapest way out of a bad deal.
     """
 
     opponents: PlayerLike | Sequence[PlayerLike]
@@ -120,8 +120,9 @@ def check_reward(given: Any) -> float | None:
 def illegal_reward(given: float | None, batch: Batch) -> float:
     """Returns what an illegal action earns, under the rules that are played now.
 
-    None is less than any step can bring, so that it is never the cheapest way out of a bad deal. In
-    a match of several deals, losses can add up to more.
+    None is one unit less than the worst that can follow, a whole match included, so that it is
+    never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
+    than the rules' own, losses can be larger.
     """
     if given is not None:
         return given

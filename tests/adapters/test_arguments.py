@@ -13,9 +13,10 @@ import kille_env
 from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.options import OPPONENTS
+from kille_env.adapters.options import OPPONENTS, illegal_reward
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.vector import SeatVectorEnv
+from kille_env.core.batch import Batch
 from kille_env.errors import (
     CardError,
     IllegalActionError,
@@ -209,23 +210,37 @@ def test_what_is_no_actions_is_refused(actions: Any) -> None:
 # Illegal actions that lose
 
 
+def worst_to_come(batch: Batch, most: int) -> float:
+    """The worst that a seat has earned from some moment of a match to its end, at random play."""
+    rng = np.random.default_rng(1)
+    earned = np.zeros((batch.num_tables, batch.num_players))
+    before, worst = earned.copy(), 0.0
+    for _ in range(most):
+        playing = ~batch.over
+        if not playing.any():
+            return worst
+        batch.step(random_legal(batch.mask, rng), playing)
+        earned[playing] += batch.reward[playing]
+        worst = min(worst, float((earned - before).min()))
+        before = np.maximum(before, earned)
+    return worst
+
+
 @pytest.mark.parametrize("episode", ["deal", "match"])
-def test_an_illegal_action_costs_more_than_any_deal(
+def test_an_illegal_action_is_worse_than_anything_that_can_follow(
     game: str, episode: str, scale: Callable[..., int]
 ) -> None:
-    tables = SeatTables(game, scale(64, 4), None, episode=episode, opponents="uniform", seed=1)
-    low, _ = tables.batch.spec.reward_range(tables.rules, tables.num_players)
-    assert tables.illegal_reward < low
-    tables.begin()
-    rng, worst = np.random.default_rng(1), 0.0
-    for _ in range(scale(60, 4)):
-        tables.step(random_legal(tables.mask(), rng))
-        worst = min(worst, tables.reward.min())
-        if tables.over.any():
-            if episode == "deal" or game == "byteskille":  # others bound a step of a match
-                worst = min(worst, tables.returns[tables.over].min())
-            tables.begin(which=tables.over.copy())
-    assert tables.illegal_reward < worst
+    table = kille_env.spec(game)
+    for preset in table.presets:
+        for seats in range(table.min_players, table.max_players + 1, 3):
+            batch = kille_env.make_batch(
+                game, scale(16, 2), seats, rules=preset, episode=episode, seed=1, restart=False
+            )
+            batch.reset()
+            low, _ = table.reward_range(batch.rules, seats)
+            cost = illegal_reward(None, batch)
+            assert cost <= low - 1.0
+            assert cost < worst_to_come(batch, scale(4_000, 80))
 
 
 def test_the_cost_of_an_illegal_action_in_a_match_is_as_documented() -> None:
