@@ -17,11 +17,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
 	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--match"
-	@echo "  PYTHONS='...'      the interpreters of test-pythons"
 
 # Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
 
@@ -79,18 +78,6 @@ coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no 
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
 	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS) --no-solver)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
-
-.PHONY: test-libraries
-test-libraries: ## run the tests of other libraries, each group of them in its own environment
-	$(PYTHON) tests/environments.py libraries $(ARGS)
-
-.PHONY: test-oldest
-test-oldest: ## run quick tests with the lowest declared version of every dependency
-	$(PYTHON) tests/environments.py oldest $(ARGS)
-
-.PHONY: test-pythons
-test-pythons: ## run quick tests with each Python from 3.11 on that is found, or those in PYTHONS
-	$(PYTHON) tests/environments.py pythons $(PYTHONS)
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## check style, formatting and spelling

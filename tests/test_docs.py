@@ -1,5 +1,6 @@
 """The docs are true: tables and pictures are fresh, snippets run, commands and links exist."""
 
+import importlib.util
 import re
 import subprocess
 import textwrap
@@ -198,13 +199,21 @@ def test_commands_named_in_the_readme_exist() -> None:
         "docs/environments.md",
         "docs/search.md",
         "docs/solvers.md",
+        "docs/tracking.md",
     ],
 )
-def test_python_in_the_readme_and_the_guide_runs(page: str) -> None:
+def test_python_in_the_readme_and_the_guide_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     snippets = _snippets(ROOT / page, "python")
     assert snippets
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     for snippet in snippets:
+        needed = re.findall(r"^import (wandb|mlflow)$", snippet, flags=re.MULTILINE)
+        if not all(importlib.util.find_spec(name) for name in needed):
+            continue
+        snippet = snippet.replace("2_000_000", "9_000")  # the README's run is a whole one
         exec(compile(textwrap.dedent(snippet), page, "exec"), names)
 
 

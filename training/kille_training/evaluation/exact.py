@@ -161,7 +161,7 @@ def strategies_at(
 
 
 def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
-    """Returns strategies that take the most likely action, the first of equals."""
+    """Returns strategies that take their most likely action, the first of equals."""
     return tuple(
         as_strategy(
             np.eye(stage.masks.shape[1])[best_actions(stage.by_action(strategy))],
