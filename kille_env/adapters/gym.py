@@ -1,6 +1,6 @@
 """Gymnasium: one seat of a table against given policies.
 
-    env = gymnasium.make("kille_env:kille_env/Byteskille-v0", opponents="rule_of_thumb")
+    env = gymnasium.make("kille_env:kille_env/byteskille-v0", opponents="rule_of_thumb")
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step(action)
 
