@@ -60,15 +60,16 @@ def test_opponents_are_asked_once_per_round_for_all_tables(
         assert opponent.calls == rounds[0] - (not over)  # one of the steps is the caller's
 
 
-def test_each_kind_of_opponent_is_asked_once_per_round() -> None:
+def test_each_kind_of_opponent_is_asked_once_per_round(scale: Callable[..., int]) -> None:
     """And a round is one decision at every table: with one rule for all seats, no more calls."""
     first, second = Counting(), Counting()
-    venv = SeatVectorEnv("byteskille", 256, 4, opponents=[first, second, first], seed=1)
+    venv = SeatVectorEnv("byteskille", 32, 4, opponents=[first, second, first], seed=1)
     rounds, rng = rounds_of(venv), np.random.default_rng(1)
     _, infos = venv.reset()
-    for _ in range(20):
+    steps = scale(20, 4)
+    for _ in range(steps):
         *_, infos = venv.step(random_legal(infos["action_mask"], rng))
-    assert 20 < max(first.calls, second.calls) <= rounds[0] - 20
+    assert steps < max(first.calls, second.calls) <= rounds[0] - steps
 
 
 def tables_of(game: str) -> list[tuple[int, dict[str, Any]]]:
