@@ -38,8 +38,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "openspiel": {"open_spiel": "pyspiel"},
     "llm": {"openai": "openai"},
     "textarena": {"textarena": "textarena"},
-    "openenv": {"openenv-core": "openenv"},
-    "verifiers": {"verifiers": "verifiers"},
+    "openenv": {"openenv": "openenv"},
 }
 """Every extra for users: the distributions that it brings, and what each is imported as."""
 

@@ -90,6 +90,7 @@ _JSON = re.compile(rf"""["']{_KEY}["']\s*:\s*(?:"([^"]*)"|'([^']*)'|(\d+))""", r
 _TAGGED = re.compile(
     r"<(?:answer|action|move)>(.*?)</|\\boxed\{(?:\\text\{)?([^{}]*)\}", re.IGNORECASE | re.DOTALL
 )
+_BRACKETED = re.compile(r"\[([^\[\]\n]{1,40})\]")
 _MARKED = re.compile(
     r"\b(?:answer|action|move|choice|decision)[*_`]*\s*(?:(?:is|would be|will be)\b\s*:?|:|=)"
     r"[*_`\s]*([^\n]+)",
@@ -112,6 +113,9 @@ def _parts(answer: str) -> Iterator[tuple[str, bool | None]]:
         if found := list(pattern.finditer(answer)):
             yield next(filter(None, found[-1].groups()), ""), True
             return
+    bracketed = set(_BRACKETED.findall(answer))
+    if len(bracketed) == 1:  # as TextArena's games want it; several may be a list
+        yield bracketed.pop(), False
     lines = [line for line in answer.splitlines() if re.search(r"\w", line)]
     short = [len(line.split()) <= MOST_WORDS for line in lines]
     if lines and short[-1]:

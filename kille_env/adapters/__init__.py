@@ -6,6 +6,7 @@
     open_spiel    OpenSpiel: Python games, every card a chance node
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
+    text_seat     what forms in text share: what is told, and what an unreadable answer costs
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
     live          an opponent that asks the network that is learning

@@ -45,6 +45,12 @@ READ = [
     (TWO, "**Swap**", "swap"),
     (TWO, "*swap*", "swap"),
     (TWO, "[swap]", "swap"),
+    (
+        TWO,
+        "To stand would be to lose for certain, so this is what I do: [swap]",
+        "swap",
+    ),
+    (TWO, "I know two ways, [stand] and also [swap], but not which of them is the better", None),
     (TWO, "I swap.", "swap"),
     (TWO, "I choose to swap.", "swap"),
     (TWO, "I'll stand.", "stand"),
