@@ -12,8 +12,6 @@ Each function does what the `kille` command of its name does; `docs/python.md` s
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from kille_env.extras import missing
-
 if TYPE_CHECKING:
     from kille_training.arena.api import compare, play_tournament
     from kille_training.arena.ladder.api import ladder
@@ -62,6 +60,8 @@ def __getattr__(name: str) -> Any:
     try:
         found = getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as error:
+        from kille_env.extras import missing  # importing this package imports nothing heavy
+
         raise missing(error, "train") from error
     globals()[name] = found
     return found
