@@ -210,21 +210,22 @@ class SeatTables:
         reset(seed, deck=deck, which=chosen, **options)
         self.players.forget(chosen)
         self.skipped[chosen] = 0
-        for _ in range(MOST_SKIPPED):
-            self._sit_down(chosen, seat)
-            self._play_others()
-            passed = chosen & (self.batch.seat < 0)
+        self._sit_down(chosen, seat)
+        while (waits := chosen & (self.batch.seat != self.own)).any():
+            self._play_round()
+            passed = waits & (self.batch.seat < 0)
             if not passed.any():
-                return
+                continue
             if deck is not None:
                 raise CardError(
                     f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                     "it another seat, dealer or deck"
                 )
             self.skipped[passed] += 1
+            if self.skipped.max() > MOST_SKIPPED:
+                raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
             reset(which=passed, **options)
-            chosen = passed
-        raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
+            self._sit_down(passed, seat)
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None) -> None:
         """Seats everybody for new matches."""
@@ -273,7 +274,8 @@ class SeatTables:
         if played.any():
             self.players.step(actions, played)
             self._credit()
-            self._play_others()
+            while self._play_round().any():
+                pass
         self.reward = np.where(played, self.pending, 0.0)
         self.pending[played] = 0.0
         if wrong.any():
@@ -337,12 +339,14 @@ class SeatTables:
         self.players.return_to(played)
         self._put_back(kept)
 
-    def _play_others(self) -> None:
-        """Plays until the caller's seat is to act at every table, or its match is over."""
+    def _play_round(self) -> np.ndarray:
+        """Plays a decision at each table where another seat is to act; returns which, [N] bool."""
         seat = self.batch.seat
-        while (others := (seat >= 0) & (seat != self.own)).any():
+        others = (seat >= 0) & (seat != self.own)
+        if others.any():
             self.players.play(others)
             self._credit()
+        return others
 
     def _credit(self) -> None:
         """Adds up what the last step brought."""

@@ -72,6 +72,38 @@ def test_each_kind_of_opponent_is_asked_once_per_round(scale: Callable[..., int]
     assert steps < max(first.calls, second.calls) <= rounds[0] - steps
 
 
+class Calling:
+    """Calls with a gok whenever it may, which ends most deals before the last seats had a turn."""
+
+    name = "calling"
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        self.rows.append(len(mask))
+        order = np.array([2, 0, 1, 3, 4, 5, 6, 7, 8, 9])
+        return np.eye(mask.shape[1])[order[mask[:, order].argmax(axis=1)]]
+
+
+def test_a_match_that_is_passed_over_waits_for_no_other_table() -> None:
+    """The next one is played along with the first ones of the others."""
+    opponent = Calling()
+    options: dict[str, Any] = {"episode": "deal", "opponents": opponent, "seat": 0}
+    together = SeatVectorEnv("byteskille", 64, 13, **options)
+    _, infos = together.reset(seed=1)
+    assert infos["skipped"].any()
+    asked, rows = len(opponent.rows), sum(opponent.rows)
+    alone = []
+    for table in range(64):
+        opponent.rows.clear()
+        _, told = SeatVectorEnv("byteskille", 1, 13, **options).reset(seed=1 + table)
+        assert told["skipped"][0] == infos["skipped"][table]
+        alone.append(sum(opponent.rows))
+    assert rows == sum(alone)
+    assert asked == max(alone)  # as often as the table that needs the most
+
+
 def tables_of(game: str) -> list[tuple[int, dict[str, Any]]]:
     """Seats and options with which matches end by elimination, by a cap, and after one deal."""
     table = spec(game)
