@@ -79,6 +79,18 @@ test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index che
 	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS) --no-solver)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
 
+.PHONY: test-libraries
+test-libraries: ## run the tests of other libraries' adapters and recipes, in environments of their own
+	$(PYTHON) tests/environments.py libraries $(ARGS)
+
+.PHONY: test-oldest
+test-oldest: ## run quick tests with the lowest declared version of every dependency
+	$(PYTHON) tests/environments.py oldest $(ARGS)
+
+.PHONY: test-pythons
+test-pythons: ## run quick tests with each Python from 3.11 on that is found, or those in PYTHONS
+	$(PYTHON) tests/environments.py pythons $(PYTHONS)
+
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## check style, formatting and spelling
 	$(BIN)/ruff check .

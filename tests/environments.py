@@ -1,0 +1,161 @@
+"""Runs tests in virtual environments of their own: other libraries, oldest versions, other Pythons.
+
+    python tests/environments.py libraries [GROUP ...]   # all groups of `GROUPS`, or some
+    python tests/environments.py oldest [ARGUMENT ...]   # of pytest
+    python tests/environments.py pythons [PYTHON ...]    # each from 3.11 on that is found, or some
+
+An environment is made once, and again when pyproject.toml or constraints.txt has changed.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+GROUPS: dict[str, dict[str, str]] = {
+    "rllib": {"rllib": "ray"},
+    "agilerl": {"agilerl": "agilerl"},
+    "torch": {"torchrl": "torchrl", "tianshou": "tianshou"},
+    "jax": {"jax": "jax"},
+    "llm": {"textarena": "textarena", "openenv": "openenv-core"},
+    "verifiers": {"verifiers": "verifiers"},
+}
+"""Libraries that fit into one environment: the extra, as its tests are called, and the library."""
+
+TOOLS = ("hypothesis", "pytest", "pytest-randomly", "pytest-timeout", "pytest-xdist")
+ELSEWHERE = ("torch",)
+"""What `oldest` leaves at the pinned version: older builds are gigabytes."""
+
+QUICK = (
+    "tests/env", "tests/adapters", "tests/agents", "tests/training/test_train.py",
+    "tests/training/test_evaluate.py", "tests/training/test_settings.py",
+    "tests/training/test_statistics_skill.py", "tests/training/test_report.py",
+)  # fmt: skip
+"""What the oldest versions and other Pythons are tested with."""
+
+
+def main() -> int:
+    """Runs what the command line asks for; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("libraries", "oldest", "pythons"))
+    what, rest = parser.parse_known_args()
+    run = {"libraries": libraries, "oldest": oldest, "pythons": pythons}[what.what]
+    return run(rest)
+
+
+def libraries(groups: Sequence[str]) -> int:
+    """Tests the adapters and recipes of libraries, one environment for each group."""
+    unknown = set(groups) - set(GROUPS)
+    if unknown:
+        sys.exit(f"there is no group {', '.join(unknown)}; possible are {', '.join(GROUPS)}")
+    failed = []
+    for group in groups or GROUPS:
+        extras = GROUPS[group]
+        folder = ROOT / ".venv-libraries" / group
+        python = environment(folder, sys.executable, f".[{','.join(('train', *extras))}]")
+        versions(python, ["torch", *extras.values()])
+        tests = [f"tests/libraries/test_{extra}.py" for extra in extras]
+        if pytest(python, tests):
+            failed.append(group)
+    print(f"libraries: {', '.join(failed)} failed" if failed else "libraries: all passed")
+    return bool(failed)
+
+
+def oldest(arguments: Sequence[str]) -> int:
+    """Tests the lowest declared version of every dependency, all together."""
+    names = [*DECLARED["dependencies"], *DECLARED["optional-dependencies"]["train"]]
+    lowest = [name for name in map(pinned, names) if name.partition("==")[0] not in ELSEWHERE]
+    python = environment(ROOT / ".venv-oldest", sys.executable, ".[train]", *lowest)
+    versions(python, [line.partition("==")[0] for line in (*lowest, *ELSEWHERE)])
+    # Old versions warn of what new ones of their own dependencies change.
+    return pytest(python, ["-W", "default", "-m", "not slow", *(arguments or QUICK)])
+
+
+def pythons(asked: Sequence[str]) -> int:
+    """Tests every Python from 3.11 on that is found."""
+    names = asked or [name for name in map("python3.{}".format, range(11, 20)) if works(name)]
+    failed = []
+    for name in names:
+        found = output([name, "-c", "import sys; print('.'.join(map(str, sys.version_info[:3])))"])
+        python = environment(ROOT / ".venv-pythons" / found, name, ".[train]")
+        print(f"Python {found}", flush=True)
+        if pytest(python, ["-m", "not slow", *QUICK]):
+            failed.append(found)
+    print(f"tested: {', '.join(names)}; failed: {', '.join(failed) or 'none'}")
+    return bool(failed)
+
+
+def pinned(requirement: str) -> str:
+    """Returns the lowest version that a requirement allows, "name==version"."""
+    found = re.match(r"([\w.\[\]-]+)>=([\w.]+)", requirement)
+    if found is None:
+        sys.exit(f"{requirement!r} in pyproject.toml has no lowest version")
+    return f"{found[1]}=={found[2]}"
+
+
+def works(python: str) -> bool:
+    """Returns whether an interpreter is there and runs; a shim of a version manager may not."""
+    return shutil.which(python) is not None and not subprocess.call(
+        [python, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def environment(folder: Path, interpreter: str, *requirements: str) -> str:
+    """Makes an environment with this checkout and torch at its pinned version, if need be.
+
+    Args:
+        folder: Where it is.
+        interpreter: What it is made with.
+        requirements: What else to install.
+
+    Returns:
+        Its interpreter.
+    """
+    python, made = str(folder / "bin" / "python"), folder / ".made"
+    wanted = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    if made.is_file() and all(made.stat().st_mtime > file.stat().st_mtime for file in wanted):
+        return python
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    torch = next(line for line in pins if line.startswith("torch=="))
+    install = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([interpreter, "-m", "venv", str(folder)])
+    run([*install, torch])  # by itself, so that nothing brings another build
+    run([*install, torch, "--editable", *requirements, *TOOLS])
+    made.touch()
+    return python
+
+
+def versions(python: str, names: Sequence[str]) -> None:
+    """Prints the versions of libraries; fails if one is not there."""
+    code = "import sys, importlib.metadata as m\nfor n in sys.argv[1:]: print(n, m.version(n))"
+    run([python, "-c", code, *names])
+
+
+def pytest(python: str, arguments: Sequence[str]) -> int:
+    """Runs tests; returns the exit status."""
+    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [python, "-m", "pytest", "-q", *arguments]
+    return subprocess.call(command, cwd=ROOT, env=environ)
+
+
+def run(command: Sequence[str]) -> None:
+    """Runs a command, and ends with its status if it fails."""
+    print("+", *command, flush=True)
+    if status := subprocess.call(command, cwd=ROOT):
+        sys.exit(status)
+
+
+def output(command: Sequence[str]) -> str:
+    """Returns what a command prints."""
+    return subprocess.check_output(command, text=True).strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
