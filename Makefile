@@ -17,10 +17,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
 	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--match"
+	@echo "  PYTHONS='...'      the interpreters of test-pythons"
 
 # Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
 
@@ -80,7 +81,7 @@ test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index che
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
 
 .PHONY: test-libraries
-test-libraries: ## run the tests of other libraries' adapters and recipes, in environments of their own
+test-libraries: ## run the tests of other libraries, each group of them in its own environment
 	$(PYTHON) tests/environments.py libraries $(ARGS)
 
 .PHONY: test-oldest

@@ -24,8 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "agilerl": {"agilerl": "agilerl"},
     "torch": {"torchrl": "torchrl", "tianshou": "tianshou"},
     "jax": {"jax": "jax"},
-    "llm": {"textarena": "textarena", "openenv": "openenv-core"},
-    "verifiers": {"verifiers": "verifiers"},
+    "llm": {"textarena": "textarena", "openenv": "openenv"},
 }
 """Libraries that fit into one environment: the extra, as its tests are called, and the library."""
 
