@@ -14,14 +14,18 @@ from kille_training.cli.recipe import run
 
 
 def train(
-    game: str = "byteskille", num_players: int = 3, decisions: int = 1_500_000, seed: int = 0
+    game: str = "byteskille",
+    num_players: int = 3,
+    decisions: int = 1_500_000,
+    seed: int = 0,
+    best_legal: bool = True,
 ) -> DQN:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
-    tables = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self")
+    venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
     model = DQN(
         "MlpPolicy",  # 64 and 64 units
-        ScaledRewards(BestLegalAction(tables)),
+        ScaledRewards(BestLegalAction(venv) if best_legal else venv),
         buffer_size=300_000,
         learning_starts=20_000,
         train_freq=4,
