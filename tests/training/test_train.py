@@ -19,6 +19,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from kille_agents import load_policy
+from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.learning.checkpoints import read_checkpoint
@@ -197,8 +198,9 @@ def test_the_exported_policy_is_the_network(tmp_path, tiny):
     batch = make_batch("byteskille", 500, 3, episode="deal", seed=9)
     batch.reset()
     observation, mask = batch.observation.copy(), batch.mask.copy()
+    seen = torch.as_tensor(observation * feature_scale(spec("byteskille").observation(3)))
     with torch.no_grad():
-        theirs = model.policy.get_distribution(torch.as_tensor(observation), action_masks=mask)
+        theirs = model.policy.get_distribution(seen, action_masks=mask)
     mine = policy.probabilities(observation, mask)
     assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
 
