@@ -14,17 +14,16 @@ from kille_env import collect, make_batch
 from kille_env.core.spec import feature_scale
 from kille_training.cli.recipe import run
 
-TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 2, 3e-3, 0.05, (0.8, 1.2)
+TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 4, 2e-3, 0.1, (0.8, 1.2)
 
 
 class Learner(nn.Module):
     """An actor and a critic."""
 
-    def __init__(self, features, actions):
+    def __init__(self, features, *outputs):
         super().__init__()
-        for name, outputs in (("actor", actions), ("critic", 1)):
-            hidden = nn.Linear(features, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh()
-            setattr(self, name, nn.Sequential(*hidden, nn.Linear(64, outputs)))
+        nets = [(nn.Linear(features, 64), nn.Linear(64, 64), nn.Linear(64, n)) for n in outputs]
+        self.actor, self.critic = (nn.Sequential(a, nn.Tanh(), b, nn.Tanh(), c) for a, b, c in nets)
 
     def forward(self, observation, mask):
         """Returns log-probabilities of the legal actions [N, A], and values [N]."""
@@ -32,18 +31,18 @@ class Learner(nn.Module):
         return logits.log_softmax(1), self.critic(observation)[:, 0]
 
 
-def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
+def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
     """Trains on single deals; returns a function from observations and masks to probabilities."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed * world + rank)
     scale = feature_scale(batch.spec.observation(num_players))
-    learner = parallel = Learner(len(scale), batch.spec.num_actions)
+    learner = parallel = Learner(len(scale), batch.spec.num_actions, 1)
     if world > 1:
         torch.distributed.init_process_group("gloo")
         parallel = nn.parallel.DistributedDataParallel(learner)  # averages gradients
-    optimizer = torch.optim.Adam(learner.parameters())
+    optimizer = torch.optim.Adam(learner.parameters(), eps=1e-5)
 
     @torch.no_grad()
     def policy(observation, mask):
