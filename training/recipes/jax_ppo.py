@@ -5,28 +5,30 @@ last third of a rollout, where deals may not have ended, is not learned from.
 """
 
 # pyright: reportMissingImports=false
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
-from jax.example_libraries.stax import Dense, Tanh, serial
 
 from kille_env import make_batch
 from kille_env.core.spec import feature_scale
 from kille_training.cli.recipe import run
 
 TABLES, UPDATES, PART, RATE, ENTROPY, CLIP = 1024, 16, 4096, 3e-3, 0.05, (0.8, 1.2)
-ADAM = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam())
 
 
 def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
     """Trains on single deals; returns a function from observations and masks to probabilities."""
+    import jax
+    import jax.numpy as jnp
+    import optax
+    from jax.example_libraries.stax import Dense, Tanh, serial
+
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     longest = batch.spec.max_decisions(batch.rules, num_players)
     scale, rows = feature_scale(batch.spec.observation(num_players)), np.arange(TABLES)
     sizes, (key, *keys) = (batch.spec.num_actions, 1), jax.random.split(jax.random.key(seed), 3)
     nets = [serial(Dense(64), Tanh, Dense(64), Tanh, Dense(outputs)) for outputs in sizes]
     params = [net[0](own, (-1, len(scale)))[1] for net, own in zip(nets, keys, strict=True)]
+
+    adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam())
 
     def forward(params, seen, mask):
         logits, values = (net[1](own, seen) for net, own in zip(nets, params, strict=True))
@@ -64,10 +66,10 @@ def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
 
     @jax.jit
     def learn(learner, part, left):
-        change, memory = ADAM.update(jax.grad(loss)(learner[0], left, *part), learner[1])
+        change, memory = adam.update(jax.grad(loss)(learner[0], left, *part), learner[1])
         return jax.tree.map(lambda own, step: own - RATE * left * step, learner[0], change), memory
 
-    learner, done, rng = (params, ADAM.init(params)), 0, np.random.default_rng(seed)
+    learner, done, rng = (params, adam.init(params)), 0, np.random.default_rng(seed)
     while (left := 1 - done / decisions) > 0:
         data = list(map(np.asarray, rollout(learner[0], play(), jax.random.fold_in(key, done))))
         for part in rng.choice(len(data[0]), (UPDATES, PART)):
