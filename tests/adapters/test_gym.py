@@ -170,6 +170,9 @@ def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> SeatVect
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_statistics_of_episodes(mode: AutoresetMode, scale: Callable[..., int]) -> None:
+    version = tuple(map(int, gymnasium.__version__.split(".")[:2]))
+    if mode == AutoresetMode.SAME_STEP and version < (1, 4):
+        pytest.skip("before 1.4 Gymnasium's wrapper counts wrongly in this mode")
     venv = RecordEpisodeStatistics(make_vec(mode))
     venv.reset(seed=1)
     venv.action_space.seed(1)
