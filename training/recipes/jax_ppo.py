@@ -1,10 +1,9 @@
-"""PPO in JAX 0.10: tables are stepped by `io_callback` inside a `lax.scan`, the update is jitted.
+# pyright: reportMissingImports=false
+"""PPO in JAX 0.10: `io_callback` steps the tables in a `lax.scan`, and only its first 2/3 count.
 
-The trap: a step's rewards are those of all seats, so they are summed backwards for each seat. The
-last third of a rollout, where deals may not have ended, is not learned from.
+The trap: a step pays all seats, so rewards are summed backwards by seat until the deal has ended.
 """
 
-# pyright: reportMissingImports=false
 import numpy as np
 
 from kille_env import make_batch
@@ -27,7 +26,6 @@ def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
     sizes, (key, *keys) = (batch.spec.num_actions, 1), jax.random.split(jax.random.key(seed), 3)
     nets = [serial(Dense(64), Tanh, Dense(64), Tanh, Dense(outputs)) for outputs in sizes]
     params = [net[0](own, (-1, len(scale)))[1] for net, own in zip(nets, keys, strict=True)]
-
     adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam())
 
     def forward(params, seen, mask):
