@@ -53,10 +53,10 @@ def test_a_recipe_runs_as_a_program(tmp_path):
     file.write_text(
         '"""Learns nothing."""\n'
         "from kille_training.cli.recipe import run\n"
-        'def train(game="byteskille", num_players=3, decisions=10, seed=0):\n'
+        'def train(game="byteskille", num_players=3, decisions=10, seed=0, num_helpers=2):\n'
         '    return "uniform"\n'
         "run(train)\n"
     )
     found = subprocess.run([sys.executable, file, "--help"], capture_output=True, text=True)
     assert found.returncode == 0 and "Learns nothing." in found.stdout
-    assert "Usage: nothing.py" in found.stdout
+    assert "Usage: nothing.py" in found.stdout and "--num-helpers" in found.stdout

@@ -23,7 +23,7 @@ def run(train: Callable[..., Any]) -> None:
 
     Args:
         train: Called with game, num_players, decisions and seed, whose defaults are those of the
-            command line; returns a player.
+            command line; returns a player. Any further parameter is an option of its name.
     """
     default = {name: each.default for name, each in inspect.signature(train).parameters.items()}
 
@@ -49,6 +49,11 @@ def run(train: Callable[..., Any]) -> None:
     def command(as_json: bool, deals: int, **asked: Any) -> None:
         _report(train, asked, deals, as_json)
 
+    for name in list(default)[4:]:
+        option = click.option(
+            f"--{name.replace('_', '-')}", default=default[name], show_default=True
+        )
+        option(command)
     sys.exit(guarded(command, name=Path(sys.argv[0]).name))
 
 
