@@ -1,0 +1,80 @@
+# pyright: reportMissingImports=false
+"""AgileRL's PPO in self-play, on decisions of all seats that are collected outside AgileRL.
+
+The trap: AgileRL's `collect_rollouts` stores whether a step ended the episode, and its buffer reads
+that as whether the episode began there. So the last decision of a deal is credited with the value
+of the next deal, and a policy of single deals hardly learns. `PPO.learn` also takes complete
+experience: here the collector and GAE along each seat's own decisions make it. Needs peft as well.
+
+Measured with agilerl 2.58.0, tensordict 0.13.0, torch 2.13.0 and pettingzoo 1.26.1.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from agilerl.algorithms import PPO
+from gymnasium import spaces
+from tensordict import TensorDict
+
+import kille_env
+from kille_env import Collector, LiveOpponent
+from kille_training.cli.recipe import run
+
+TABLES, STEPS = 512, 32
+NETWORK = {"hidden_size": [64], "activation": "Tanh", "layer_norm": False}
+
+
+def train(
+    game: str = "byteskille", num_players: int = 3, decisions: int = 2_300_000, seed: int = 0
+) -> LiveOpponent:
+    """Returns the trained policy, a player."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # AgileRL shuffles with it
+    batch = kille_env.make_batch(game, TABLES, num_players, episode="deal", seed=seed)
+    agent = PPO(
+        spaces.Box(0.0, 1.0, batch.observation.shape[1:], np.float32),
+        spaces.Discrete(batch.spec.num_actions),
+        net_config={"latent_dim": 64, "encoder_config": NETWORK, "head_config": NETWORK},
+        share_encoders=False,
+        batch_size=4_096,
+        update_epochs=3,
+    )
+
+    def logits(observation: np.ndarray, mask: np.ndarray) -> Any:
+        with torch.no_grad():
+            seen = agent.actor.extract_features(torch.from_numpy(observation))
+            return agent.actor.head_net.wrapped(seen)
+
+    def values(observation: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            return agent.critic(torch.from_numpy(observation)).squeeze(-1).numpy()
+
+    player = LiveOpponent(logits, returns="logits", observation="float")
+    collector = Collector(batch, player, seed=seed)
+    iterations = max(1, decisions // (TABLES * STEPS))
+    for iteration in range(iterations):
+        left = 1 - iteration / iterations
+        agent.ent_coef = 0.05 * left  # what is left of it moves every mixture
+        for group in agent.optimizer.optimizer.param_groups:
+            group["lr"] = 2e-3 * left
+        found = collector.collect(STEPS)
+        valued = values(found.observation)
+        gains = found.advantages(valued, values(found.next_observation))
+        columns = {
+            "observations": found.observation,
+            "actions": found.action[:, None],
+            "log_probs": found.log_probability.astype(np.float32),
+            "advantages": gains.astype(np.float32),  # AgileRL standardizes them
+            "returns": (gains + valued).astype(np.float32),
+            "values": valued,
+            "action_masks": found.mask.astype(bool),
+        }
+        columns = {name: torch.from_numpy(column) for name, column in columns.items()}
+        agent.learn(TensorDict(columns, len(gains)))
+    return player
+
+
+if __name__ == "__main__":
+    run(train)
