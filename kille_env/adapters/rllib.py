@@ -239,5 +239,5 @@ def self_play(
         config.environment(env_config={"game": game, **table})
         .env_runners(env_runner_cls=SelfPlayRunner, num_envs_per_env_runner=num_tables)
         .rl_module(rl_module_spec=RLModuleSpec(MaskedModule, model_config={"layers": list(layers)}))
-        .training(learner_class=SelfPlayLearner)
+        .learners(learner_class=SelfPlayLearner)
     )
