@@ -53,7 +53,7 @@ def train(
         minibatch_size=4_096,
         num_epochs=3,
         lr=annealed(2e-3),
-        entropy_coeff=annealed(0.05),  # what is left of it moves every mixture
+        entropy_coeff=annealed(0.1),  # what is left of it moves every mixture
         gamma=1.0,
         lambda_=1.0,
         grad_clip=0.5,
