@@ -7,6 +7,8 @@
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
     text_seat     what forms in text share: what is told, and what an unreadable answer costs
+    tianshou      Tianshou: a collector of the decisions of all seats
+    torchrl       TorchRL: a seat of each table, or all of them as a group of agents
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
     live          an opponent that asks the network that is learning
