@@ -2,13 +2,12 @@
 
 from kille_env.adapters.sb3 import LivePolicy, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_callbacks import Anneal
-from kille_env.adapters.sb3_wrappers import BestLegalAction, ScaledRewards
+from kille_env.adapters.sb3_wrappers import BestLegalAction
 
 __all__ = [
     "Anneal",
     "BestLegalAction",
     "LivePolicy",
-    "ScaledRewards",
     "SeatStreamBuffer",
     "SeatVecEnv",
     "SelfPlayVecEnv",

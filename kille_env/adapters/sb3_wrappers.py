@@ -1,4 +1,4 @@
-"""Wrappers for algorithms of Stable-Baselines3 that know no masks or learn values."""
+"""Legal play for algorithms of Stable-Baselines3 that know no masks."""
 
 from typing import Any
 
@@ -80,31 +80,3 @@ class BestLegalAction(VecEnvWrapper):
                 )
             self.follow(learner)
         return self._model
-
-
-class ScaledRewards(VecEnvWrapper):
-    """Divides rewards by the difference between the largest and the least of a step.
-
-    For DQN, whose Huber loss is squared for errors below 1 only. With rewards of several units it
-    learns something between the mean and the median of what may come, and the median of a game of
-    chance is another game. The results in `infos` stay in units.
-
-    Attributes:
-        units: What one unit of the scaled rewards is worth.
-    """
-
-    def __init__(self, venv: Any) -> None:
-        """Wraps a `SeatVecEnv`, or what wraps one."""
-        super().__init__(venv)
-        batch = venv.unwrapped.tables.batch
-        low, high = batch.spec.reward_range(batch.rules, batch.num_players)
-        self.units = high - low
-
-    def reset(self) -> Any:
-        """Returns the first observations."""
-        return self.venv.reset()
-
-    def step_wait(self) -> Any:
-        """Plays the actions."""
-        observation, rewards, dones, infos = self.venv.step_wait()
-        return observation, (rewards / self.units).astype(np.float32), dones, infos

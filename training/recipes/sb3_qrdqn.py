@@ -1,38 +1,37 @@
 """QR-DQN of sb3-contrib: learns quantiles of what each action brings, and plays by their mean.
 
 One seat of each table learns, and plays the others by its values (`opponents="self"`).
-`BestLegalAction` replaces an illegal choice by the legal action of the highest value, and
-`ScaledRewards` makes errors so small that the loss is smooth, as in `sb3_dqn.py`.
+`BestLegalAction` replaces an illegal choice by the legal action of the highest value.
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
 import torch
 from sb3_contrib import QRDQN
 
-from kille_env.sb3 import Anneal, BestLegalAction, ScaledRewards, SeatVecEnv
+from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
 from kille_training.cli.recipe import run
 
 
 def train(
-    game: str = "byteskille", num_players: int = 3, decisions: int = 1_500_000, seed: int = 0
+    game: str = "byteskille", num_players: int = 3, decisions: int = 700_000, seed: int = 0
 ) -> QRDQN:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     tables = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self")
     model = QRDQN(
         "MlpPolicy",  # 64 and 64 units
-        ScaledRewards(BestLegalAction(tables)),
+        BestLegalAction(tables),
         buffer_size=300_000,
         learning_starts=20_000,
         train_freq=4,
         gradient_steps=4,
-        batch_size=2048,
+        batch_size=4096,
         target_update_interval=5_000,
         exploration_fraction=0.9,
         exploration_initial_eps=0.5,
         exploration_final_eps=0.02,
         gamma=1.0,
-        learning_rate=5e-4,
+        learning_rate=2e-3,
         policy_kwargs={"activation_fn": torch.nn.Tanh, "n_quantiles": 20},
         seed=seed,
         device="cpu",
