@@ -46,6 +46,7 @@ def as_policy(
             - a `torch.nn.Module`, called with observations [N, F] as floats, which returns logits
               [N, A]; they become probabilities by a softmax over the legal actions;
             - a model of Stable-Baselines3 or sb3-contrib;
+            - a policy or bot of OpenSpiel, see `kille_agents.open_spiel`;
             - a class of one of these, which is called with (num_players, rules), or with nothing if
               it has no parameters;
             - a name or path, see `load_policy`.

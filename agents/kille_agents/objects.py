@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 PolicyFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """From observations [N, F] uint8 and masks [N, A] int8 to probabilities [N, A]."""
 
+_OPEN_SPIEL = (
+    ("pyspiel", "Policy"),
+    ("open_spiel.python.policy", "Policy"),
+    ("pyspiel", "Bot"),
+)
+"""Classes of OpenSpiel that can play, with their modules."""
+
 
 class FunctionPolicy:
     """A policy that calls a function.
@@ -151,7 +158,8 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
     """Returns a player for a table; None if the thing is nothing that can play.
 
     Args:
-        thing: A player, a function, a torch module, or a model of Stable-Baselines3.
+        thing: A player, a function, a torch module, a model of Stable-Baselines3, or a policy or
+            bot of OpenSpiel.
         game: The game to be played.
         num_players: Seats of the table.
 
@@ -173,6 +181,10 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
         policy.probabilities(observation, np.ones((2, table.num_actions), np.int8))
         return policy
+    if any(is_from(*kind, thing) for kind in _OPEN_SPIEL):
+        from kille_agents.open_spiel import OpenSpielPlayer  # needs OpenSpiel
+
+        return OpenSpielPlayer(thing)
     if not callable(thing):
         return None
     name = str(getattr(thing, "__name__", _class_of(thing)))

@@ -82,6 +82,14 @@ def load(
     return _load(short_name(game), parameters)
 
 
+def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
+    """Returns the state, without a history, of a table [1] where somebody decides; it is copied."""
+    state, table = game.new_initial_state(), _copied(table)
+    table["stacked"] = table["drawn"]
+    state.position = Position(game.form, table)
+    return state
+
+
 # Rules as text
 
 
@@ -304,8 +312,8 @@ class Position:
             raise IllegalActionError(f"action {action} is not legal now; legal: {self.legal}")
         return self.form.proceed(self.table, action)
 
-    def resampled(self, seat: int, key: int) -> "Position":
-        """Returns a determinization: a position that a seat cannot tell from this one.
+    def resampled(self, seat: int, key: int) -> np.ndarray:
+        """Returns a determinization, [1]: a table that a seat cannot tell from this one.
 
         Raises:
             KilleError: A card is awaited, or only a part of the pack is played with.
@@ -320,8 +328,7 @@ class Position:
         cards = np.zeros((1, form.game.spec.pack.size), dtype=np.int8)
         seats, keys = np.array([seat], dtype=np.int8), np.array([key], dtype=np.uint64)
         form.game.resample(table, form.switches, seats, keys, cards)
-        table["stacked"] = table["drawn"]
-        return Position(form, table)
+        return table
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Position":
         return self
@@ -376,9 +383,7 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
         history: who is asked, and what, can differ in secret, so none would be true to both.
         """
         high, low = (int(probability_sampler() * 2**32) for _ in range(2))
-        state = self.get_game().new_initial_state()
-        state.position = self.position.resampled(player_id, high << 32 | low)
-        return state
+        return state_at(self.get_game(), self.position.resampled(player_id, high << 32 | low))
 
     def __str__(self) -> str:
         position = self.position

@@ -1,0 +1,84 @@
+"""OpenSpiel's policies and bots as players. Importing this module imports OpenSpiel.
+
+Such a player is asked about states of the games in `kille_env.adapters.open_spiel`. It sees the
+table in a determinization: what its seat knows is true there, and what is hidden is drawn. So a
+policy answers by its information state, and a bot that looks at hidden cards looks at others.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from kille_env.adapters.open_spiel import KilleState, load, state_at
+from kille_env.core.determinization import Determinizer
+from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
+
+
+class SpielPolicy(Protocol):
+    """A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`."""
+
+    def action_probabilities(self, state: Any) -> dict[int, float]:
+        """Returns the probability of each legal action."""
+        ...
+
+
+class SpielBot(Protocol):
+    """A `pyspiel.Bot`, of C++ or of Python."""
+
+    def step(self, state: Any) -> int:
+        """Returns an action."""
+        ...
+
+
+class OpenSpielPlayer:
+    """A policy or bots of OpenSpiel at our tables.
+
+    Attributes:
+        name: What tables and reports call it.
+        keyless: Whether it always answers the same about what a seat sees: a policy does.
+    """
+
+    def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:
+        """Wraps a policy, a bot for all seats, or one bot for each seat.
+
+        Args:
+            player: The policy or the bots. OpenSpiel makes many bots for one seat alone: pass such
+                bots as a list, forehand's first.
+            name: Its name; the default is its class's.
+        """
+        self._players = list(player) if isinstance(player, Sequence) else [player]
+        self.name = name or type(self._players[0]).__name__
+        self.keyless = all(hasattr(each, "action_probabilities") for each in self._players)
+        self._games: dict[tuple[int, Rules], Any] = {}
+
+    def search(self, determinizer: Determinizer) -> np.ndarray:
+        """Returns how likely each action is, [M, A]; see `kille_env.policy.Searcher`.
+
+        Raises:
+            PolicyError: It returned what is no distribution, or an action that is not legal.
+        """
+        chances = np.zeros(determinizer.mask.shape)
+        tables = determinizer.draw(1).tables
+        table = determinizer.num_players, determinizer.rules
+        if table not in self._games:
+            self._games[table] = load(determinizer.game, table[0], rules=table[1])
+        for row, seat in enumerate(determinizer.seats.tolist()):
+            state = state_at(self._games[table], tables[row : row + 1])
+            for action, chance in self._ask(state, seat).items():
+                chances[row, action] = chance
+        return chances
+
+    def _ask(self, state: KilleState, seat: int) -> dict[int, float]:
+        """Returns the probability of actions at a state."""
+        player = self._players[seat % len(self._players)]
+        if not hasattr(player, "action_probabilities"):
+            return {int(cast(SpielBot, player).step(state)): 1.0}
+        found = cast(SpielPolicy, player).action_probabilities(state)
+        if not found:
+            raise PolicyError(
+                f"{self.name} says nothing about {state.information_state_string()!r}; it needs to "
+                f"be a policy of the game {state.get_game()}"
+            )
+        return found

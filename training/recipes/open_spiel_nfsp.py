@@ -1,0 +1,64 @@
+"""Neural fictitious self-play of OpenSpiel on the OpenSpiel form of a game.
+
+Each seat has an agent that learns a best response by DQN, and its own average policy. OpenSpiel
+plays one table at a time in Python, so this is slow and stays far from an equilibrium. Trap:
+OpenSpiel's NFSP needs dm-tree, which it does not declare: `pip install dm-tree`. Written for
+OpenSpiel 2.0.2.
+"""
+
+import torch
+from open_spiel.python import policy, rl_environment
+from open_spiel.python.pytorch import nfsp
+
+from kille_env.adapters.open_spiel import load
+from kille_training.cli.recipe import run
+
+
+class Average(policy.Policy):
+    """What the agents play on average, each in its own seat."""
+
+    def __init__(self, game, agents):
+        super().__init__(game, list(range(len(agents))))
+        self.agents = agents
+
+    def action_probabilities(self, state, player_id=None):
+        """Returns the probability of each legal action."""
+        seat, legal = state.current_player(), state.legal_actions()
+        seen = {
+            "info_state": {seat: state.information_state_tensor(seat)},
+            "legal_actions": {seat: legal},
+            "current_player": seat,
+        }
+        step = rl_environment.TimeStep(seen, None, None, rl_environment.StepType.MID)
+        with self.agents[seat].temp_mode_as(nfsp.MODE.AVERAGE_POLICY):
+            chances = self.agents[seat].step(step, is_evaluation=True).probs
+        return {action: float(chances[action]) for action in legal}
+
+
+def train(game: str = "byteskille", num_players: int = 3, decisions: int = 60_000, seed: int = 0):
+    """Returns the average policy."""
+    torch.set_num_threads(1)
+    environment = rl_environment.Environment(load(game, num_players))
+    environment.seed(seed)
+    size = environment.observation_spec()["info_state"][0]
+    agents = [
+        nfsp.NFSP(
+            seat, size, environment.action_spec()["num_actions"], [64, 64],
+            reservoir_buffer_capacity=200_000, anticipatory_param=0.1, seed=seed + seat,
+            optimizer_str="adam", rl_learning_rate=1e-3, sl_learning_rate=1e-3,
+        )
+        for seat in range(num_players)
+    ]  # fmt: skip
+    made = 0
+    while made < decisions:
+        step = environment.reset()
+        while not step.last():
+            action = agents[step.observations["current_player"]].step(step).action
+            step, made = environment.step([action]), made + 1
+        for agent in agents:
+            agent.step(step)
+    return Average(environment.game, agents)
+
+
+if __name__ == "__main__":
+    run(train)
