@@ -25,9 +25,9 @@ FRAGA_OFF = {"fraga": "off"}
 SMALL = ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]
 
 
-def play(game, rng: np.random.Generator):
+def play(game, rng: np.random.Generator, state=None):
     """Yields every state of an episode in which everything is random."""
-    state = game.new_initial_state()
+    state = state or game.new_initial_state()
     while not state.is_terminal():
         yield state
         if state.is_chance_node():
@@ -66,8 +66,8 @@ def test_states_show_what_the_batch_shows(name: str) -> None:
     seats, layout = game.num_players(), kille_env.spec(name).information_state
     observer = game.make_py_observer(pyspiel.IIGObservationType(perfect_recall=True))
     for _ in range(4):
-        deck, steps = [], []
-        for state in play(game, rng):
+        steps, state = [], game.new_initial_state()
+        for _ in play(game, rng, state):
             if state.is_player_node():
                 seat = state.current_player()
                 observer.set_from(state, seat)
@@ -285,6 +285,7 @@ def test_nfsp_runs() -> None:
         )
         for seat in range(2)
     ]  # fmt: skip
+    step = environment.reset()
     for _ in range(20):
         step = environment.reset()
         while not step.last():

@@ -15,6 +15,7 @@ from kille_training.solving.byteskille.deals import build_stage
 from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.efg import EfgTree
+from reference.scripts import script
 
 pytestmark = pytest.mark.compiled
 
@@ -46,6 +47,13 @@ def test_where_cards_are_dealt_again_the_tree_pays_what_that_is_worth(tmp_path: 
     game, policy = exported.load(), exported.policy(solution.policy)
     assert pyspiel.nash_conv(game, policy, False) < 1e-5
     assert float(kt.nash_conv(exported.player(policy), "byteskille", 2, rules=rules)) < 1e-5
+
+
+def test_the_recipe_brings_a_policy_back_for_every_hand() -> None:
+    train = script("training/recipes/open_spiel_cfr.py").train
+    found = kt.nash_conv(train("byteskille", 2, 200_000), "byteskille", 2)
+    assert found.policy == "open_spiel_cfr"
+    assert found.stakes < 0.02
 
 
 @pytest.mark.parametrize("player", ["uniform", "rule_of_thumb"])

@@ -11,6 +11,7 @@ from open_spiel.python import policy, rl_environment
 from open_spiel.python.pytorch import nfsp
 
 from kille_env.adapters.open_spiel import load
+from kille_env.registry import spec
 from kille_training.cli.recipe import run
 
 
@@ -40,10 +41,10 @@ def train(game: str = "byteskille", num_players: int = 3, decisions: int = 60_00
     torch.set_num_threads(1)
     environment = rl_environment.Environment(load(game, num_players))
     environment.seed(seed)
-    size = environment.observation_spec()["info_state"][0]
+    size, actions = environment.observation_spec()["info_state"][0], spec(game).num_actions
     agents = [
         nfsp.NFSP(
-            seat, size, environment.action_spec()["num_actions"], [64, 64],
+            seat, size, actions, [64, 64],
             reservoir_buffer_capacity=200_000, anticipatory_param=0.1, seed=seed + seat,
             optimizer_str="adam", rl_learning_rate=1e-3, sl_learning_rate=1e-3,
         )
