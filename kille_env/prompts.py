@@ -190,8 +190,9 @@ class _Reader:
 
 MOST_WORDS = 4
 _AFTER_NUMBERS = {"because", "since", "as", "for", "which", "i", "so"}
-_NEGATORS = {"not", "never", "cannot", "instead", "rather", "than", "over"}
-_NEGATORS |= {word.replace("'", "") for word in ("can't", "don't", "won't", "wouldn't")}
+_NEGATORS = {"not", "never", "cannot", "instead", "rather", "than", "over"} | {
+    word.replace("'", "") for word in ("can't", "don't", "won't", "wouldn't")
+}
 _FILLERS = {
     *(
         "a",

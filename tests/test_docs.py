@@ -164,7 +164,7 @@ def test_the_readmes_row_of_a_game_is_the_specs(game: str) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", text):
+    for target in re.findall(r"\]\((?!https:)([^)#\s]+)(?:#[\w-]*)?\)", text):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 

@@ -286,6 +286,7 @@ def test_nfsp_runs() -> None:
         for seat in range(2)
     ]  # fmt: skip
     step = environment.reset()
+    step = environment.reset()
     for _ in range(20):
         step = environment.reset()
         while not step.last():

@@ -41,7 +41,7 @@ def train(game: str = "byteskille", num_players: int = 3, decisions: int = 60_00
     torch.set_num_threads(1)
     environment = rl_environment.Environment(load(game, num_players))
     environment.seed(seed)
-    size, actions = environment.observation_spec()["info_state"][0], spec(game).num_actions
+    size, actions = environment.game.information_state_tensor_size(), spec(game).num_actions
     agents = [
         nfsp.NFSP(
             seat, size, actions, [64, 64],
