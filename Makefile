@@ -6,7 +6,8 @@ ARGS ?=
 JOBS ?= 2
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
+# Modules are compiled when they are first imported: most of what is installed never is.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest
 KERNELS := $(BIN)/python tests/kernels.py --processes $(JOBS)
 

@@ -17,6 +17,7 @@ def train(game: str = "byteskille", num_players: int = 2, decisions: int = 1000,
 def run(monkeypatch, *words):
     ASKED.clear()
     monkeypatch.setattr(sys, "argv", ["train.py", *words])
+    monkeypatch.setenv("COLUMNS", "120")  # tables in full
     with pytest.raises(SystemExit) as ended:
         recipe.run(train)
     return ended.value.code
