@@ -64,15 +64,15 @@ class OpenSpielPlayer:
         table = determinizer.num_players, determinizer.rules
         if table not in self._games:
             self._games[table] = load(determinizer.game, table[0], rules=table[1])
-        for row, seat in enumerate(determinizer.seats.tolist()):
+        for row in range(len(tables)):
             state = state_at(self._games[table], tables[row : row + 1])
-            for action, chance in self._ask(state, seat).items():
+            for action, chance in self._ask(state).items():
                 chances[row, action] = chance
         return chances
 
-    def _ask(self, state: KilleState, seat: int) -> dict[int, float]:
+    def _ask(self, state: KilleState) -> dict[int, float]:
         """Returns the probability of actions at a state."""
-        player = self._players[seat % len(self._players)]
+        player = self._players[state.current_player() % len(self._players)]
         if not hasattr(player, "action_probabilities"):
             return {int(cast(SpielBot, player).step(state)): 1.0}
         found = cast(SpielPolicy, player).action_probabilities(state)

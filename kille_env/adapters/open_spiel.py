@@ -83,10 +83,16 @@ def load(
 
 
 def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
-    """Returns the state, without a history, of a table [1] where somebody decides; it is copied."""
-    state, table = game.new_initial_state(), _copied(table)
+    """Returns the state, without a history, of a table [1] where somebody decides; it is copied.
+
+    In a single deal player 0 is forehand, whoever deals; in a match it is seat 0.
+    """
+    state, table, form = game.new_initial_state(), _copied(table), game.form
     table["stacked"] = table["drawn"]
-    state.position = Position(game.form, table)
+    if form.rules["episode"] == "deal":
+        first = (int(table["dealer"][0]) + 1) % form.num_players
+        form = _form(form.game.spec.name, form.num_players, form.rules, form.cards, first)
+    state.position = Position(form, table)
     return state
 
 
@@ -154,14 +160,17 @@ class Form:
         rules: The rules.
         num_players: P.
         cards: Codes of the cards, if not the whole pack.
+        first: The seat of OpenSpiel's player 0; the others follow clockwise.
         switches: [1] the rules as kernels take them.
         deck: [pack] the undealt cards, those of `cards` first.
         size: How many cards of the deck are played with.
     """
 
-    def __init__(self, name: str, num_players: int, rules: Rules, cards: tuple[str, ...]) -> None:
+    def __init__(
+        self, name: str, num_players: int, rules: Rules, cards: tuple[str, ...], first: int
+    ) -> None:
         self.game, self.rules, self.num_players = load_game(name), rules, num_players
-        self.cards, self.switches = cards, np.array(rules.record)
+        self.cards, self.first, self.switches = cards, first, np.array(rules.record)
         self.deck, again = self.game.spec.stack(cards)
         if len(again) and again.max() >= 0:
             raise CardError(f"{len(cards)} cards are given; a pack has {len(self.deck)}")
@@ -217,6 +226,10 @@ class Form:
         table["match_key"] = rng.derive(table["match_key"][0], kind)
         return self.proceed(table, doing)
 
+    def seat_of(self, player: int) -> int:
+        """Returns where one of OpenSpiel's players sits."""
+        return (player + self.first) % self.num_players
+
     def look(
         self, kernel: Callable[..., None], table: np.ndarray, seat: int, size: int, dtype: Any
     ) -> np.ndarray:
@@ -241,13 +254,16 @@ class Form:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _form, (self.game.spec.name, self.num_players, self.rules, self.cards)
+        name = self.game.spec.name
+        return _form, (name, self.num_players, self.rules, self.cards, self.first)
 
 
 @lru_cache(maxsize=64)
-def _form(name: str, num_players: int, rules: Rules, cards: tuple[str, ...]) -> Form:
+def _form(
+    name: str, num_players: int, rules: Rules, cards: tuple[str, ...], first: int = 0
+) -> Form:
     """Returns what positions share, the same one each time."""
-    return Form(name, num_players, rules, cards)
+    return Form(name, num_players, rules, cards, first)
 
 
 def _copied(table: np.ndarray) -> np.ndarray:
@@ -283,19 +299,20 @@ class Position:
         self.form, self.table, self.doing, self.left = form, table, doing, left or {}
 
     @property
-    def seat(self) -> int:
+    def player(self) -> int:
         """Who is to act, as OpenSpiel numbers players."""
         if self.doing is not None:
             return pyspiel.PlayerId.CHANCE
         if self.table["phase"][0] == OVER:
             return pyspiel.PlayerId.TERMINAL
-        return int(self.table["seat"][0])
+        return (int(self.table["seat"][0]) - self.form.first) % self.form.num_players
 
     @cached_property
     def legal(self) -> list[int]:
-        """The legal actions of the seat to act, in ascending order."""
+        """The legal actions of the player to act, in ascending order."""
         game, size = self.form.game, self.form.game.spec.num_actions
-        mask = self.form.look(game.mask, self.table, self.seat, size, np.int8)
+        seat = self.form.seat_of(self.player)
+        mask = self.form.look(game.mask, self.table, seat, size, np.int8)
         return np.flatnonzero(mask).tolist()
 
     def after(self, action: int) -> "Position":
@@ -312,7 +329,7 @@ class Position:
             raise IllegalActionError(f"action {action} is not legal now; legal: {self.legal}")
         return self.form.proceed(self.table, action)
 
-    def resampled(self, seat: int, key: int) -> np.ndarray:
+    def resampled(self, player: int, key: int) -> np.ndarray:
         """Returns a determinization, [1]: a table that a seat cannot tell from this one.
 
         Raises:
@@ -326,7 +343,8 @@ class Position:
             )
         table = _copied(self.table)
         cards = np.zeros((1, form.game.spec.pack.size), dtype=np.int8)
-        seats, keys = np.array([seat], dtype=np.int8), np.array([key], dtype=np.uint64)
+        seats = np.array([form.seat_of(player)], dtype=np.int8)
+        keys = np.array([key], dtype=np.uint64)
         form.game.resample(table, form.switches, seats, keys, cards)
         return table
 
@@ -345,12 +363,12 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
         self.position = game.form.start  # the only attribute: OpenSpiel copies each of them
 
     def current_player(self) -> int:
-        """Returns the seat to act, or OpenSpiel's number for chance or for the end."""
-        return self.position.seat
+        """Returns the player to act, or OpenSpiel's number for chance or for the end."""
+        return self.position.player
 
     def is_terminal(self) -> bool:
         """Returns whether the deal or the match is over."""
-        return self.position.seat == pyspiel.PlayerId.TERMINAL
+        return self.position.player == pyspiel.PlayerId.TERMINAL
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.legal
@@ -370,8 +388,9 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
         return game.action_text(self.position.table[0], action)
 
     def returns(self) -> list[float]:
-        """Returns what each seat has earned, in units; nothing before the end."""
-        earned = self.position.table["reward"][0, : self.position.form.num_players]
+        """Returns what each player has earned, in units; nothing before the end."""
+        form = self.position.form
+        earned = np.roll(self.position.table["reward"][0, : form.num_players], -form.first)
         return earned.tolist() if self.is_terminal() else [0.0] * len(earned)
 
     def resample_from_infostate(
@@ -413,7 +432,6 @@ class KilleObserver:
                 game.spec.information_state,
             ),
         )
-        self._form = form
         self._kernel, layout = kinds[perfect_recall]
         self._parts: tuple[Part, ...] = layout(form.num_players)
         self._scale = feature_scale(self._parts)
@@ -432,8 +450,9 @@ class KilleObserver:
         return state_text(player, self._look(state, player), self._parts)
 
     def _look(self, state: KilleState, player: int) -> np.ndarray:
-        table = state.position.table
-        return self._form.look(self._kernel, table, player, len(self.tensor), np.uint8)
+        position = state.position
+        seat, size = position.form.seat_of(player), len(self.tensor)
+        return position.form.look(self._kernel, position.table, seat, size, np.uint8)
 
 
 def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:

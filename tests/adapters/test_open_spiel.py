@@ -13,7 +13,7 @@ from open_spiel.python.tests import games_sim_test
 
 import kille_env
 from kille_agents.open_spiel import OpenSpielPlayer
-from kille_env.adapters.open_spiel import load, parse_rules, rules_text, short_name
+from kille_env.adapters.open_spiel import load, parse_rules, rules_text, short_name, state_at
 from kille_env.core.spec import feature_scale
 from kille_env.errors import CardError, IllegalActionError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
@@ -361,6 +361,38 @@ def test_one_bot_for_each_seat_plays_a_tournament() -> None:
     entrants = {"bots": OpenSpielPlayer(bots, "bots"), "rule": "rule_of_thumb"}
     found = kt.play_tournament(entrants, "byteskille", num_players=2, deals=20)
     assert found.standings["entrant"].tolist() == ["rule", "bots"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_player_0_of_a_deal_is_forehand_whoever_deals(name: str) -> None:
+    seats = kille_env.spec(name).default_players
+    told = []
+    for dealer in (seats - 1, 0):
+        batch = kille_env.make_batch(name, 1, seats, episode="deal", seed=5, restart=False)
+        batch.reset(dealer=dealer)
+        rng, game = np.random.default_rng(3), load(name, seats)
+        state, said = state_at(game, batch.tables), []
+        while not state.is_terminal():
+            said.append((state.current_player(), state.information_state_string()))
+            said.append((state.information_state_tensor(0), state.observation_string(1)))
+            action = int(rng.choice(state.legal_actions()))
+            batch.step([action])
+            if batch.over[0]:
+                break
+            state = state_at(game, batch.tables)
+        told.append(said)
+    assert told[0] == told[1]
+
+
+def test_returns_are_in_the_order_of_players_whoever_deals() -> None:
+    found = []
+    for dealer in (2, 0):
+        batch = kille_env.make_batch("byteskille", 1, 3, episode="deal", seed=5, restart=False)
+        batch.reset(dealer=dealer)
+        state = state_at(load("byteskille", 3, rules=FRAGA_OFF), batch.tables)
+        *_, last = play(None, np.random.default_rng(4), state)
+        found.append(last.returns())
+    assert found[0] == found[1] and len(set(found[0])) > 1
 
 
 def test_a_policy_of_another_game_says_which_game_is_expected() -> None:
