@@ -248,7 +248,7 @@ def to_tensordict(decisions: Decisions) -> TensorDict:
     """Returns decisions as transitions for replay buffers and losses, batch size [D].
 
     Each is one of a seat's stream, whose "next" is the same seat's next decision. Keys as in
-    `SeatEnv`, and "sample_log_prob" [D], "table", "seat", "position", "following" [D].
+    `SeatEnv`, and "action_log_prob" [D], "table", "seat", "position", "following" [D].
     """
     of = {name: torch.as_tensor(array) for name, array in decisions._asdict().items()}
     truncated = of["truncated"][:, None]
@@ -265,7 +265,7 @@ def to_tensordict(decisions: Decisions) -> TensorDict:
         "observation": of["observation"],
         "action_mask": of["mask"].bool(),
         "action": of["action"],
-        "sample_log_prob": of["log_probability"].float(),
+        "action_log_prob": of["log_probability"].float(),
         **{name: nothing.clone() for name in flags},
         **{name: of[name] for name in ("table", "seat", "position", "following")},
     }

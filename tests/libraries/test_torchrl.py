@@ -9,8 +9,11 @@ import pytest
 pytest.importorskip("torchrl", reason='pip install "kille-env[torchrl]"')
 
 import torch
+from tensordict.nn import TensorDictModule
 from torchrl.envs import GymWrapper
 from torchrl.envs.utils import check_env_specs
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import generalized_advantage_estimate
 
 import kille_env
@@ -143,6 +146,20 @@ def test_decisions_become_transitions():
     assert (rows["next", "done"][:, 0].numpy() == ~goes_on).all()
     assert rows["next", "action_mask"].any(-1).all()
     np.testing.assert_allclose(rows["next", "reward"][:, 0], decisions.reward, atol=1e-6)
+
+
+def test_losses_read_the_transitions():
+    batch = kille_env.make_batch("knack", 5, 3, episode="deal", seed=2)
+    rows = to_tensordict(kille_env.collect(batch, UniformPolicy()))
+    rows["advantage"] = rows["value_target"] = rows["next", "reward"]
+    features, actions = rows["observation"].shape[1], rows["action_mask"].shape[1]
+    actor = ProbabilisticActor(
+        TensorDictModule(torch.nn.Linear(features, actions), ["observation"], ["logits"]),
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+    )
+    critic = ValueOperator(torch.nn.Linear(features, 1), in_keys=["observation"])
+    assert torch.isfinite(ClipPPOLoss(actor, critic)(rows)["loss_objective"])
 
 
 @pytest.mark.parametrize("kind", [("float", "SameStep"), ("float_dict", "Disabled")])
