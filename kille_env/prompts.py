@@ -84,7 +84,7 @@ def read_answer(answer: str, legal: Sequence[str], pack: Pack | None = None) -> 
     return None
 
 
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)  # may be cut off
 _KEY = r"(?:final[_ ]?)?(?:answer|action|move|choice|decision|play)(?:[_ ](?:text|number))?"
 _JSON = re.compile(rf"""["']{_KEY}["']\s*:\s*(?:"([^"]*)"|'([^']*)'|(\d+))""", re.IGNORECASE)
 _TAGGED = re.compile(
@@ -160,7 +160,8 @@ class _Reader:
         return {self._index(number) for number in _NUMBERED.findall(part)}
 
     def _index(self, number: str) -> int:
-        return int(number) - 1 if 0 < int(number) <= len(self._legal) else -1
+        few = number if len(number) <= MOST_DIGITS else "0"  # a model may repeat one without end
+        return int(few) - 1 if 0 < int(few) <= len(self._legal) else -1
 
     def _full_texts(self, lower: list[str], tokens: list[str]) -> set[int]:
         """Finds whole texts, unless they are negated or name another card than a legal one."""
@@ -189,6 +190,7 @@ class _Reader:
 
 
 MOST_WORDS = 4
+MOST_DIGITS = 9
 _AFTER_NUMBERS = {"because", "since", "as", "for", "which", "i", "so"}
 _NEGATORS = {"not", "never", "cannot", "instead", "rather", "than", "over"} | {
     word.replace("'", "") for word in ("can't", "don't", "won't", "wouldn't")

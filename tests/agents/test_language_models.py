@@ -134,6 +134,18 @@ def test_a_second_attempt_counts(ask):
     }
 
 
+def test_half_a_character_is_kept_in_the_log(ask):
+    with serving(lambda messages: "\ud83d\nAnswer: stand") as service:
+        player = ask(service)
+        search(player, tables(1))
+        (line,) = log(player)
+        again = ask(service)
+        search(again, tables(1))
+    assert line["answer"] == "\ud83d\nAnswer: stand"
+    assert line["action"] == "stand"
+    assert len(service.requests) == 1
+
+
 def test_errors_of_the_service_are_waited_for(ask, pauses):
     replies = iter([429, 500, b"<html>", "1"])
     with serving(lambda messages: next(replies)) as service:
@@ -231,6 +243,7 @@ def test_settings_come_from_the_environment():
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_CALLS": "few"}, "expected a whole number"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_BODY": "[1]"}, "expected an object of JSON"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_ASKS": "0"}, "asks is 0"),
+        ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_RETRIES": "-1"}, "retries is -1"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_COST": "5"}, "needs prices"),
     ],
 )

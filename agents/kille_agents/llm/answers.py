@@ -96,7 +96,8 @@ class Answers:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             torn = self._ends_torn(file)
-            data = (b"\n" if torn else b"") + text.encode() + b"\n"
+            # Half a character, as from an answer that was cut off, is written as an escape of JSON.
+            data = (b"\n" if torn else b"") + text.encode(errors="backslashreplace") + b"\n"
             file.flush()
             os.write(file.fileno(), data)
 

@@ -62,6 +62,8 @@ class Settings:
         for name in ("asks", "attempts", "parallel", "timeout"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected more than 0")
+        if self.retries < 0:
+            raise ConfigError(f"retries is {self.retries}, expected 0 or more")
         if self.cost is not None and not (self.input_price or self.output_price):
             raise ConfigError(
                 f"a limit of the cost needs prices: set {VARIABLE}INPUT_PRICE and "
