@@ -34,7 +34,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "agilerl": {"agilerl": "agilerl", "peft": "peft"},
     "torchrl": {"torchrl": "torchrl"},
     "tianshou": {"tianshou": "tianshou"},
-    "jax": {"jax": "jax"},
+    "jax": {"jax": "jax", "optax": "optax"},
     "openspiel": {"open_spiel": "pyspiel"},
     "textarena": {"textarena": "textarena"},
     "openenv": {"openenv": "openenv"},

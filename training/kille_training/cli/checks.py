@@ -122,9 +122,12 @@ def declared() -> dict[str, dict[str, str]]:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Returns a version's numbers, to compare: "2.13.0+cpu" is (2, 13, 0)."""
+    """Returns a version's numbers, to compare: "2.13.0+cpu" is (2, 13), as is "2.13"."""
     plain = re.match(r"[\d.]*", version)
-    return tuple(int(part) for part in plain[0].split(".") if part) if plain else ()
+    found = [int(part) for part in plain[0].split(".") if part] if plain else []
+    while found and not found[-1]:
+        found.pop()
+    return tuple(found)
 
 
 # The machine
