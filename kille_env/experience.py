@@ -20,9 +20,9 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.jit import kernel
 from kille_env.core.spec import feature_scale
-from kille_env.errors import KilleError, PolicyError, RulesError, shortened
+from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.playing import Players
-from kille_env.policy import Player, PlayerLike, pick_actions, resolve
+from kille_env.policy import Player, PlayerLike, as_numbers, pick_actions, resolve
 
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
@@ -242,15 +242,7 @@ class _Learner:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns what the function does, [N, A] float64; see `Policy`."""
         returned = self._function(_rows_of(observation, np.arange(len(mask)), self._scale), mask)
-        if hasattr(returned, "detach"):  # a tensor of torch
-            returned = returned.detach().cpu()
-        try:
-            return np.asarray(returned, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise PolicyError(
-                f"policy {self.name!r} returned a {type(returned).__name__} that is no array of "
-                f"numbers ({error}); expected probabilities [N, A]"
-            ) from None
+        return as_numbers(self.name, returned, "probabilities")
 
 
 def _rows_of(seen: np.ndarray, rows: np.ndarray, scale: np.ndarray | None) -> np.ndarray:

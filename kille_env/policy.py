@@ -251,6 +251,28 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
             )
 
 
+def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
+    """Returns what a function has returned as an array of float64.
+
+    Args:
+        name: The policy's name, for the message.
+        returned: An array, or a tensor of torch on any device, with or without gradients.
+        what: What it is to be, for the message.
+
+    Raises:
+        PolicyError: It is neither.
+    """
+    try:
+        if hasattr(returned, "detach"):
+            returned = returned.detach().cpu().double().numpy()
+        return np.asarray(returned, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PolicyError(
+            f"policy {name!r} returned a {type(returned).__name__} that is no array of numbers "
+            f"({error}); expected {what} [N, A]"
+        ) from None
+
+
 def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Returns the softmax over the legal actions, [N, A] float64.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import Player, at_table, masked_softmax, searches
+from kille_env.policy import Player, as_numbers, at_table, masked_softmax, searches
 from kille_env.registry import spec
 
 if TYPE_CHECKING:
@@ -46,14 +46,7 @@ class FunctionPolicy:
         Raises:
             PolicyError: That is no array of numbers.
         """
-        returned = self.function(observation, mask)
-        try:
-            return np.asarray(returned, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise PolicyError(
-                f"policy {self.name!r} returned a {type(returned).__name__} that is no array of "
-                f"numbers ({error}); expected probabilities [N, A]"
-            ) from None
+        return as_numbers(self.name, self.function(observation, mask), "probabilities")
 
 
 class TorchPolicy:

@@ -21,7 +21,7 @@ import numpy as np
 from kille_env.adapters.options import one_of
 from kille_env.core.spec import feature_scale
 from kille_env.errors import PolicyError, shortened
-from kille_env.policy import UniformPolicy, masked_best, masked_softmax, scaled
+from kille_env.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, scaled
 from kille_env.registry import spec
 
 RETURNS = ("probabilities", "logits", "values")
@@ -97,7 +97,7 @@ class LiveOpponent:
                 or `epsilon` is no share.
         """
         shown = scaled(self.name, observation, self._scale) if self._in_floats else observation
-        returned = self._array(self.function(shown, mask))
+        returned = as_numbers(self.name, self.function(shown, mask), self._returns)
         if returned.shape != mask.shape:
             raise PolicyError(
                 f"the function of {self.name!r} returned {self._returns} of shape "
@@ -109,18 +109,6 @@ class LiveOpponent:
             return wanted
         uniform = UniformPolicy().probabilities(observation, mask)
         return (1.0 - epsilon) * wanted + epsilon * uniform
-
-    def _array(self, returned: Any) -> np.ndarray:
-        """Returns an array of float64 of what is one, or a tensor of torch on any device."""
-        if hasattr(returned, "detach"):
-            returned = returned.detach().cpu().double().numpy()
-        try:
-            return np.asarray(returned, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise PolicyError(
-                f"the function of {self.name!r} returned a {type(returned).__name__} that is no "
-                f"array of numbers ({error}); expected {self._returns} [N, A]"
-            ) from None
 
     def _wanted(self, returned: np.ndarray, mask: np.ndarray) -> np.ndarray:
         if self._returns == "probabilities":

@@ -19,6 +19,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.experience import Collector, Decisions
 from kille_env.extras import missing
+from kille_env.policy import masked_softmax
 from kille_env.registry import make_batch
 
 try:
@@ -91,9 +92,7 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns how likely each action is, [N, A] float64; see `kille_env.policy.Policy`."""
-        logits = self.logits(observation, mask).astype(np.float64)
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
+        return masked_softmax(self.name, self.logits(observation, mask), mask)
 
     def _batch(self, observation: np.ndarray, mask: np.ndarray | None = None) -> dict[str, Any]:
         seen = {"observation": observation} | ({} if mask is None else {"action_mask": mask})

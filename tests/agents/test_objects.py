@@ -133,6 +133,17 @@ class TestTorchModules:
         weights = np.exp(logits) * mask
         assert np.allclose(chances, weights / weights.sum(axis=1, keepdims=True))
 
+    @pytest.mark.parametrize("kind", ["float64", "bfloat16"])
+    def test_a_function_may_return_tensors_with_gradients(self, torch, decisions, kind):
+        observation, mask = decisions
+
+        def policy(observation, mask):
+            first = np.eye(GAME.num_actions)[mask.argmax(axis=1)]
+            return torch.tensor(first, dtype=getattr(torch, kind), requires_grad=True)
+
+        chances = as_policy(policy, "knack", 3, RULES).probabilities(observation, mask)
+        check_probabilities("function", chances, mask)
+
     def test_a_module_stays_in_its_mode(self, torch, decisions):
         module = torch.nn.Sequential(
             torch.nn.Linear(FEATURES, GAME.num_actions), torch.nn.Dropout()
