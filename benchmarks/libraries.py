@@ -33,12 +33,14 @@ SEATS = (
     "kille_env.adapters.sb3:SeatVecEnv.step_wait",
     "kille_env.adapters.sb3:SeatVecEnv.action_masks",
 )
-GYMNASIUM = ("kille_env.adapters.vector:SeatVectorEnv.step",)
 COLLECT = (
     "kille_env.experience:Collector.__init__(policy)",
     "kille_env.experience:Collector.collect",
     "kille_env.experience:Collector.finish",
 )
+TORCHRL = ("kille_env.adapters.torchrl:SeatEnv._step",)
+TIANSHOU = (*COLLECT, "kille_env.adapters.tianshou:SeatCollector._collect")
+BATCH = ("kille_env.core.batch:Batch.step", "kille_env.core.batch:Batch.reset")
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,12 @@ RECIPES = {
     "sb3_recurrent_ppo": Recipe(CONTRIB, "", SEATS),
     "sb3_dqn": Recipe(SB3, "", SEATS),
     "sb3_qrdqn": Recipe(CONTRIB, "", SEATS),
-    "torchrl_ppo": Recipe(("torchrl", "tensordict", "torch"), "torch", COLLECT),
-    "tianshou_ppo": Recipe(("tianshou", "torch"), "torch", COLLECT),
-    "tianshou_dqn": Recipe(("tianshou", "torch"), "torch", COLLECT),
+    "torchrl_ppo": Recipe(("torchrl", "tensordict", "torch"), "torch", TORCHRL),
+    "tianshou_ppo": Recipe(("tianshou", "torch"), "torch", TIANSHOU),
+    "tianshou_dqn": Recipe(("tianshou", "torch"), "torch", TIANSHOU),
     "rllib_ppo": Recipe(("ray", "torch"), "rllib", COLLECT),
-    "agilerl_ppo": Recipe(("agilerl", "torch"), "agilerl", GYMNASIUM, 20_000),
-    "jax_ppo": Recipe(("jax",), "jax", COLLECT),
+    "agilerl_ppo": Recipe(("agilerl", "torch"), "agilerl", COLLECT),
+    "jax_ppo": Recipe(("jax", "optax"), "jax", BATCH),
 }
 
 

@@ -20,18 +20,18 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "libraries.md"
 RESULTS = DOCS / "data" / "libraries.jsonl"
 FORMS = {
-    "agilerl_ppo": ("one seat per row, live opponents", "yes"),
-    "jax_ppo": ("batch inside a scan", "yes"),
-    "ppo": ("`collect`", "yes"),
-    "rllib_ppo": ("own environment runner on `collect`", "yes"),
-    "sb3_dqn": ("one seat per row, live opponents", "by the wrapper"),
+    "agilerl_ppo": ("every seat, `Collector`", "yes"),
+    "jax_ppo": ("every seat, the batch in a scan", "yes"),
+    "ppo": ("every seat, `collect`", "yes"),
+    "rllib_ppo": ("every seat, `SelfPlayRunner`", "yes"),
+    "sb3_dqn": ("one seat, live opponents", "`BestLegalAction`"),
     "sb3_maskable_ppo": ("every seat, `SeatStreamBuffer`", "yes"),
-    "sb3_ppo": ("one seat per row, live opponents", "by the wrapper"),
-    "sb3_qrdqn": ("one seat per row, live opponents", "by the wrapper"),
-    "sb3_recurrent_ppo": ("one seat per row, live opponents", "by the wrapper"),
-    "tianshou_dqn": ("replay buffer from `collect`", "yes"),
-    "tianshou_ppo": ("`collect`", "yes"),
-    "torchrl_ppo": ("`collect`", "yes"),
+    "sb3_ppo": ("one seat, live opponents", "no: an illegal action loses"),
+    "sb3_qrdqn": ("one seat, live opponents", "`BestLegalAction`"),
+    "sb3_recurrent_ppo": ("one seat, live opponents", "no: an illegal action loses"),
+    "tianshou_dqn": ("every seat, `SeatCollector`", "yes"),
+    "tianshou_ppo": ("every seat, `SeatCollector`", "yes"),
+    "torchrl_ppo": ("one seat, live opponents, `SeatEnv`", "yes"),
 }
 """How a recipe enters the environment, and who keeps its actions legal."""
 
