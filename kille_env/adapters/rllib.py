@@ -149,6 +149,12 @@ class SelfPlayRunner(SingleAgentEnvRunner):
             )
         steps = self.config.get_rollout_fragment_length(self.worker_index)
         decisions = self._collector.collect(steps)
+        if len(decisions.action) < 2:
+            raise KilleError(
+                f"{len(decisions.action)} decisions are complete after {steps} steps of "
+                f"{self.num_envs} tables, too few to learn from; raise rollout_fragment_length or "
+                "num_envs_per_env_runner"
+            )
         ends = np.count_nonzero(decisions.terminated | decisions.truncated)
         self._increase_sampled_metrics(steps * self.num_envs, ends)
         return [_episode(decisions, self._columns(decisions))]

@@ -95,6 +95,9 @@ def test_a_runner_refuses_what_it_cannot_sample():
     runner = SelfPlayRunner(config=configured(), worker_index=0)
     with pytest.raises(KilleError, match=r"num_episodes.*nash_conv"):
         runner.sample(num_episodes=3)
+    few = configured().env_runners(num_envs_per_env_runner=1, rollout_fragment_length=1)
+    with pytest.raises(KilleError, match=r"0 decisions are complete.*rollout_fragment_length"):
+        SelfPlayRunner(config=few, worker_index=0).sample()
 
 
 def test_an_iteration_trains_and_weights_come_back(alone):

@@ -123,6 +123,8 @@ def test_a_containers_limits_count(monkeypatch):
     assert checks.processors() == 2
     one = found(checks.memory, "free")
     assert (one.found, one.level) == ("1.0 GiB", WARNING)
+    files["/sys/fs/cgroup/memory.stat"] = f"active_file 5\ninactive_file {2**29}\n"
+    assert found(checks.memory, "free").found == "1.5 GiB"
 
 
 def test_a_full_disk_is_warned_of(monkeypatch):

@@ -194,8 +194,10 @@ def memory() -> Iterator[Finding]:
         return
     free, most = int(found[1]) * 1024, _line("/sys/fs/cgroup/memory.max")
     if most.isdecimal():
-        used = _line("/sys/fs/cgroup/memory.current")
-        free = min(free, int(most) - int(used or 0))
+        used = int(_line("/sys/fs/cgroup/memory.current") or 0)
+        # The group counts files that were read, which are dropped when memory is needed.
+        cached = re.search(r"^inactive_file (\d+)$", _text("/sys/fs/cgroup/memory.stat"), re.M)
+        free = min(free, int(most) - used + (int(cached[1]) if cached else 0))
     little = free < LITTLE_MEMORY
     mend = "free some memory: training, and trees of four seats, need gigabytes" if little else ""
     yield Finding("memory", "free", f"{free / GIB:.1f} GiB", WARNING if little else FINE, mend)
