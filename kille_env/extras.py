@@ -35,7 +35,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "torchrl": {"torchrl": "torchrl"},
     "tianshou": {"tianshou": "tianshou"},
     "jax": {"jax": "jax", "optax": "optax"},
-    "openspiel": {"open_spiel": "pyspiel"},
+    "openspiel": {"open_spiel": "pyspiel", "dm-tree": "tree"},
     "textarena": {"textarena": "textarena"},
     "openenv": {"openenv": "openenv"},
 }

@@ -29,7 +29,7 @@ from kille_env.core.spec import EPISODES, GameSpec, Part, Rules, Switch, feature
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, did_you_mean
 from kille_env.extras import missing
-from kille_env.registry import load_game, on_register, spec
+from kille_env.registry import list_games, load_game, spec
 
 try:
     import pyspiel
@@ -56,6 +56,8 @@ def load(
 ) -> "KilleGame":
     """Returns a game as OpenSpiel's, like `pyspiel.load_game` with rules in any form.
 
+    A game that is registered after this module was imported is known to OpenSpiel from here on.
+
     Args:
         game: The game.
         num_players: P; None is the game's default.
@@ -69,6 +71,7 @@ def load(
         CardError: The cards are not part of a pack.
     """
     table = spec(game)
+    _make_known(game)
     if isinstance(rules, Rules) or (isinstance(rules, Mapping) and "episode" in rules):
         episode = episode or str(rules["episode"])
     resolved = table.resolve(rules, episode=episode or "deal")
@@ -574,9 +577,12 @@ def _game_type(name: str) -> Any:
 
 
 def _make_known(name: str) -> None:
-    """Registers a game with OpenSpiel."""
+    """Registers a game with OpenSpiel, once; that takes its facts, so its module is imported."""
+    if short_name(name) in pyspiel.registered_names():
+        return
     # A class, as OpenSpiel holds it beyond the interpreter's end, where a function would be freed.
     pyspiel.register_game(_game_type(name), type(f"Kille_{name}", (KilleGame,), {"name": name}))
 
 
-on_register(_make_known)
+for _name in list_games():
+    _make_known(_name)

@@ -33,7 +33,7 @@ COMMANDS = {
     "report": ("report:report", "Write the report of a run or a tournament."),
     "record": ("record:record", "Let players play, and write the matches down."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),
-    "doctor": ("doctor:doctor", "Look at the installation: what is missing, what to mend first."),
+    "doctor": ("doctor:doctor", "Check the installation, and say what to mend first."),
     "bench": ("bench:bench", "Measure how fast everything is."),
 }
 """Every command: where it is ("module:function" in this folder) and what it does."""
