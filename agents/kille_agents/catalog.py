@@ -79,7 +79,8 @@ def as_policy(
         raise PolicyError(
             f"a player is expected, got {thing!r}; pass a name, a path, an "
             "object with a name and probabilities(observation, mask) or search(determinizer), a "
-            "function of (observation, mask), a torch module or a model of Stable-Baselines3"
+            "function of (observation, mask), a torch module, a model of Stable-Baselines3, or a "
+            "policy or bot of OpenSpiel"
         )
     return player
 

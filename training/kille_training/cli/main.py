@@ -13,7 +13,7 @@ import click
 
 import kille_env
 from kille_env.errors import KilleError, did_you_mean
-from kille_env.extras import missing
+from kille_env.extras import EXTRAS, missing
 
 COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
@@ -120,7 +120,8 @@ def guarded(
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ModuleNotFoundError as error:
-        _complain(str(missing(error, "train")))
+        bringing = (extra for extra, brought in EXTRAS.items() if error.name in brought.values())
+        _complain(str(missing(error, next(bringing, "train"))))
     return 1
 
 
