@@ -2,12 +2,13 @@
 
 from kille_env.adapters.sb3 import LivePolicy, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_callbacks import Anneal
-from kille_env.adapters.sb3_wrappers import BestLegalAction
+from kille_env.adapters.sb3_wrappers import BestLegalAction, ScaledRewards
 
 __all__ = [
     "Anneal",
     "BestLegalAction",
     "LivePolicy",
+    "ScaledRewards",
     "SeatStreamBuffer",
     "SeatVecEnv",
     "SelfPlayVecEnv",

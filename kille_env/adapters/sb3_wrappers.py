@@ -1,4 +1,4 @@
-"""Legal play for algorithms of Stable-Baselines3 that know no masks."""
+"""Wrappers for algorithms of Stable-Baselines3 that know no masks or learn values."""
 
 from typing import Any
 
@@ -80,3 +80,29 @@ class BestLegalAction(VecEnvWrapper):
                 )
             self.follow(learner)
         return self._model
+
+
+class ScaledRewards(VecEnvWrapper):
+    """Divides rewards by a constant, larger than what a match can bring.
+
+    For DQN and QR-DQN, whose Huber loss is squared for errors below 1 only. With rewards of several
+    units they learn something between the mean and the median of what may come, and the median of
+    a game of chance is another game. The results in `infos` stay in units.
+
+    Attributes:
+        units: What one unit of the scaled rewards is worth.
+    """
+
+    def __init__(self, venv: Any, units: float) -> None:
+        """Wraps a vector environment; a reward of `units` becomes 1."""
+        super().__init__(venv)
+        self.units = units
+
+    def reset(self) -> Any:
+        """Returns the first observations."""
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        """Plays the actions."""
+        observation, rewards, dones, infos = self.venv.step_wait()
+        return observation, (rewards / self.units).astype(np.float32), dones, infos

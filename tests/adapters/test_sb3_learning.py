@@ -17,6 +17,7 @@ from kille_env.errors import IllegalActionError, KilleError, PolicyError  # noqa
 from kille_env.sb3 import (  # noqa: E402
     Anneal,
     BestLegalAction,
+    ScaledRewards,
     SeatStreamBuffer,
     SeatVecEnv,
     SelfPlayVecEnv,
@@ -149,3 +150,19 @@ def test_a_learner_of_values_plays_the_others_by_them(algorithm: Any) -> None:
     model.exploration_rate = 0.25
     expected = 0.75 * greedy + 0.25 * mask / mask.sum(axis=1, keepdims=True)
     assert np.allclose(tables.live.probabilities(raw, mask), expected)
+
+
+def test_scaled_rewards_stay_within_one_and_results_stay_in_units() -> None:
+    plain, scaled = seats(), ScaledRewards(seats(), units=8)
+    assert np.array_equal(plain.reset(), scaled.reset())
+    some = False
+    for _ in range(12):
+        actions = plain.action_masks().argmax(axis=1)
+        _, rewards, dones, infos = plain.step(actions)
+        _, small_rewards, small_dones, small_infos = scaled.step(actions)
+        assert np.allclose(small_rewards * 8, rewards)
+        assert np.array_equal(small_dones, dones)
+        for i in np.flatnonzero(dones):
+            assert small_infos[i]["episode"]["r"] == infos[i]["episode"]["r"]
+        some |= bool(rewards.any())
+    assert some
