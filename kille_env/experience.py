@@ -22,7 +22,7 @@ from kille_env.core.jit import kernel
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.playing import Players
-from kille_env.policy import Player, PlayerLike, as_numbers, pick_actions, resolve
+from kille_env.policy import Player, PlayerLike, as_numbers, pick_actions, plays, resolve
 
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
@@ -264,8 +264,8 @@ def _take_scaled(seen, rows, scale, out):
 
 def _is_function(policy: Any) -> bool:
     """Returns whether a policy is called with observations and masks; `resolve` takes others."""
-    plays = any(hasattr(policy, name) for name in ("probabilities", "search", "predict", "forward"))
-    return callable(policy) and not plays and not isinstance(policy, (str, Path, type))
+    other = plays(policy) or any(hasattr(policy, name) for name in ("predict", "forward"))
+    return callable(policy) and not other and not isinstance(policy, (str, Path, type))
 
 
 class Collector:

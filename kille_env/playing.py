@@ -8,7 +8,7 @@ meets the same random numbers there, so that comparisons over equal deals are pa
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,7 +17,14 @@ from kille_env.core.determinization import History
 from kille_env.core.jit import kernel
 from kille_env.core.rng import derive, mix
 from kille_env.errors import IllegalActionError, KilleError
-from kille_env.policy import Player, decide, pick_actions
+from kille_env.policy import (
+    Player,
+    Recurrent,
+    decide,
+    decide_with_memory,
+    has_memory,
+    pick_actions,
+)
 
 _S11 = np.uint64(11)
 _CHOICES = np.uint64(0x43686F696365)
@@ -48,6 +55,51 @@ def _list_due(acting, keys, which, match, decided, rows, seats, words):
         words[0, count], words[1, count] = key, mix(key) >> _S11
         count += 1
     return count
+
+
+class _Memories:
+    """What recurrent players remember of the matches at N tables with P seats.
+
+    What a player returns when it is asked is set aside until the decision is played, so asking
+    alone changes nothing. A decision that nobody was asked about leaves its seat's memory as it is.
+
+    Attributes:
+        kept: [N, P, M] float32, M as wide as the widest memory so far; at a seat that has not
+            decided in the match yet, what is left of an earlier one.
+    """
+
+    def __init__(self, num_tables: int, num_players: int) -> None:
+        self.kept = np.zeros((num_tables, num_players, 0), dtype=np.float32)
+        self._asked = np.zeros(num_tables, dtype=np.uint64)  # keys of decisions; 0 is none
+        self._next = self.kept[:, 0]
+
+    def before(self, rows: Any, seats: Any, first: np.ndarray, size: int) -> np.ndarray:
+        """Returns what seats remember, [M, size]: zeros at the `first` decision of a match."""
+        missing = size - self.kept.shape[2]
+        if missing > 0:  # a live player may get its memory while it plays
+            self.kept = np.pad(self.kept, ((0, 0), (0, 0), (0, missing)))
+            self._next = np.pad(self._next, ((0, 0), (0, missing)))
+        return np.where(first[:, None], np.float32(0.0), self.kept[rows, seats, :size])
+
+    def ask(self, rows: np.ndarray, keys: np.ndarray, memory: np.ndarray) -> None:
+        """Sets aside what players have returned for decisions, [M, size]."""
+        self._asked[rows] = keys
+        self._next[rows, : memory.shape[1]] = memory
+
+    def keep(self, rows: np.ndarray, seats: np.ndarray, keys: np.ndarray, first: Any) -> None:
+        """Keeps what was set aside for the decisions that are played now."""
+        size = self.kept.shape[2]
+        if not size:
+            return
+        asked = (self._asked[rows] == keys)[:, None]
+        unasked = self.before(rows, seats, first, size)
+        self.kept[rows, seats] = np.where(asked, self._next[rows], unasked)
+
+    def return_to(self, kept: np.ndarray) -> None:
+        """Goes back to memories that were kept earlier."""
+        self.kept = kept.copy()
+        self._asked[:] = 0
+        self._next = np.zeros_like(self.kept[:, 0])
 
 
 class Players:
@@ -87,6 +139,7 @@ class Players:
         self._match = np.zeros(batch.num_tables, dtype=np.uint64)
         self._remember = any(getattr(player, "remembers", False) for player in self.players)
         self._history = History(batch)  # empty if nobody remembers
+        self._memories = _Memories(*shape)
 
     def play(self, which: np.ndarray | None = None) -> None:
         """Plays one decision at each table.
@@ -123,8 +176,17 @@ class Players:
             rows: [M] tables.
             keys: [M] uint64, of the decisions.
         """
-        history = self._history if self._remember else None
-        return decide(self.players[number], self.batch, rows, keys, history)
+        player, batch = self.players[number], self.batch
+        if not has_memory(player):
+            history = self._history if self._remember else None
+            return decide(player, batch, rows, keys, history)
+        player, seats = cast(Recurrent, player), batch.seat[rows]
+        first = self._decided[rows, seats] == 0
+        known = self._memories.before(rows, seats, first, player.memory_size)
+        seen = batch.observation[rows], batch.mask[rows]
+        probabilities, memory = decide_with_memory(player, *seen, known)
+        self._memories.ask(rows, keys, memory)
+        return probabilities
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Plays actions, the players' own or those of seats from outside.
@@ -147,7 +209,8 @@ class Players:
         except IllegalActionError:
             self._history.return_to(known)
             raise
-        rows, seats, _, _ = due
+        rows, seats, keys, _ = due
+        self._memories.keep(rows, seats, keys, self._decided[rows, seats] == 0)
         self._decided[rows, seats] += 1
 
     def forget(self, which: np.ndarray | None = None) -> None:
@@ -162,13 +225,15 @@ class Players:
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
-        return self._decided.copy(), self._match.copy(), self._history.mark()
+        decided, match = self._decided.copy(), self._match.copy()
+        return decided, match, self._history.mark(), self._memories.kept.copy()
 
     def return_to(self, mark: Any) -> None:
         """Forgets what was decided since `mark`, for actions that are taken back."""
-        decided, match, known = mark
+        decided, match, known, memory = mark
         self._decided[:], self._match[:] = decided, match
         self._history.return_to(known)
+        self._memories.return_to(memory)
 
     def take(
         self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None
@@ -186,6 +251,7 @@ class Players:
         self._check_forgetful("taken")
         taken = Players(batch, self.players, self.seating[rows], step)
         taken._decided, taken._match = self._decided[rows], self._match[rows]
+        taken._memories.return_to(self._memories.kept[rows])
         return taken
 
     def state(self) -> dict[str, np.ndarray]:
@@ -195,11 +261,13 @@ class Players:
             KilleError: A player remembers the deal, which arrays do not hold.
         """
         self._check_forgetful("saved")
-        return {"decided": self._decided.copy(), "match": self._match.copy()}
+        decided, match = self._decided.copy(), self._match.copy()
+        return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken; the tables are restored by themselves."""
         self._decided[...], self._match[...] = state["decided"], state["match"]
+        self._memories.return_to(state["memory"])
 
     def _check_forgetful(self, what: str) -> None:
         if self._remember:

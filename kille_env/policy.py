@@ -1,7 +1,8 @@
 """What a policy is, and how an action is drawn from what it returns.
 
 A policy maps observations to probabilities of actions. A searcher is a policy that looks ahead: it
-is given a `Determinizer` instead of observations.
+is given a `Determinizer` instead of observations. A recurrent player is a policy with a memory,
+which is handed to it with each decision and which it hands back.
 """
 
 import importlib
@@ -76,6 +77,39 @@ class Searcher(Protocol):
         ...
 
 
+@runtime_checkable
+class Recurrent(Protocol):
+    """A policy that remembers what its seat has seen in the match: a recurrent network, say.
+
+    Whoever asks keeps the memory, one row for each seat of each table, so the player itself stays
+    the same from call to call. A player whose `memory_size` is 0 is a `Policy`.
+
+    Attributes:
+        name: What tables and reports call it.
+        memory_size: M, numbers that it remembers.
+    """
+
+    name: str
+    memory_size: int
+
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns how likely each action is, and what to remember.
+
+        Args:
+            observation: [N, F] uint8, as `Batch.observation`.
+            mask: [N, A] int8, 1 for each legal action; every row has one.
+            memory: [N, M] float32, what was returned at the seat's last decision; zeros at its
+                first one of a match.
+
+        Returns:
+            [N, A] float64, as `Policy.probabilities` does, and the new memory, [N, M] float32; each
+            row depends on its own decision alone.
+        """
+        ...
+
+
 class Model(Protocol):
     """A model of Stable-Baselines3, as far as a type can say without importing it."""
 
@@ -86,7 +120,7 @@ class Model(Protocol):
         ...
 
 
-Player = Policy | Searcher
+Player = Policy | Searcher | Recurrent
 PlayerLike = Player | Callable[..., Any] | Model | str | Path
 """What `resolve` makes a player of; a torch module is among what can be called."""
 
@@ -114,9 +148,9 @@ def resolve(
     """Returns a player for a table, whatever form it comes in.
 
     Args:
-        player: "uniform"; an object with `probabilities` or `search`; or anything else that
-            `kille_agents.as_policy` takes: a name, a path, a function, a torch module, a model of
-            Stable-Baselines3.
+        player: "uniform"; an object with `probabilities`, `search` or `probabilities_with_memory`;
+            or anything else that `kille_agents.as_policy` takes: a name, a path, a function, a
+            torch module, a model of Stable-Baselines3.
         game: The game to be played.
         num_players: P, seats of the table.
         rules: Its rules.
@@ -127,8 +161,7 @@ def resolve(
     """
     if isinstance(player, str) and player == "uniform":
         return UniformPolicy()
-    plays = callable(getattr(player, "probabilities", None)) or searches(player)
-    if plays and not isinstance(player, type):
+    if plays(player) and not isinstance(player, type):
         return at_table(cast(Player, player), game, num_players)
     try:
         catalog = importlib.import_module(CATALOG)
@@ -152,9 +185,20 @@ def at_table(player: Player, game: str, num_players: int) -> Player:
     return cast(Player, settle(game, num_players)) if callable(settle) else player
 
 
+def plays(thing: Any) -> bool:
+    """Returns whether a thing is a player as it is."""
+    return callable(getattr(thing, "probabilities", None)) or searches(thing) or has_memory(thing)
+
+
 def searches(player: Any) -> bool:
     """Returns whether a player looks ahead."""
     return callable(getattr(player, "search", None))
+
+
+def has_memory(player: Any) -> bool:
+    """Returns whether a player has a memory; see `Recurrent`."""
+    with_memory = callable(getattr(player, "probabilities_with_memory", None))
+    return with_memory and player.memory_size > 0
 
 
 def name_of(player: Any) -> str:
@@ -182,8 +226,14 @@ def decide(
         [M, A] probabilities, checked.
 
     Raises:
-        PolicyError: The player returned what is no distribution over the legal actions.
+        PolicyError: The player returned what is no distribution over the legal actions, or has a
+            memory, which `decide_with_memory` hands to it.
     """
+    if has_memory(player):
+        raise PolicyError(
+            f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
+            "with kille_env.playing.Players"
+        )
     mask = batch.mask[rows]
     if searches(player):
         searcher = cast(Searcher, player)
@@ -192,6 +242,31 @@ def decide(
         probabilities = cast(Policy, player).probabilities(batch.observation[rows], mask)
     check_probabilities(name_of(player), probabilities, mask)
     return probabilities
+
+
+def decide_with_memory(
+    player: Recurrent, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Asks a player with memory; returns probabilities [N, A] and memory [N, M], checked.
+
+    Args:
+        player: The player.
+        observation: [N, F].
+        mask: [N, A].
+        memory: [N, M] float32.
+
+    Raises:
+        PolicyError: It returned what is no distribution over the legal actions, or a memory of
+            another shape.
+    """
+    probabilities, after = player.probabilities_with_memory(observation, mask, memory)
+    check_probabilities(name_of(player), probabilities, mask)
+    if after.shape != memory.shape:
+        raise PolicyError(
+            f"player {name_of(player)!r} returned a memory of shape {after.shape}, expected "
+            f"{memory.shape}: its memory_size is {player.memory_size}"
+        )
+    return probabilities, after
 
 
 def check_shapes(

@@ -40,7 +40,8 @@ def as_policy(
         policy: One of
 
             - an object with `probabilities(observation, mask)`, or `search` for one that looks
-              ahead, which is returned as it is;
+              ahead, or `probabilities_with_memory` for one that remembers, which is returned as it
+              is;
             - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
               [N, A], or any object that is called like one;
             - a `torch.nn.Module`, called with observations [N, F] as floats, which returns logits

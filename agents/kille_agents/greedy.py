@@ -4,7 +4,16 @@ import numpy as np
 
 from kille_env.core.determinization import Determinizer
 from kille_env.errors import PolicyError
-from kille_env.policy import Player, Policy, Searcher, best_actions, check_probabilities, searches
+from kille_env.policy import (
+    Player,
+    Policy,
+    Recurrent,
+    Searcher,
+    best_actions,
+    check_probabilities,
+    has_memory,
+    searches,
+)
 
 PLAYS = ("greedy", "sampled")
 """How a policy chooses: the most likely action, or one drawn by its probabilities."""
@@ -20,6 +29,8 @@ def in_play(player: Player, play: str) -> Player:
         raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
     if play == "sampled":
         return player
+    if has_memory(player):
+        return GreedyRecurrent(player)  # type: ignore[arg-type]
     return GreedySearcher(player) if searches(player) else Greedy(player)  # type: ignore[arg-type]
 
 
@@ -49,6 +60,20 @@ class GreedySearcher:
     def search(self, determinizer: Determinizer) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [M, A] float64."""
         return _one_hot(self.name, self.searcher.search(determinizer), determinizer.mask)
+
+
+class GreedyRecurrent:
+    """Greedy version of a recurrent player."""
+
+    def __init__(self, player: Recurrent) -> None:
+        self.player, self.name, self.memory_size = player, player.name, player.memory_size
+
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns 1 for the most likely action and 0 for the others, [N, A], and the memory."""
+        found, after = self.player.probabilities_with_memory(observation, mask, memory)
+        return _one_hot(self.name, found, mask), after
 
 
 def _one_hot(name: str, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -12,7 +12,15 @@ import numpy as np
 
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import Player, as_numbers, at_table, masked_softmax, searches
+from kille_env.policy import (
+    Player,
+    as_numbers,
+    at_table,
+    has_memory,
+    masked_softmax,
+    plays,
+    searches,
+)
 from kille_env.registry import spec
 
 if TYPE_CHECKING:
@@ -112,7 +120,7 @@ def makes_players(thing: Any) -> bool:
     """
     if isinstance(thing, type):
         return True
-    if not callable(thing) or _plays(thing) or is_from("torch.nn", "Module", thing):
+    if not callable(thing) or plays(thing) or is_from("torch.nn", "Module", thing):
         return False
     try:
         first = next(iter(inspect.signature(thing).parameters), "")
@@ -161,14 +169,15 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
     """
     if isinstance(thing, type):
         return None
-    if _plays(thing):
+    if plays(thing):
         if isinstance(getattr(thing, "name", None), str):
             return at_table(cast(Player, thing), game, num_players)
-        return None if searches(thing) else FunctionPolicy(thing.probabilities, _class_of(thing))
+        nameless = searches(thing) or has_memory(thing)
+        return None if nameless else FunctionPolicy(thing.probabilities, _class_of(thing))
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
-        from kille_agents.sb3 import SB3Policy  # needs torch
+        from kille_agents.sb3 import sb3_player  # needs torch
 
-        return SB3Policy(thing, _class_of(thing)).at_table(game, num_players)
+        return sb3_player(thing, _class_of(thing)).at_table(game, num_players)
     if is_from("torch.nn", "Module", thing):
         table, policy = spec(game), TorchPolicy(thing)
         observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
@@ -189,10 +198,6 @@ def _takes_arguments(make: Callable[..., Any]) -> bool:
         return len(inspect.signature(make).parameters) > 0
     except (TypeError, ValueError):  # of a builtin, say
         return True
-
-
-def _plays(thing: Any) -> bool:
-    return callable(getattr(thing, "probabilities", None)) or searches(thing)
 
 
 def _class_of(thing: Any) -> str:

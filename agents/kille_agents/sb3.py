@@ -4,7 +4,7 @@ import copy
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from gymnasium import spaces
@@ -17,25 +17,25 @@ from kille_env.policy import check_shapes, masked_best, masked_softmax, scaled
 from kille_env.registry import spec
 
 try:
-    from sb3_contrib import QRDQN, TRPO, MaskablePPO
+    from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from kille_env.adapters.sb3_models import meaning_of, scores
+    from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
 except ModuleNotFoundError as error:
     raise missing(error, "train") from error
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
-    algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
+    algorithm.__name__: algorithm
+    for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN, RecurrentPPO)
 }
 
 
-class SB3Policy:
-    """Plays a model: its distribution over the legal actions, or the action of the highest value.
+class _SB3Player:
+    """What players of a model share: its spaces, and the features as it was shown them.
 
-    The model's distribution is taken with the mask where the model knows masks; otherwise its share
-    of illegal actions is spread over the legal ones in proportion. A model that has learned from
-    features in 0 to 1 is shown them so, once `at_table` has said at which table it plays.
+    A model that has learned from features in 0 to 1 is shown them so, once `at_table` has said at
+    which table it plays.
     """
 
     def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
@@ -47,8 +47,7 @@ class SB3Policy:
             name: What tables and reports call it.
 
         Raises:
-            PolicyError: The model has other spaces, gives neither a distribution nor values, or
-                remembers what it has seen.
+            PolicyError: The model has other spaces.
         """
         self.model, self.name = model, name
         space = model.observation_space
@@ -60,12 +59,11 @@ class SB3Policy:
                 f"{name} takes {space} and returns {action_space}; "
                 "expected a vector and Discrete actions"
             )
-        self._returns = meaning_of(model)
         self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
         self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
         self._scale: np.ndarray | None = None
 
-    def at_table(self, game: str, num_players: int) -> "SB3Policy":
+    def at_table(self, game: str, num_players: int) -> Self:
         """Returns the policy as it plays at a table, where it knows the scale of the features.
 
         Raises:
@@ -77,20 +75,63 @@ class SB3Policy:
         settled._scale = feature_scale(spec(game).observation(num_players))
         return settled
 
-    def _shown(self, observation: np.ndarray) -> np.ndarray:
-        """Returns features as the environment showed them to the model."""
-        return scaled(self.name, observation, self._scale) if self._in_floats else observation
+    def _seen(self, observation: np.ndarray, mask: np.ndarray) -> Any:
+        """Returns what the environment showed the model at such decisions."""
+        check_shapes(self.name, observation, mask, self.width, self.num_actions)
+        shown = scaled(self.name, observation, self._scale) if self._in_floats else observation
+        return {"observation": shown, "action_mask": mask} if self._in_dict else shown
+
+
+class SB3Policy(_SB3Player):
+    """Plays a model: its distribution over the legal actions, or the action of the highest value.
+
+    The model's distribution is taken with the mask where the model knows masks; otherwise its share
+    of illegal actions is spread over the legal ones in proportion.
+    """
+
+    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
+        """Wraps a model; see `_SB3Player`.
+
+        Raises:
+            PolicyError: The model has other spaces, gives neither a distribution nor values, or
+                remembers what it has seen (`sb3_player` takes it).
+        """
+        super().__init__(model, name)
+        self._returns = meaning_of(model)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
-        check_shapes(self.name, observation, mask, self.width, self.num_actions)
-        shown = self._shown(observation)
-        seen: Any = {"observation": shown, "action_mask": mask} if self._in_dict else shown
         made = masked_best if self._returns == "values" else masked_softmax
-        return made(self.name, scores(self.model, seen), mask)
+        return made(self.name, scores(self.model, self._seen(observation, mask)), mask)
 
 
-def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bool) -> SB3Policy:
+class SB3Recurrent(_SB3Player):
+    """Plays a model with an LSTM: its distribution over the legal actions, by what it remembers.
+
+    The memory is the state of the actor's LSTM; see `kille_env.policy.Recurrent`.
+    """
+
+    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
+        """Wraps a model of `RecurrentPPO`; see `_SB3Player`."""
+        super().__init__(model, name)
+        self.memory_size = memory_size(model)
+
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the distribution over the legal actions, [N, A] float64, and the memory."""
+        logits, after = scores_with_memory(self.model, self._seen(observation, mask), memory)
+        return masked_softmax(self.name, logits, mask), after
+
+
+def sb3_player(model: BaseAlgorithm, name: str = "sb3") -> SB3Policy | SB3Recurrent:
+    """Returns a model as a player, with memory if the model has one; arguments as `SB3Policy`."""
+    return SB3Recurrent(model, name) if memory_size(model) else SB3Policy(model, name)
+
+
+def load_sb3(
+    path: Path, game: str, num_players: int, rules: Rules, *, trust: bool
+) -> SB3Policy | SB3Recurrent:
     """Loads a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
@@ -116,7 +157,7 @@ def load_sb3(path: Path, game: str, num_players: int, rules: Rules, *, trust: bo
             f"{path} cannot be loaded as a model of {algorithm.__name__}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    return SB3Policy(model, path.stem).at_table(game, num_players)
+    return sb3_player(model, path.stem).at_table(game, num_players)
 
 
 def read_plain(path: Path) -> dict[str, Any]:
@@ -144,6 +185,8 @@ def algorithm_of(path: Path) -> str:
     module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):
         return "MaskablePPO"
+    if module.startswith("sb3_contrib.common.recurrent"):
+        return "RecurrentPPO"
     for name, part in (("QRDQN", "qrdqn"), ("DQN", ".dqn."), ("TRPO", "trpo")):
         if part in module:
             return name

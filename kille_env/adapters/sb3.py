@@ -51,13 +51,19 @@ from kille_env.adapters.options import (
     reset_options,
 )
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
-from kille_env.adapters.sb3_models import algorithm_that_steps, meaning_of, scores
+from kille_env.adapters.sb3_models import (
+    algorithm_that_steps,
+    meaning_of,
+    memory_size,
+    scores,
+    scores_with_memory,
+)
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, RulesError
-from kille_env.policy import UniformPolicy
+from kille_env.policy import UniformPolicy, masked_softmax
 from kille_env.registry import make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
@@ -306,10 +312,16 @@ class LivePolicy:
     """The policy of a model as it stands while it learns; uniform as long as there is none.
 
     A model with a distribution plays by it. One with values plays the legal action of the highest
-    value, and a uniform one as often as the model explores.
+    value, and a uniform one as often as the model explores. One with a memory makes this a
+    `kille_env.policy.Recurrent` player: each seat remembers its own match.
+
+    Attributes:
+        model: The model that is followed, or None.
+        memory_size: Numbers that it remembers, 0 for a model without memory.
     """
 
     name = "self"
+    memory_size = 0
 
     def __init__(self, shown: Callable[[np.ndarray], np.ndarray]) -> None:
         """Follows no model yet; `shown` makes of uint8 features what the model observes."""
@@ -322,20 +334,29 @@ class LivePolicy:
         Raises:
             PolicyError: The model has neither a distribution over actions nor values of them.
         """
-        self._opponent = LiveOpponent(
-            lambda observation, mask: scores(model, self._shown(observation)),
-            returns=meaning_of(model),
-            epsilon=lambda: getattr(model, "exploration_rate", 0.0),
-            name=self.name,
-        )
+        self.memory_size = memory_size(model)
+        if not self.memory_size:
+            self._opponent = LiveOpponent(
+                lambda observation, mask: scores(model, self._shown(observation)),
+                returns=meaning_of(model),
+                epsilon=lambda: getattr(model, "exploration_rate", 0.0),
+                name=self.name,
+            )
         self.model = model
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the model's distribution over the legal actions, [N, A] float64."""
         return (self._opponent or UniformPolicy()).probabilities(observation, mask)
 
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the distribution of a model that remembers, and its memory; see `Recurrent`."""
+        logits, after = scores_with_memory(self.model, self._shown(observation), memory)
+        return masked_softmax(self.name, logits, mask), after
+
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
-        return {**self.__dict__, "model": None, "_opponent": None}
+        return {**self.__dict__, "model": None, "memory_size": 0, "_opponent": None}
 
 
 class SeatVecEnv(_TableVecEnv):
@@ -388,8 +409,7 @@ class SeatVecEnv(_TableVecEnv):
         """Plays the seats of "self" by a model from now on, as it goes on learning.
 
         Raises:
-            PolicyError: The model has neither a distribution over actions nor values of them, or it
-                remembers what it has seen.
+            PolicyError: The model has neither a distribution over actions nor values of them.
         """
         self.live.follow(model)
 

@@ -31,11 +31,11 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
         PolicyError: Neither logits nor values, or only with a memory of what it has seen.
     """
     policy, name = getattr(model, "policy", None), type(model).__name__
-    if hasattr(policy, "lstm_actor"):
+    if memory_size(model):
         raise PolicyError(
-            f"{name} remembers what it has seen, but a player is asked about single decisions. It "
-            "can learn in SeatVecEnv against opponents other than itself; measure it there with "
-            "the library's evaluate_policy"
+            f"{name} remembers what it has seen, but is asked about single decisions here. "
+            "kille_agents.as_policy makes it a player with memory; to train it, use SeatVecEnv "
+            'with illegal="lose" and nothing around it that chooses actions'
         )
     if hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
         return "values"
@@ -47,6 +47,42 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
     )
 
 
+def memory_size(model: Any) -> int:
+    """Returns M, how many numbers a model remembers: the states of its actor's LSTM; 0 for none."""
+    lstm = getattr(getattr(model, "policy", None), "lstm_actor", None)
+    return 0 if lstm is None else 2 * lstm.num_layers * lstm.hidden_size
+
+
+def scores_with_memory(
+    model: Any, observation: Any, memory: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the logits of a model that remembers, [N, A] float32, and its memory, [N, M].
+
+    Args:
+        model: A model whose `memory_size` is not 0.
+        observation: See `scores`.
+        memory: [N, M] float32: the hidden state of every layer, then the cell state of every layer.
+    """
+    policy = model.policy
+    lstm = policy.lstm_actor
+    states = memory.reshape(len(memory), 2, lstm.num_layers, lstm.hidden_size)
+    with torch.no_grad():
+        seen, _ = policy.obs_to_tensor(_normalized(model, observation))
+        hidden, cell = (
+            torch.as_tensor(states, device=policy.device).permute(1, 2, 0, 3).contiguous()
+        )
+        goes_on = torch.zeros(len(memory), device=policy.device)  # no row begins an episode
+        found, after = policy.get_distribution(seen, (hidden, cell), goes_on)
+        kept = torch.stack(after).permute(2, 0, 1, 3).reshape(memory.shape)
+    return found.distribution.logits.cpu().numpy(), kept.cpu().numpy()
+
+
+def _normalized(model: Any, observation: Any) -> Any:
+    """Returns an observation as a `VecNormalize` around the model's environment shows it."""
+    normalized = model.get_vec_normalize_env()
+    return observation if normalized is None else normalized.normalize_obs(observation)
+
+
 def scores(model: Any, observation: Any) -> np.ndarray:
     """Returns what a model's network returns for each action, [N, A] float32.
 
@@ -55,12 +91,9 @@ def scores(model: Any, observation: Any) -> np.ndarray:
         observation: As the environment shows it, [N, F] or a mapping of arrays; what a
             `VecNormalize` around the environment does to it is done here.
     """
-    normalized = model.get_vec_normalize_env()
-    if normalized is not None:
-        observation = normalized.normalize_obs(observation)
     policy = model.policy
     with torch.no_grad():
-        seen, _ = policy.obs_to_tensor(observation)
+        seen, _ = policy.obs_to_tensor(_normalized(model, observation))
         if hasattr(policy, "q_net"):
             found = policy.q_net(seen)
         elif hasattr(policy, "quantile_net"):

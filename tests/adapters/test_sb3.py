@@ -470,13 +470,30 @@ def test_nobody_to_follow_is_an_error() -> None:
         venv.follow(None)
 
 
-def test_a_model_that_remembers_cannot_play_the_others() -> None:
+def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
     from sb3_contrib import RecurrentPPO
 
-    venv = SeatVecEnv("byteskille", 4, 3, seed=5, opponents="self", illegal="lose")
+    from kille_agents.sb3 import sb3_player
+    from kille_env.adapters.sb3_wrappers import BestLegalAction
+
+    venv = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
+    model.learn(32)
+    assert venv.live.memory_size == 2 * 256
+    player = sb3_player(model)
+    twin = SeatVecEnv("knack", 4, 3, seed=5, opponents=player, illegal="lose")
+    again = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
+    again.follow(model)
+    for first, second in [(twin.reset(), again.reset())]:
+        assert np.array_equal(first, second)
+    for _ in range(30):
+        actions = twin.action_masks().argmax(axis=1)
+        found, wanted = twin.step(actions), again.step(actions)
+        assert all(np.array_equal(a, b) for a, b in zip(found[:3], wanted[:3], strict=True))
+    assert again.state()["memory"].any()
     with pytest.raises(PolicyError, match=r"RecurrentPPO remembers"):
-        model.learn(32)
+        around = BestLegalAction(SeatVecEnv("knack", 4, 3, seed=5, opponents="uniform"))
+        RecurrentPPO("MlpLstmPolicy", around, n_steps=8, device="cpu").learn(32)
 
 
 # One seat: rewards.

@@ -15,7 +15,7 @@ from stable_baselines3 import A2C, DQN, PPO
 
 from env.players import decisions as shown
 from kille_agents import check_probabilities, load_policy
-from kille_agents.sb3 import SB3Policy
+from kille_agents.sb3 import SB3Policy, SB3Recurrent, sb3_player
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
@@ -80,8 +80,30 @@ def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.zip").write_bytes(b"PK not a model")
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*evaluate_policy"):
+    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*as_policy"):
         SB3Policy(RecurrentPPO("MlpLstmPolicy", Shapes(), device="cpu"))
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, layers):
+    kwargs = {"n_lstm_layers": layers, "lstm_hidden_size": 8, "net_arch": [8]}
+    model = RecurrentPPO("MlpLstmPolicy", Shapes(), seed=1, device="cpu", policy_kwargs=kwargs)
+    model.save(tmp_path / "model.zip")
+    player = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
+    assert isinstance(player, SB3Recurrent) and isinstance(sb3_player(model), SB3Recurrent)
+    assert player.memory_size == 2 * layers * 8
+    memory, states = np.zeros((50, player.memory_size), np.float32), None
+    for turn in (0, 7, 21):
+        seen, mask = (np.roll(part, turn, axis=0) for part in decisions)
+        chances, memory = player.probabilities_with_memory(seen, mask, memory)
+        check_probabilities("sb3", chances, mask)
+        chosen, states = model.predict(seen, states, deterministic=True)
+        legal = mask[np.arange(50), chosen] != 0
+        assert np.array_equal(chances.argmax(axis=1)[legal], chosen[legal])
+        assert states is not None
+        assert states is not None
+        library = np.stack(states).transpose(2, 0, 1, 3).reshape(50, -1)
+        np.testing.assert_allclose(memory, library, atol=1e-6)
 
 
 @pytest.mark.parametrize(

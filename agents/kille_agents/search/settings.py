@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kille_env.errors import PolicyError, did_you_mean
-from kille_env.policy import Policy, searches
+from kille_env.policy import Policy, has_memory, searches
 
 POLICIES = ("base", "opponents")
 COUNTS = ("determinizations", "deals", "candidates", "tables")
@@ -54,6 +54,8 @@ class SearchSettings:
                 continue
             if name in POLICIES and searches(value):
                 raise PolicyError(f"{name} looks ahead itself; pass a policy that does not")
+            if name in POLICIES and has_memory(value):
+                raise PolicyError(f"{name} remembers the match; pass a policy that does not")
             if name in COUNTS and (not isinstance(value, int) or value < 1):
                 raise PolicyError(f"{name} is {value!r}, expected a whole number from 1")
             if name in ("margin", "exploration") and not value >= 0.0:

@@ -15,7 +15,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.policy import Policy, Searcher
+from kille_env.policy import Searcher
 from kille_training.arena.draws import Draw
 from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.orders import ALL
@@ -23,6 +23,7 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import exact_scores, why_not
 from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.policies import Asked
 from kille_training.statistics.tally import NANO, Tally
 
 MOST_SEATINGS = 10_000
@@ -121,8 +122,8 @@ def _lineups(draw: Draw) -> np.ndarray:
     return np.concatenate(draw.groups).astype(np.int64)[slots]
 
 
-def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Policy:
+def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Asked:
     player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
     if isinstance(player, Searcher):
         raise ConfigError(f"{entrant.name} searches, which takes too long for every position")
-    return cast(Policy, in_play(player, entrant.play))
+    return cast(Asked, in_play(player, entrant.play))

@@ -130,7 +130,7 @@ def evaluate(
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
     if exact is None:
-        exact = not why_not(num_players, resolved) and can_be_asked(focal)
+        exact = not why_not(num_players, resolved) and can_be_asked(focal, num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()

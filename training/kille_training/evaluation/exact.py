@@ -8,7 +8,7 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.policy import Player, Policy, Searcher, best_actions, searches
+from kille_env.policy import Player, Searcher, best_actions, has_memory, searches
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
 from kille_training.progress import ignore
@@ -18,7 +18,12 @@ from kille_training.solving.byteskille.deals import (
     build_deal,
     most_granted,
 )
-from kille_training.solving.byteskille.policies import as_strategy, nash_conv_of, strategies_of
+from kille_training.solving.byteskille.policies import (
+    Asked,
+    as_strategy,
+    nash_conv_of,
+    strategies_of,
+)
 from kille_training.solving.trees.values import expected_values
 
 MOST_SEATS = 4
@@ -72,13 +77,17 @@ def why_not(num_players: int, rules: Rules) -> str:
         return "exact NashConv needs single deals; measure with --episode deal"
     if num_players > MOST_SEATS:
         return f"the tree of a deal with {num_players} seats does not fit, only up to {MOST_SEATS}"
-    asks = num_players <= 3 and rules["fraga"] != "off"
-    if asks and most_granted(rules) >= MOST_STAGES:
+    if _asks(num_players, rules) and most_granted(rules) >= MOST_STAGES:
         return (
             f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal; "
             f"exact NashConv takes fewer than {MOST_STAGES}"
         )
     return ""
+
+
+def _asks(num_players: int, rules: Rules) -> bool:
+    """Returns whether a question can have the cards dealt again."""
+    return num_players <= 3 and rules["fraga"] != "off"
 
 
 def deal_of(num_players: int, rules: Rules) -> DealStages:
@@ -131,8 +140,18 @@ def exact_rows(
     return rows
 
 
-def can_be_asked(policy: Player) -> bool:
-    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers."""
+def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
+    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers.
+
+    One with a memory answers by what it has seen in the hand, and where cards can be dealt again in
+    a deal, by the hands before as well, which no tree knows.
+    """
+    if has_memory(policy):
+        return not (_asks(num_players, rules) and most_granted(rules))
+    return _is_keyless(policy)
+
+
+def _is_keyless(policy: Player) -> bool:
     return not searches(policy) or getattr(policy, "keyless", False)
 
 
@@ -147,17 +166,17 @@ def strategies_at(
         progress: Called with the information sets that a searcher has answered.
 
     Raises:
-        KilleError: It is a searcher whose answers are random.
+        KilleError: It is a searcher whose answers are random, or remembers earlier hands.
         PolicyError: It returned what is no distribution over the legal actions.
     """
-    if not can_be_asked(policy):
+    if not _is_keyless(policy):
         raise KilleError(
             f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
             "measure with --no-exact"
         )
     if searches(policy):
         return ask_everywhere(cast(Searcher, policy), deal, progress)
-    return strategies_of(cast(Policy, policy), deal)
+    return strategies_of(cast(Asked, policy), deal)
 
 
 def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
@@ -172,7 +191,7 @@ def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.nd
     )
 
 
-def exact_scores(lineups: np.ndarray, policies: Sequence[Policy], deal: DealStages) -> np.ndarray:
+def exact_scores(lineups: np.ndarray, policies: Sequence[Asked], deal: DealStages) -> np.ndarray:
     """Returns what each member of a lineup earns per deal, mean over the rotations: no sampling.
 
     Args:

@@ -1,17 +1,27 @@
 """Policies as strategies of a deal and back, and exact NashConv of any policy.
 
 A policy is asked once for each information set, in a few batches. It sees the observation, which is
-the same at every table of an information set.
+the same at every table of an information set. So is what a player with memory remembers in a hand:
+with perfect recall the seat has come through the same sets of its own. Such a player is asked set
+after set, in the order of the seat's decisions. What it remembers of an earlier hand of the deal
+would make the next one depend on it, so it has no strategy where cards are dealt again.
 """
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularPolicy
 from kille_env.errors import PolicyError
-from kille_env.policy import Policy, check_probabilities
+from kille_env.policy import (
+    Policy,
+    Recurrent,
+    check_probabilities,
+    decide_with_memory,
+    has_memory,
+)
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import DealStages, Stage
 from kille_training.solving.trees.tree import FlatTree
@@ -22,6 +32,9 @@ from kille_training.solving.trees.values import (
     infoset_reach,
 )
 
+Asked = Policy | Recurrent
+"""Whoever answers by what a seat sees in a hand."""
+
 BATCH = 1 << 14
 """Information sets per call of a policy."""
 
@@ -29,7 +42,7 @@ THROWN_IN = 15
 """Hands thrown in for a kille that a tabular policy knows; more happen once in 10**16 deals."""
 
 
-def strategy_of(policies: Policy | Sequence[Policy], stage: Stage) -> np.ndarray:
+def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
     """Returns what policies do in a stage, [S].
 
     Args:
@@ -38,7 +51,8 @@ def strategy_of(policies: Policy | Sequence[Policy], stage: Stage) -> np.ndarray
 
     Raises:
         PolicyError: There are too few or too many policies; or a policy returns what is not a
-            distribution over the legal actions. The message describes the information set.
+            distribution over the legal actions. The message describes the information set. Or one
+            with a memory is asked about one of several hands.
     """
     seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
     if len(seats) != stage.num_players:
@@ -53,8 +67,52 @@ def strategy_of(policies: Policy | Sequence[Policy], stage: Stage) -> np.ndarray
         def describe(row: int, sets: np.ndarray = sets) -> str:
             return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
 
-        answers[sets] = ask(policy, stage.observations[sets], masks[sets], describe)
+        if has_memory(policy):
+            _ask_in_order(cast(Recurrent, policy), stage, sets, answers)
+        else:
+            seen = stage.observations[sets], masks[sets]
+            answers[sets] = ask(cast(Policy, policy), *seen, describe)
     return as_strategy(answers, masks, stage.tree)
+
+
+def _ask_in_order(player: Recurrent, stage: Stage, sets: np.ndarray, answers: np.ndarray) -> None:
+    """Asks a player with memory in some information sets; fills in its rows of `answers`, [I, A].
+
+    Args:
+        player: The player.
+        stage: The stage.
+        sets: [K] all information sets of the seats that it plays.
+        answers: [I, A] float64.
+
+    Raises:
+        PolicyError: The stage is one of several hands of a deal, or the player returned what is no
+            distribution over the legal actions.
+    """
+    if stage.granted or stage.redealt.any():
+        raise PolicyError(
+            f"{player.name} remembers the hands before a granted question, and the tree of a hand "
+            "does not know them; measure with fraga: off"
+        )
+    before = sets_before(stage.tree)
+    place = np.full(len(answers), -1)  # of each set among those asked last, which lie before these
+    memory = np.zeros((1, player.memory_size), np.float32)  # of who has seen nothing, for -1
+    due = sets[before[sets] < 0]
+    while len(due):
+        known = memory[place[before[due]]]
+        memory = np.empty((len(due), player.memory_size), np.float32)
+        for begin in range(0, len(due), BATCH):
+            some = slice(begin, begin + BATCH)
+            seen = stage.observations[due[some]], stage.masks[due[some]]
+            answers[due[some]], memory[some] = decide_with_memory(player, *seen, known[some])
+        place[:] = -1
+        place[due] = np.arange(len(due))
+        due = sets[(before[sets] >= 0) & (place[before[sets]] >= 0)]
+
+
+def sets_before(tree: FlatTree) -> np.ndarray:
+    """Returns each seat's own information set before each of its sets, [I] int64; -1 for none."""
+    last = tree.last_sequences()[tree.first_nodes(), tree.player]
+    return np.where(last < 0, -1, tree.first.searchsorted(last, side="right") - 1)
 
 
 def ask(
@@ -106,13 +164,13 @@ def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: FlatTree) -> np.nd
 
 
 def strategies_of(
-    policies: Policy | Sequence[Policy], deal: DealStages | Stage
+    policies: Asked | Sequence[Asked], deal: DealStages | Stage
 ) -> tuple[np.ndarray, ...]:
     """Returns what policies do in each stage of a deal; see `strategy_of`."""
     return tuple(strategy_of(policies, stage) for stage in _stages(deal))
 
 
-def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages | Stage) -> NashConv:
+def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages | Stage) -> NashConv:
     """Returns what each seat could gain against the others, exactly.
 
     Args:

@@ -1,0 +1,41 @@
+"""RecurrentPPO of sb3-contrib: a network with an LSTM, which remembers the match so far.
+
+One seat of each table learns, and the network as it stands plays the others (`opponents="self"`),
+each with a memory of its own. It knows no action masks: an illegal action loses more than any deal
+can, so the network soon leaves them alone. A memory reaches over the hands of a deal, so its exact
+NashConv is known only where a deal is a single hand (`fraga: off`).
+Measured with stable-baselines3 and sb3-contrib 2.9.2.
+"""
+
+import torch
+from sb3_contrib import RecurrentPPO
+
+from kille_env.sb3 import Anneal, SeatVecEnv
+from kille_training.cli.recipe import run
+
+
+def train(
+    game: str = "byteskille", num_players: int = 3, decisions: int = 170_000, seed: int = 0
+) -> RecurrentPPO:
+    """Returns a trained model, which is a player."""
+    torch.set_num_threads(1)  # more are slower for networks of this size
+    venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
+    model = RecurrentPPO(
+        "MlpLstmPolicy",
+        venv,
+        n_steps=16,
+        batch_size=2048,
+        n_epochs=4,
+        gamma=1.0,
+        gae_lambda=1.0,
+        learning_rate=2e-3,
+        ent_coef=0.05,
+        policy_kwargs={"lstm_hidden_size": 64},
+        seed=seed,
+        device="cpu",
+    )
+    return model.learn(decisions, callback=Anneal())
+
+
+if __name__ == "__main__":
+    run(train)
