@@ -28,7 +28,6 @@ FORMS = {
     "sb3_maskable_ppo": ("every seat, `SeatStreamBuffer`", "yes"),
     "sb3_ppo": ("one seat, live opponents", "no: an illegal action loses"),
     "sb3_qrdqn": ("one seat, live opponents", "`BestLegalAction`"),
-    "sb3_recurrent_ppo": ("one seat, live opponents", "no: an illegal action loses"),
     "tianshou_dqn": ("every seat, `SeatCollector`", "yes"),
     "tianshou_ppo": ("every seat, `SeatCollector`", "yes"),
     "torchrl_ppo": ("one seat, live opponents, `SeatEnv`", "yes"),

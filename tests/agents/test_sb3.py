@@ -101,7 +101,6 @@ def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, laye
         legal = mask[np.arange(50), chosen] != 0
         assert np.array_equal(chances.argmax(axis=1)[legal], chosen[legal])
         assert states is not None
-        assert states is not None
         library = np.stack(states).transpose(2, 0, 1, 3).reshape(50, -1)
         np.testing.assert_allclose(memory, library, atol=1e-6)
 
