@@ -77,6 +77,11 @@ def seat_opponents(
     players: list[Player] = []
     distances = [-1]
     for player in each_opponent(opponents, num_players):
+        if isinstance(player, str) and player == "self":
+            raise PolicyError(
+                '"self" is the model that learns in kille_env.sb3.SeatVecEnv; here pass '
+                "kille_env.LiveOpponent(function), which asks your own network"
+            )
         key = player if isinstance(player, (str, Path)) else id(player)
         if key not in numbers:
             numbers[key] = len(players)

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from adapters.spies import SeatSpy, random_legal
 from kille_env import LiveOpponent, SeatVectorEnv
+from kille_env.errors import PolicyError
 from kille_env.policy import UniformPolicy
 from kille_env.registry import spec
 
@@ -174,3 +175,9 @@ def test_autoreset_modes_credit_alike() -> None:
     first, *others = (results_of(mode, 120) for mode in AutoresetMode)
     assert all(len(earned) == 3 for earned in first)
     assert others == [first, first]
+
+
+@pytest.mark.parametrize("opponents", ["self", ["rule_of_thumb", "self"]])
+def test_self_is_pointed_to_live_opponents(opponents: Any) -> None:
+    with pytest.raises(PolicyError, match=r"SeatVecEnv; here pass kille_env\.LiveOpponent"):
+        SeatVectorEnv("byteskille", num_envs=2, num_players=3, opponents=opponents)
