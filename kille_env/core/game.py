@@ -18,6 +18,7 @@ from kille_env.core.jit import bind, loop, package_root
 from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.text import labels
+from kille_env.core.view import Change, Seat, View
 from kille_env.errors import KilleError, RulesError, shortened
 
 KERNELS = (
@@ -39,6 +40,8 @@ HOOKS = (
     "set_up",
     "chance",
     "describe_rules",
+    "view",
+    "change",
 )
 
 
@@ -177,6 +180,38 @@ class Game:
             who = labels(names, int(after["num_players"]))
             return self._own["narrate"](before, after, rules, who, seat)
         return self.describe(after, rules, seat, names).splitlines()
+
+    def view(self, table: np.record, rules: Rules, seat: int | None) -> View:
+        """Returns what there is to see at a table, for a picture.
+
+        By default that is what every game has: who sits there, who deals and who is to act.
+
+        Args:
+            table: The table.
+            rules: Its rules.
+            seat: Who looks, and sees no more than this seat may; None sees everything.
+        """
+        if "view" in self._own:
+            return self._own["view"](table, rules, seat)
+        seats = range(int(table["num_players"]))
+        return View(
+            title=f"{self.spec.title}, deal {int(table['deals'])}",
+            viewer=seat,
+            dealer=int(table["dealer"]),
+            turn=int(table["seat"]),
+            seats=tuple(Seat(units=float(table["reward"][one])) for one in seats),
+            question=self.describe(table, rules, seat).splitlines()[-1],
+        )
+
+    def change(
+        self, before: np.record, after: np.record, rules: Rules, seat: int | None = None
+    ) -> Change:
+        """Returns what moved and what was called between two tables; by default nothing did.
+
+        The arguments are those of `narrate`; a seat learns no more than it may.
+        """
+        own = self._own.get("change")
+        return own(before, after, rules, seat) if own else Change()
 
     def retired(self, table: np.record, rules: Rules) -> list[int]:
         """Returns the seats that can neither act nor earn again in this match; by default none."""

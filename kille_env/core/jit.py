@@ -43,19 +43,26 @@ counting of references to arrays, which only a function that allocates needs."""
 ROOMS_OF_KERNELS = ("cards", "core", "games", "tricktaking")
 """Folders of kille-env that kernels of other files call, or read constants from."""
 
+WITHOUT_KERNELS = ("manual.py", "view.py")
+"""Files of these rooms for people; no kernel reads them, so an edit there compiles nothing anew."""
+
 KEPT_CACHES = 6
 """Caches of older sources that stay on disk; switching between two checkouts stays warm."""
 
 
 @cache
-def source_digest(root: Path) -> str:
+def source_digest(root: Path, without: tuple[str, ...] = ()) -> str:
     """Returns a short digest of all Python files of a package, or beside a single file.
 
     A module outside of a package imports its helpers from the files beside it.
+
+    Args:
+        root: Folder of the package, or the file.
+        without: Names of files that do not count.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     files = sorted(root.rglob("*.py") if root.is_dir() else root.parent.glob("*.py"))
-    for file in files:
+    for file in (file for file in files if file.name not in without):
         digest.update(file.relative_to(root.parent).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
@@ -64,7 +71,7 @@ def source_digest(root: Path) -> str:
 @cache
 def _digest_of_rooms(own: Path) -> str:
     """Returns a digest of kille-env's rooms of kernels; an edit in an adapter leaves it alone."""
-    rooms = "".join(source_digest(own / room) for room in ROOMS_OF_KERNELS)
+    rooms = "".join(source_digest(own / room, WITHOUT_KERNELS) for room in ROOMS_OF_KERNELS)
     return hashlib.sha256(rooms.encode()).hexdigest()[:16]
 
 
