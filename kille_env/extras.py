@@ -29,6 +29,8 @@ EXTRAS: dict[str, dict[str, str]] = {
         "torch": "torch",
         "tqdm": "tqdm",
     },
+    "render": {"pygame": "pygame", "resvg-py": "resvg_py"},
+    "web": {"jinja2": "jinja2", "starlette": "starlette", "uvicorn": "uvicorn"},
     "ray": {"ray": "ray"},
     "rllib": {"ray[rllib]": "ray.rllib", "dm-tree": "tree"},
     "agilerl": {"agilerl": "agilerl", "peft": "peft"},

@@ -76,8 +76,8 @@ class Game:
         describe(table, rules, seat, who, history): Returns the text of `Game.describe`, where `who`
             is what to call each seat.
 
-    It may define the functions in `HOOKS`, with the arguments of the methods here (`narrate` gets
-    `who` for `names`); each method says what happens without.
+    It may define the functions in `HOOKS`, with the arguments of the methods here (`narrate` and
+    `view` get `who` for `names`); each method says what happens without.
 
     Attributes:
         module: The module.
@@ -181,7 +181,13 @@ class Game:
             return self._own["narrate"](before, after, rules, who, seat)
         return self.describe(after, rules, seat, names).splitlines()
 
-    def view(self, table: np.record, rules: Rules, seat: int | None) -> View:
+    def view(
+        self,
+        table: np.record,
+        rules: Rules,
+        seat: int | None,
+        names: Sequence[str] | None = None,
+    ) -> View:
         """Returns what there is to see at a table, for a picture.
 
         By default that is what every game has: who sits there, who deals and who is to act.
@@ -190,9 +196,11 @@ class Game:
             table: The table.
             rules: Its rules.
             seat: Who looks, and sees no more than this seat may; None sees everything.
+            names: What to call the seats where the view speaks of them; None is "seat 0" and on.
         """
         if "view" in self._own:
-            return self._own["view"](table, rules, seat)
+            who = labels(names, int(table["num_players"]))
+            return self._own["view"](table, rules, seat, who)
         seats = range(int(table["num_players"]))
         return View(
             title=f"{self.spec.title}, deal {int(table['deals'])}",
@@ -200,7 +208,7 @@ class Game:
             dealer=int(table["dealer"]),
             turn=int(table["seat"]),
             seats=tuple(Seat(units=float(table["reward"][one])) for one in seats),
-            question=self.describe(table, rules, seat).splitlines()[-1],
+            question=self.describe(table, rules, seat, names).splitlines()[-1],
         )
 
     def change(

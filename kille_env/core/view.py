@@ -72,8 +72,7 @@ class View(NamedTuple):
         seats: [P] the seats.
         piles: What lies in the middle.
         pot: Units in the pot, None where there is none.
-        question: Who has to decide what, a sentence in which seats are called as in `Game.describe`
-            without names ("seat 2", and "(you)" for the viewer).
+        question: Who has to decide what, a sentence.
     """
 
     title: str

@@ -1,0 +1,1 @@
+"""Pictures of tables: the cards, how they lie, and the picture as SVG or as pixels."""
