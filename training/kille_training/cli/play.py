@@ -9,18 +9,16 @@ import click
 import numpy as np
 
 from kille_agents.human import UNDO, HasQuit, Human
-from kille_env.core.spec import Rules
-from kille_env.core.table import OVER
-from kille_env.core.text import counted, labels, second_person, signed
+from kille_env.core.text import counted, listed, second_person, signed
 from kille_env.errors import RulesError
-from kille_env.playing import Players
 from kille_env.policy import Player, name_of
-from kille_env.records import Record, Recorder, write_records
-from kille_env.registry import make_batch, spec
+from kille_env.records import write_records
+from kille_env.registry import spec
 from kille_training.cli import console
-from kille_training.cli.lineup import players_named, seating_of
+from kille_training.people.lineup import players_named
+from kille_training.people.names import YOU, check_name, names_at
+from kille_training.people.sitting import Sitting
 
-YOU = "You"
 AGAIN, ENOUGH = "again", "enough"
 AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
 
@@ -35,6 +33,7 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
     show_default=True,
     help="Names, run folders or policy files: one for all, or one for each with commas between.",
 )
+@click.option("--name", default="human", show_default=True, help="Your name, for the records.")
 @click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
@@ -43,6 +42,7 @@ def play(
     game: str,
     players: int | None,
     opponents: str,
+    name: str,
     seat: int,
     seed: int | None,
     rules: dict[str, Any],
@@ -67,124 +67,110 @@ def play(
     human = Human(out=sys.stderr if as_json else None)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    session = _Session(game, resolved, by_seat, human, seed)
+    names = names_at(seats, {seat: check_name(name)})
+    sitting = Sitting(game, resolved, by_seat, names=names, seed=seed)
+    terminal = _Terminal(sitting, seat, human)
     interrupted = False
     try:
-        session.run()
+        terminal.run(seed)
     except HasQuit:
         pass
     except KeyboardInterrupt:
         interrupted = True
         human.say()
-    session.say_goodbye()
+    terminal.say_goodbye()
+    records = sitting.records(unfinished=True)
     if out is not None:
-        write_records(session.records(), out)
-    matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in session.records()]
-    result = {"game": game, "names": session.names, "seed": seed, "seat": seat, "matches": matches}
+        write_records(records, out)
+    matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
+    result = {"game": game, "names": names, "seed": seed, "seat": seat, "matches": matches}
     console.report(result, [f"The matches are in {out}."] if out else [], as_json)
     if interrupted:
         raise KeyboardInterrupt
 
 
-class _Session:
-    """Matches of a person against players, at one table."""
+class _Terminal:
+    """A person at the terminal, who sees and decides what one seat of a sitting does."""
 
-    def __init__(
-        self,
-        game: str,
-        rules: Rules,
-        by_seat: list[Player | None],
-        human: Human,
-        seed: int,
-    ) -> None:
-        """Sits down: None in `by_seat` is the person, and the next match has the next seed."""
-        num_players = len(by_seat)
-        self.seat, self.rules, self.human, self.seed = by_seat.index(None), rules, human, seed
-        self.batch = make_batch(game, 1, num_players, rules=rules, seed=0, restart=False)
-        self.names = labels([name_of(player or human) for player in by_seat], num_players)
-        self.shown = [YOU if s == self.seat else name for s, name in enumerate(self.names)]
-        self.recorder = Recorder(self.batch, self.names, watch=self._tell)
-        self.players = Players(self.batch, *seating_of(by_seat), self._play)
-        self.done: list[Record] = []
-        self.moments: list[tuple[Any, Any, int]] = []
+    def __init__(self, sitting: Sitting, seat: int, human: Human) -> None:
+        self.sitting, self.seat, self.human = sitting, seat, human
+        self.shown = [YOU if s == seat else name for s, name in enumerate(sitting.names)]
+        sitting.watch = self._tell
 
-    def run(self) -> None:
+    def run(self, seed: int) -> None:
         """Plays until the person has had enough, or raises `HasQuit` where they leave the table."""
-        spec, rules = self.batch.spec, self.rules
+        sitting, batch = self.sitting, self.sitting.batch
+        spec, rules = batch.spec, batch.rules
         self.human.say(
-            f"{spec.title}: {self.batch.num_players} players, preset {rules['preset']}, "
-            f"episode {rules['episode']}, seed {self.seed}.\n"
+            f"{spec.title}: {batch.num_players} players, preset {rules['preset']}, "
+            f"episode {rules['episode']}, seed {seed}.\n{self._company()}\n"
             "? is for help, u takes your last decision back, q leaves the table."
         )
-        self._begin()
+        sitting.begin()
         while True:
-            if self.batch.tables["phase"][0] == OVER:
+            if sitting.over:
+                self._say_result()
                 word = self._ask("Another match?", (AGAIN, ENOUGH))
                 if word == ENOUGH:
                     return
                 if word == AGAIN:
-                    self._begin()
-            elif self.batch.seat[0] == self.seat:
+                    sitting.begin()
+            elif sitting.waits:
                 self._decide()
             else:
-                self.players.play()
-
-    def records(self) -> list[Record]:
-        """Returns the matches that were played, and the one that was left in the middle."""
-        left = self.batch.tables["deals"][0] > 0 and self.batch.tables["phase"][0] != OVER
-        return [*self.done, self.recorder.record()] if left else self.done
+                sitting.play()
 
     def say_goodbye(self) -> None:
         """Tells the person what they have won or lost."""
-        total = sum(record["returns"][self.seat] for record in self.done)
-        matches = counted(len(self.done), "match", "matches")
-        text = f"You played {matches} to the end; balance {signed(total)}. " if self.done else ""
+        done = self.sitting.records()
+        total = sum(record["returns"][self.seat] for record in done)
+        matches = counted(len(done), "match", "matches")
+        text = f"You played {matches} to the end; balance {signed(total)}. " if done else ""
         self.human.say(f"{text}Goodbye!")
 
-    def _begin(self) -> None:
-        self.moments.clear()
-        self.recorder.reset(seed=self.seed + len(self.done))
+    def _company(self) -> str:
+        """Returns who the others are: "With you: Bertil (rule_of_thumb), David (search)."."""
+        theirs: dict[str, list[str]] = {}
+        for name, player in zip(self.sitting.names, self.sitting.by_seat, strict=True):
+            if player is not None:
+                theirs.setdefault(name_of(player), []).append(name)
+        groups = [f"{listed(names)} ({player})" for player, names in theirs.items()]
+        return f"With you: {', '.join(groups)}."
 
-    def _play(self, actions: np.ndarray) -> None:
-        """Plays an action, whoever's it is."""
-        self.recorder.step(actions)
-        if self.batch.tables["phase"][0] == OVER:
-            self.done.append(self.recorder.record())
-            money = zip(self.shown, self.done[-1]["returns"], strict=True)
-            result = ", ".join(f"{name} {signed(units)}" for name, units in money)
-            self.human.say(f"\nEnd of the match: {result}.")
+    def _say_result(self) -> None:
+        money = zip(self.shown, self.sitting.records()[-1]["returns"], strict=True)
+        result = ", ".join(f"{name} {signed(units)}" for name, units in money)
+        self.human.say(f"\nEnd of the match: {result}.")
 
     def _decide(self) -> None:
-        game, table = self.batch.game, self.batch.tables[0]
-        text = game.describe(table, self.rules, self.seat, self.shown, history=False)
+        batch = self.sitting.batch
+        table = batch.tables[0]
+        text = batch.game.describe(table, batch.rules, self.seat, self.shown, history=False)
         self.human.say()
         for line in text.splitlines():
             self.human.say(second_person(line, YOU))
-        balance = signed(float(self.batch.tables["reward"][0, self.seat]))
-        word = self._ask(f"Your balance {balance}.", self.batch.legal_texts(0))
+        balance = signed(float(table["reward"][self.seat]))
+        word = self._ask(f"Your balance {balance}.", batch.legal_texts(0))
         if word != UNDO:
-            self.moments.append((self.recorder.mark(), self.players.mark(), len(self.done)))
             self.human.say()
-            self.players.step(np.array([self.batch.find_action(word)]))
+            self.sitting.act(self.seat, batch.find_action(word))
 
     def _ask(self, question: str, choices: Sequence[str]) -> str:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
-        spec = self.batch.spec
+        spec = self.sitting.batch.spec
         meanings = {**spec.meanings, **AFTER_MATCH}
         word = self.human.choose(question, choices, meanings, spec.notes, spec.actions)
-        if word == UNDO and not self.moments:
+        if word == UNDO and not self.sitting.can_undo(self.seat):
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
-            recorded, decided, number = self.moments.pop()
-            self.recorder.return_to(recorded)
-            self.players.return_to(decided)
-            del self.done[number:]
+            self.sitting.undo(self.seat)
             self.human.say("Taken back.")
         return word
 
     def _tell(self, before: Any, after: Any) -> None:
         if after["deals"] != before["deals"]:
             self.human.say()
-        told = self.batch.game.narrate(before, after, self.rules, self.shown, self.seat)
+        batch = self.sitting.batch
+        told = batch.game.narrate(before, after, batch.rules, self.shown, self.seat)
         for line in told:
             self.human.say(second_person(line, YOU))

@@ -14,7 +14,7 @@ from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder, write_records
 from kille_env.registry import make_batch, spec
 from kille_training.cli import console
-from kille_training.cli.lineup import players_named, seating_of
+from kille_training.people.lineup import players_named, seating_of
 
 TABLES_AT_ONCE = 500
 """Bounds the memory; changes no match."""
