@@ -71,9 +71,13 @@ def describe_table(
     lines += columns(rows)
     begun = trick < tricks and table["highest"] >= 0
     lines += [describe_trick(table, who, n) for n in range(0 if history else trick, trick + begun)]
+    return "\n".join([*lines, to_decide(table, who, asked)])
+
+
+def to_decide(table: Any, who: list[str], asked: str) -> str:
+    """Returns who has to decide what, as `describe_table` says it."""
     last = {OVER: "The match is over.", DEAL: "Cards are to be dealt."}
-    lines.append(last.get(int(table["phase"])) or f"{who[int(table['seat'])]} {asked}.")
-    return "\n".join(lines)
+    return last.get(int(table["phase"])) or f"{who[int(table['seat'])]} {asked}."
 
 
 def describe_trick(table: Any, who: list[str], number: int) -> str:

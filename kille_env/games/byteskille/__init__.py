@@ -10,7 +10,8 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 
 The record of a table is in `table`, what happens in `rules` and, from the showdown on, in `settle`;
-who sees what in `observe`, what a seat deems possible in `determinize`, and the texts in `text`.
+who sees what in `observe`, what a seat deems possible in `determinize`, the texts in `text`, and
+what there is to see in `view`.
 """
 
 from kille_env.games.byteskille.determinize import relabel, resample
@@ -20,3 +21,4 @@ from kille_env.games.byteskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.byteskille.settle import retired
 from kille_env.games.byteskille.spec import SPEC
 from kille_env.games.byteskille.text import describe, narrate, result
+from kille_env.games.byteskille.view import change, view

@@ -58,31 +58,52 @@ _DEEDS = {
 }
 _ASKS = "{a} wants to swap with {b}, who shows {card}: "
 _DRAWS = "{a} draws {card} from the talon: "
-_GOK = "“Kuku står, ingen byta får!” The round is over."
-_HUSAR = "“Husar hugger!” {a} is chopped."
-_SVIN = "“Svinhugg går igen!”"
+_GOK = "{call} The round is over."
+_HUSAR = "{call} {a} is chopped."
 _EVENTS: dict[int, str] = {
     Event.STAND: "{a} stands.",
     Event.EXCHANGE: "{a} swaps with {b}",
-    Event.PASSED: _ASKS + "“{passing} förbi!”",
+    Event.PASSED: _ASKS + "{call}",
     Event.GOK_STOOD: _ASKS + _GOK,
     Event.HUSAR: _ASKS + _HUSAR,
-    Event.SVIN: _ASKS + _SVIN,
-    Event.TALON_PASSED: _DRAWS + "“{passing} förbi!”",
+    Event.SVIN: _ASKS + "{call}",
+    Event.TALON_PASSED: _DRAWS + "{call}",
     Event.TALON_GOK: _DRAWS + _GOK,
     Event.TALON_HUSAR: _DRAWS + _HUSAR,
-    Event.TALON_SVIN: _DRAWS + _SVIN,
+    Event.TALON_SVIN: _DRAWS + "{call}",
     Event.TALON_TAKEN: "{a} exchanges with the talon",
-    Event.CALL: "{a} lays the gök on the table: “På rygg!”",
-    Event.ASK: "{a} asks: “Bättre kort?”",
+    Event.CALL: "{a} lays the gök on the table: {call}",
+    Event.ASK: "{a} asks: {call}",
 }
 """What happens in words; `_describe_event` says what follows."""
 
-_ANSWERS: dict[int, str] = {
-    Action.YES: "Accepteras!",
-    Action.NO: "Omöjligt!",
-    Action.DEFER: "Det beror på!",
+_BY_CARD: dict[int, tuple[str, str]] = {
+    Kind.VH: ("Värdshus förbi!", "Pass the inn"),
+    Kind.KA: ("Kavall förbi!", "Pass the cavalier"),
+    Kind.SV: ("Svinhugg går igen!", "The pig bites back"),
+    Kind.HU: ("Husar hugger!", "The hussar strikes"),
+    Kind.GO: ("Kuku står, ingen byta får!", "The cuckoo stands, nobody may swap"),
 }
+_BY_ANSWER: dict[int, tuple[str, str]] = {
+    Action.YES: ("Accepteras!", "Accepted"),
+    Action.NO: ("Omöjligt!", "Impossible"),
+    Action.DEFER: ("Det beror på!", "That depends"),
+}
+SATISFIED = "Nöjd!", "I keep my card"
+SWAP = "Byte!", "Swap"
+SHOW_ALL = "Upp till bevis!", "Show your cards"
+_CALLS: dict[int, tuple[str, str]] = {
+    Event.CALL: ("På rygg!", "Turn your cards up"),
+    Event.ASK: ("Bättre kort?", "Better cards?"),
+}
+
+
+def call_at(event: Sequence[int]) -> tuple[str, str]:
+    """Returns what is called at an event, in Swedish and in English; nothing at an exchange."""
+    kind, _, b, _, card_b, _ = event
+    if kind == Event.ANSWER:
+        return _BY_ANSWER[b]
+    return _CALLS.get(kind) or _BY_CARD.get(card_b >> 1, ("", ""))
 
 
 # The result of a hand
@@ -90,7 +111,7 @@ _ANSWERS: dict[int, str] = {
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the hand that has just ended."""
-    events, hands = _events(table), table["hand"][: int(table["num_players"])]
+    events, hands = events_of(table), table["hand"][: int(table["num_players"])]
     redealt = table["redeal"] != Redeal.NONE
     turns = [
         a
@@ -102,7 +123,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "reveals": [reveal for event in events if (reveal := _reveal(event))],
         "undone": _count_undone(events),
         "chopped": members(table["chopped"]),
-        "low_kille": [] if redealt else [s for s in sorted(_order(table)) if _is_low(table, s)],
+        "low_kille": [] if redealt else [s for s in sorted(order_of(table)) if _is_low(table, s)],
         "out": members(table["out"]),
         "left": members(table["left"]),
         "final": [None if redealt or card < 0 else KILLE_PACK.code(card) for card in hands],
@@ -124,12 +145,13 @@ def _reveal(event: Sequence[int]) -> list[Any] | None:
     return [a, KILLE_PACK.code(card_a)] if kind == Event.CALL else None
 
 
-def _events(table: Any) -> list[list[int]]:
+def events_of(table: Any) -> list[list[int]]:
+    """Returns what has happened in the hand, rows as `table` explains them."""
     return table["events"][: int(table["num_events"])].tolist()
 
 
-def _order(table: Any) -> list[int]:
-    """The seats of the hand, forehand first."""
+def order_of(table: Any) -> list[int]:
+    """Returns the seats of the hand, forehand first."""
     return table["order"][: int(table["num_players_dealt"])].tolist()
 
 
@@ -147,8 +169,8 @@ def _count_undone(events: Sequence[Sequence[int]]) -> int:
     return sum(kind in exchanges and extra & UNDONE != 0 for kind, *_, extra in events)
 
 
-def _known(table: Any, seat: int | None, card: int) -> bool:
-    """Whether a seat (None: somebody who sees everything) knows what a card is."""
+def known_to(table: Any, seat: int | None, card: int) -> bool:
+    """Returns whether a seat (None: somebody who sees everything) knows what a card is."""
     if seat is None or card < 0:
         return card >= 0
     return card in members(table["shown"]) or seat in members(table["known_by"][card])
@@ -174,45 +196,58 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     if history and table["num_events"] > 0:
         lines.append("The hand so far:")
         lines += [
-            f"  {_describe_event(table, rules, who, event, seat)}" for event in _events(table)
+            f"  {_describe_event(table, rules, who, event, seat)}" for event in events_of(table)
         ]
-    return "\n".join([*lines, _to_decide(table, rules, who, seat)])
+    return "\n".join([*lines, to_decide(table, rules, who, seat)])
 
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
     """One seat: its name, its card, what it did."""
-    order = _order(table)
+    order = order_of(table)
     if seat not in order or table["deals"] == 0:
         return (who[seat], "", "is not in" if table["deals"] else "")
     card = int(table["hand"][seat])
-    line = _card(table, card) if _known(table, viewer, card) else "?"
+    line = _card(table, card) if known_to(table, viewer, card) else "?"
     if card in members(table["shown"]) and not table["showdown"]:
         line += ", open"
-    notes = [text for deed, text in _DEEDS.items() if int(table["deeds"][seat]) & deed]
+    notes = deeds_of(table, seat)
     if table["phase"] in (Phase.TURN, Phase.GOK) and seat == order[int(table["turn"])]:
         notes.append("is on turn")
+    return (who[seat], line, ", ".join([*notes, *fate_of(table, seat)]))
+
+
+def deeds_of(table: Any, seat: int) -> list[str]:
+    """Returns what a seat has done in the hand: "swapped", "went to the talon"."""
+    return [text for deed, text in _DEEDS.items() if int(table["deeds"][seat]) & deed]
+
+
+def fate_of(table: Any, seat: int) -> list[str]:
+    """Returns what has become of a seat in the hand, if anything: "is out: lowest card"."""
     if seat in members(table["out"]):
-        notes.append(f"is out: {_reason(table, seat)}")
-    elif seat in members(table["chopped"]):
-        notes.append("is chopped")
-    return (who[seat], line, ", ".join(notes))
+        return [f"is out: {_why_out(table, seat)}"]
+    return ["is chopped"] if seat in members(table["chopped"]) else []
 
 
 def _card(table: Any, card: int) -> str:
-    name = KILLE_PACK.name(card)
-    if card >> 1 == Kind.KI:
-        name += " (high)" if _is_high(table, card) else " (low)"
-    return name
+    rank = rank_of_kille(table, card)
+    return f"{KILLE_PACK.name(card)} ({rank})" if rank else KILLE_PACK.name(card)
 
 
-def _reason(table: Any, seat: int) -> str:
+def rank_of_kille(table: Any, card: int) -> str:
+    """Returns "high" or "low" for a kille, nothing for any other card."""
+    if card >> 1 != Kind.KI:
+        return ""
+    return "high" if _is_high(table, card) else "low"
+
+
+def _why_out(table: Any, seat: int) -> str:
     if seat in members(table["chopped"]):
         return "chopped"
     return "low kille" if _is_low(table, seat) else "lowest card"
 
 
-def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> str:
-    """Who decides what; only a gok holder, and who sees everything, may know of being asked."""
+def to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> str:
+    """Returns who decides what; that a gok holder is asked, nobody else may know."""
     phase, seat = int(table["phase"]), int(table["seat"])
     if phase == Phase.OVER:
         return "The match is over."
@@ -222,7 +257,7 @@ def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> 
         return f"{who[seat]} may buy in for {units(int(price(table, rules.record[0], seat)))}."
     if phase in (Phase.ANSWER_DEALER, Phase.ANSWER_THIRD):
         return f"{who[seat]} answers the question for better cards."
-    on_turn = who[_order(table)[int(table["turn"])]]
+    on_turn = who[order_of(table)[int(table["turn"])]]
     if phase == Phase.GOK and viewer in (None, seat):
         return f"{who[seat]} may call with the gök before {on_turn} decides."
     return f"{on_turn} is on turn to exchange."
@@ -234,7 +269,7 @@ def _to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     lines: list[str] = []
-    old = _events(before)
+    old = events_of(before)
     if after["deals"] != before["deals"]:
         lines += _describe_deal(before, after, rules, who, seat)
         old = []
@@ -242,7 +277,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         paid = _pot(after) - int(before["pot"])
         deed = f"buys in for {units(paid)}" if paid > 0 else "does not buy in"
         lines.append(f"{who[int(before['seat'])]} {deed}.")
-    new = _events(after)
+    new = events_of(after)
     undone = _count_undone(new) - _count_undone(old)
     for event in new[len(old) :]:
         lines.append(_describe_event(after, rules, who, event, seat))
@@ -268,7 +303,7 @@ def _describe_deal(
         lines.append(
             f"{paid // stake} players put {units(stake)} each into the pot: {_pot(after)}."
         )
-    order = _order(after)
+    order = order_of(after)
     if seat is None:
         lines += columns([(who[s], KILLE_PACK.name(after["dealt"][s])) for s in order])
     elif seat in order:
@@ -280,17 +315,17 @@ def _describe_event(
     table: Any, rules: Rules, who: list[str], event: list[int], viewer: int | None
 ) -> str:
     kind, a, b, card_a, card_b, loser = event
+    card, call = KILLE_PACK.name(card_b), f"“{call_at(event)[0]}”"
     if kind == Event.ANSWER:
-        return f"{who[a]} answers: “{_ANSWERS[b]}”"
-    card = KILLE_PACK.name(card_b)
-    line = _EVENTS[kind].format(a=who[a], b=who[b], card=card, passing=card.capitalize())
+        return f"{who[a]} answers: {call}"
+    line = _EVENTS[kind].format(a=who[a], b=who[b], card=card, call=call)
     if kind in (Event.EXCHANGE, Event.TALON_TAKEN):
         line += _describe_cards(table, rules, event, viewer)
     elif kind == Event.TALON_PASSED:
         line += " Another card is drawn." if rules["stock_redraw"] else " There is no exchange."
     elif kind in (Event.SVIN, Event.TALON_SVIN):
         if loser != a:
-            chopped = KILLE_PACK.name(card_a) if _known(table, viewer, card_a) else "the card"
+            chopped = KILLE_PACK.name(card_a) if known_to(table, viewer, card_a) else "the card"
             line += f" It chops {chopped}, which was dealt to {who[loser]}:"
         line += f" {who[loser]} is chopped."
     return line
@@ -303,7 +338,7 @@ def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | No
     known = [
         f"{verb} {KILLE_PACK.name(card)}"
         for verb, card in zip(verbs, (given, got), strict=True)
-        if _known(table, viewer, card)
+        if known_to(table, viewer, card)
     ]
     line = f" ({', '.join(known)})." if known else ", face down."
     killes = [card for card in (given, got) if card >> 1 == Kind.KI]
@@ -316,14 +351,20 @@ def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | No
     return line + (" [undone]" if extra & UNDONE else "")
 
 
+def dealer_asks_for_cards(table: Any) -> bool:
+    """Returns whether a showdown has come by itself, and not by a gok."""
+    events = events_of(table)
+    return bool(events) and events[-1][0] not in (Event.GOK_STOOD, Event.TALON_GOK, Event.CALL)
+
+
 def _describe_showdown(table: Any, who: list[str]) -> list[str]:
-    events, out = _events(table), members(table["out"])
-    ended_by_gok = not events or events[-1][0] in (Event.GOK_STOOD, Event.TALON_GOK, Event.CALL)
-    dealer = who[int(table["dealer"])]
-    lines = ["All cards are turned up." if ended_by_gok else f"{dealer}: “Upp till bevis!”"]
-    reasons = {seat: f"out: {_reason(table, seat)}" for seat in out}
+    out = members(table["out"])
+    lines = ["All cards are turned up."]
+    if dealer_asks_for_cards(table):
+        lines = [f"{who[int(table['dealer'])]}: “{SHOW_ALL[0]}”"]
+    reasons = {seat: f"out: {_why_out(table, seat)}" for seat in out}
     lines += columns(
-        [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in _order(table)]
+        [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in order_of(table)]
     )
     return lines if out else [*lines, "Everybody would be out, so nobody is."]
 

@@ -10,3 +10,4 @@ from kille_env.games.femkortskille.observe import full_state, information_state,
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
 from kille_env.games.femkortskille.text import describe, narrate, result
+from kille_env.games.femkortskille.view import change, view

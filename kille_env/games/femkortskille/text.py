@@ -44,13 +44,22 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
     rows = []
     for other, name in enumerate(who):
-        words = (Said(table[field][other]) for field in ("said1", "said2"))
-        said = ", ".join(word.name.lower() for word in words if word != Said.NOTHING)
-        rows.append((name, tricks.describe_hand(table, other, seat, "dealt", "then"), said))
-    asked = f"knocks{' or' if table['knockers'] else ', checks or'} folds"
+        hand = tricks.describe_hand(table, other, seat, "dealt", "then")
+        rows.append((name, hand, ", ".join(deeds_of(table, other))))
+    return tricks.describe_table("Femkortskille", table, who, rows, history, asked(table))
+
+
+def deeds_of(table: Any, seat: int) -> list[str]:
+    """Returns what a seat has said in the deal: "checked", "knocked"."""
+    words = (Said(table[field][seat]) for field in ("said1", "said2"))
+    return [word.name.lower() for word in words if word != Said.NOTHING]
+
+
+def asked(table: Any) -> str:
+    """Returns what the seat to act has to decide."""
     if table["phase"] == Phase.PLAY:
-        asked = tricks.plays_to(table)
-    return tricks.describe_table("Femkortskille", table, who, rows, history, asked)
+        return tricks.plays_to(table)
+    return f"knocks{' or' if table['knockers'] else ', checks or'} folds"
 
 
 # What has happened

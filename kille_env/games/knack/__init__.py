@@ -6,7 +6,7 @@ it is silent or unclear, a switch or a documented default decides; the numbers D
 explained on the game's page.
 
 The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, what
-a seat deems possible in `determinize`, and the texts in `text`.
+a seat deems possible in `determinize`, the texts in `text`, and what there is to see in `view`.
 """
 
 from kille_env.games.knack.determinize import relabel, resample
@@ -15,3 +15,4 @@ from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
 from kille_env.games.knack.text import chance, describe, narrate, result, set_up
+from kille_env.games.knack.view import change, view

@@ -45,7 +45,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "joined": members(table["joined"]),
         "tricks": table["winners"].tolist(),
         "chips": _chips(table, rules),
-        "bets": _bets(table, rules),
+        "bets": bets_of(table, rules),
         "next_dealer": int(table["next_dealer"]),
     }
 
@@ -66,8 +66,8 @@ def _failed(table: Any) -> list[int]:
     return [seat for seat in members(table["joined"]) if table["tricks"][seat] == 0]
 
 
-def _bets(table: Any, rules: Rules) -> list[int]:
-    """The bets on the table in units, the smallest first."""
+def bets_of(table: Any, rules: Rules) -> list[int]:
+    """Returns the bets on the table in units, the smallest first."""
     stake = TRICKS * rules.number("unit")
     piles = range(int(table["num_sizes"]))
     sizes, counts = table["bet_sizes"].tolist(), table["bet_counts"].tolist()
@@ -90,7 +90,7 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
         RulesError: It cannot start like that; nothing has changed.
     """
     check_keys(start, ("bets", "remainder_to"))
-    piles = _check_bets(start["bets"], rules) if "bets" in start else {}
+    piles = _checkbets_of(start["bets"], rules) if "bets" in start else {}
     if "remainder_to" in start:
         _check_remainder_to(start["remainder_to"], int(table["num_players"]), rules)
         table["remainder_to"] = start["remainder_to"]
@@ -101,7 +101,7 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
             table["bet_sizes"][place], table["bet_counts"][place] = size, piles[size]
 
 
-def _check_bets(bets: Any, rules: Rules) -> dict[int, int]:
+def _checkbets_of(bets: Any, rules: Rules) -> dict[int, int]:
     """Returns how many bets there are of each size in stakes of three units."""
     stake = TRICKS * rules.number("unit")
     expected = f"expected a list of multiples of {stake}, as a bet is"
@@ -142,15 +142,21 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    deals = 1 if rules["episode"] == "deal" else rules["deals"] or len(who)
-    head = f"Knack, deal {int(table['deals'])} of {deals}, dealer {who[int(table['dealer'])]}"
+    head = f"{heading(table, rules)}, dealer {who[int(table['dealer'])]}"
     head += f", {_trumps(table)}" if table["turn_up"] >= 0 else ""
     lines = [head, _bets_in_words(table, rules)]
     if table["deals"] > 0:
         if history:
             lines += _describe_tricks(table, who, seat)
         lines += columns([_row(table, who, other, seat) for other in range(len(who))])
-    return "\n".join([*lines, _to_decide(table, who)])
+    return "\n".join([*lines, to_decide(table, who)])
+
+
+def heading(table: Any, rules: Rules) -> str:
+    """Returns the game and the deal: "Knack, deal 2 of 4"."""
+    party = rules["deals"] or int(table["num_players"])
+    deals = 1 if rules["episode"] == "deal" else party
+    return f"Knack, deal {int(table['deals'])} of {deals}"
 
 
 def _trumps(table: Any) -> str:
@@ -161,7 +167,7 @@ def _trumps(table: Any) -> str:
 def _bets_in_words(table: Any, rules: Rules) -> str:
     if table["shared"]:
         return f"The bets of {units(int(table['shared']))} have been shared."
-    bets = _bets(table, rules)
+    bets = bets_of(table, rules)
     if not bets:
         return "No bets on the table."
     return f"Bets on the table: {', '.join(map(str, bets))}; the running bet is {bets[0]}."
@@ -169,13 +175,19 @@ def _bets_in_words(table: Any, rules: Rules) -> str:
 
 def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str, str, str]:
     """One seat: its name, its cards, what it did."""
-    joined, folded = (seat in members(table[field]) for field in ("joined", "folded"))
+    folded = seat in members(table["folded"])
     hidden = "" if folded else "?" * len(members(table["hand"][seat]))
     text = _names(table["hand"][seat]) if viewer in (None, seat) else hidden
-    notes = ["has joined"] * joined + ["has folded"] * folded
+    notes = deeds_of(table, seat)
     if won := int(table["tricks"][seat]):
         notes.append(counted(won, "trick", "tricks"))
     return (who[seat], text, ", ".join(notes))
+
+
+def deeds_of(table: Any, seat: int) -> list[str]:
+    """Returns what a seat has said in the deal."""
+    fields = {"joined": "has joined", "folded": "has folded"}
+    return [words for field, words in fields.items() if seat in members(table[field])]
 
 
 def _names(cards: Any) -> str:
@@ -213,7 +225,8 @@ def _card_played(table: Any, trick: int, seat: int, viewer: int | None) -> str:
     return f"a card face down (the {KNACK_PACK.name(card)})" if known else "a card face down"
 
 
-def _to_decide(table: Any, who: list[str]) -> str:
+def to_decide(table: Any, who: list[str]) -> str:
+    """Returns who has to decide what."""
     phase, seat = int(table["phase"]), int(table["seat"])
     if phase == Phase.OVER:
         return "The party is over."
@@ -253,7 +266,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
 def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     dealer = who[int(table["dealer"])]
     lines = [f"Deal {int(table['deals'])}: {dealer} deals; {_trumps(table)}."]
-    if bets := _bets(table, rules):
+    if bets := bets_of(table, rules):
         lines.append(f"The running bet is {units(bets[0])}.")
     if seat is not None:
         return [*lines, f"{who[seat]} gets {_names(table['hand'][seat])}."]
@@ -278,7 +291,7 @@ def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
     lines += columns([(who[s], signed(chips[s])) for s in range(len(who))])
     if table["phase"] == Phase.OVER:
         return lines + _describe_sharing(table, rules, who)
-    if bets := _bets(table, rules):
+    if bets := bets_of(table, rules):
         lines.append(f"Bets on the table: {', '.join(map(str, bets))}.")
     return lines
 

@@ -23,3 +23,4 @@ from kille_env.games.krypkille.text import (
     result,
     set_up,
 )
+from kille_env.games.krypkille.view import change, view

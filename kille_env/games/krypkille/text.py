@@ -102,11 +102,12 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     for other, name in enumerate(who):
         points = counted(int(table["scores"][other]), "point", "points")
         hand = tricks.describe_hand(table, other, seat, "discarded", "got", history)
-        rows.append((name, points, hand, ", ".join(_deeds(table, rules, other))))
-    return tricks.describe_table("Krypkille", table, who, rows, history, _asked(table, rules))
+        rows.append((name, points, hand, ", ".join(deeds_of(table, rules, other))))
+    return tricks.describe_table("Krypkille", table, who, rows, history, asked(table, rules))
 
 
-def _deeds(table: Any, rules: Rules, seat: int) -> list[str]:
+def deeds_of(table: Any, rules: Rules, seat: int) -> list[str]:
+    """Returns what a seat has done in the deal: "discarded 2", "passed"."""
     deeds = ["is out"] if seat in who_is_out(table, rules) else []
     if table["exchanged"][seat] >= 0:
         deeds.append(f"discarded {int(table['exchanged'][seat])}")
@@ -117,8 +118,8 @@ def _deeds(table: Any, rules: Rules, seat: int) -> list[str]:
     return deeds
 
 
-def _asked(table: Any, rules: Rules) -> str:
-    """What the seat to act has to decide."""
+def asked(table: Any, rules: Rules) -> str:
+    """Returns what the seat to act has to decide."""
     if table["phase"] == Phase.DISCARD:
         return f"may discard up to {counted(rules.number('max_discards'), 'card', 'cards')}"
     return tricks.plays_to(table) if table["phase"] == Phase.LEAD else "declares or passes"

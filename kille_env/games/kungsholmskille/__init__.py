@@ -21,3 +21,4 @@ from kille_env.games.kungsholmskille.text import (
     result,
     set_up,
 )
+from kille_env.games.kungsholmskille.view import change, view

@@ -24,6 +24,7 @@ NOTES = (
     "A player who cannot head a trick plays their lowest card.",
     *tricks.CARD_NOTES,
 )
+BUD = "Bud!", "I would rather have new cards"
 RESULT_KEYS = ("kind", "shower", "winner", "pot", "tricks", "last", "owed", "chips", "next_dealer")
 
 
@@ -85,8 +86,8 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     rows = []
     for other, name in enumerate(who):
         hand = tricks.describe_hand(table, other, seat, "discarded", "got", history)
-        rows.append((name, hand, ", ".join(_deeds(table, other))))
-    return tricks.describe_table("Kungsholmskille", table, who, rows, history, _asked(table, who))
+        rows.append((name, hand, ", ".join(deeds_of(table, other))))
+    return tricks.describe_table("Kungsholmskille", table, who, rows, history, asked(table, who))
 
 
 _WORDS = {
@@ -97,7 +98,8 @@ _WORDS = {
 }
 
 
-def _deeds(table: Any, seat: int) -> list[str]:
+def deeds_of(table: Any, seat: int) -> list[str]:
+    """Returns what a seat has said and done in the deal: "bud", "exchanged 2"."""
     said = {field: _WORDS[field].get(Said(table[field][seat])) for field in _WORDS}
     number = int(table["exchanged"][seat])
     exchanged = f"exchanged {number}" if number >= 0 else None
@@ -105,8 +107,8 @@ def _deeds(table: Any, seat: int) -> list[str]:
     return [deed for deed in deeds if deed]
 
 
-def _asked(table: Any, who: list[str]) -> str:
-    """What the seat to act has to decide."""
+def asked(table: Any, who: list[str]) -> str:
+    """Returns what the seat to act has to decide."""
     phase = int(table["phase"])
     if phase in (Phase.BUD1, Phase.BUD2):
         return "says bud or knocks"
@@ -151,7 +153,7 @@ def _describe_word(before: Any, after: Any, who: list[str]) -> str:
         return f"{name} {'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds'}."
     field = {Phase.BUD1: "said1", Phase.BUD2: "said2"}.get(Phase(phase), "showed")
     if after[field][actor] == Said.YIELDED:
-        return f"{name}: “Bud!”"
+        return f"{name}: “{BUD[0]}”"
     return f"{name} {'shows the last card' if field == 'showed' else 'knocks'}."
 
 
