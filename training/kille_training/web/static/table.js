@@ -118,9 +118,12 @@ const KilleTable = (() => {
       this.#dress();
     }
 
-    /** The name of the card that lies at a place of the picture: "card-L5", or null. */
-    cardAt(place) {
-      return this.#svg ? cardOf(keyed(this.#svg).get(place)) : null;
+    /** The cards of the picture, their symbols by place: {"hand 0 1": "card-L5", ...}. */
+    get cards() {
+      const items = this.#svg ? [...keyed(this.#svg)] : [];
+      return new Map(
+        items.filter(([place]) => isCard(place)).map(([place, item]) => [place, cardOf(item)]),
+      );
     }
 
     async #run() {
@@ -217,8 +220,11 @@ const KilleTable = (() => {
         const start = spots.get(from);
         const end = after.get(to) ?? before.get(to);
         if (!start || !end) return;
-        const target = after.has(to) && isCard(to) ? after.get(to) : null;
-        this.#fly(before.get(from), target, start, spotOf(end), {duration: time, delay: leave * i});
+        const target = isCard(to) ? after.get(to) : null;
+        const card = isCard(from) ? before.get(from) : target; // a pile stays, a card leaves it
+        if (!card) return;
+        const arrival = target ? spotOf(end) : {...spotOf(end), scale: 0.25};
+        this.#fly(card, target, start, arrival, {duration: time, delay: leave * i});
       });
       for (const [key, item] of after) {
         if (origin.has(key) || !isCard(key)) continue;
@@ -315,7 +321,7 @@ const KilleTable = (() => {
 
     #seatSpot(seat) {
       const {width, height} = this.#svg.viewBox.baseVal;
-      return this.#spot(`seat ${seat}`) ?? {x: width / 2, y: height / 2, turn: 0};
+      return this.#spot(`seat ${seat}`) ?? {x: width / 2, y: height / 2};
     }
 
     #scale() {
@@ -355,13 +361,14 @@ const KilleTable = (() => {
 
   function spotOf(item) {
     const matrix = item.transform.baseVal.consolidate()?.matrix;
-    if (!matrix) return {x: 0, y: 0, turn: 0};
+    if (!matrix) return {x: 0, y: 0, turn: 0, scale: 1};
     const turn = (Math.atan2(matrix.b, matrix.a) * 180) / Math.PI;
-    return {x: matrix.e, y: matrix.f, turn};
+    return {x: matrix.e, y: matrix.f, turn, scale: Math.hypot(matrix.a, matrix.b)};
   }
 
-  function toCss({x, y, turn}) {
-    return `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) rotate(${turn.toFixed(1)}deg)`;
+  function toCss({x, y, turn, scale}) {
+    const [across, down] = [x, y].map((value) => `${value.toFixed(1)}px`);
+    return `translate(${across}, ${down}) rotate(${turn.toFixed(1)}deg) scale(${scale.toFixed(3)})`;
   }
 
   function isCard(place) {
