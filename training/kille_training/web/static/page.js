@@ -1,0 +1,181 @@
+/*
+ * The page of one table: joins the picture, the choices, the people and the server.
+ */
+"use strict";
+
+(() => {
+  const find = (id) => document.getElementById(id);
+  const main = find("page");
+  const client = new KilleClient(main.dataset.table, main.dataset.token);
+  const table = new KilleTable(find("table"));
+  const choices = new KilleChoices(find("choices"), table);
+  const hints = new KilleHints(find("hints"));
+  const people = new KillePeople(find("people"));
+  const LOG_LINES = 300;
+  let state = null;
+  let asking = false;
+
+  client.addEventListener("state", (event) => {
+    state = event.detail;
+    const animate = find("speed").value !== "0" && document.visibilityState === "visible";
+    if (state.frames.length) hints.clear();
+    for (const frame of state.frames) table.show(frame, {animate});
+    people.show(state);
+    refresh();
+  });
+  client.addEventListener("trouble", (event) => {
+    find("trouble").textContent = event.detail;
+  });
+  table.addEventListener("frame", (event) => {
+    write(event.detail.lines);
+    find("step").hidden = !table.stepping;
+  });
+  table.addEventListener("idle", refresh);
+  choices.addEventListener("choose", (event) => ask("act", {action: event.detail.action}));
+  people.addEventListener("sit", (event) => ask("sit", {seat: event.detail}));
+  people.addEventListener("leave", (event) => ask("leave", {seat: event.detail}));
+
+  /** Asks the server, one thing at a time. */
+  async function ask(what, content) {
+    if (asking) return null;
+    asking = true;
+    main.setAttribute("aria-busy", "true");
+    const answer = await client.ask(what, content);
+    asking = false;
+    main.removeAttribute("aria-busy");
+    return answer;
+  }
+
+  /** Shows what belongs to the last frame, once it is there. */
+  function refresh() {
+    if (!state) return;
+    find("skip").hidden = find("step").hidden = !table.busy;
+    find("step").hidden = !(table.busy && table.stepping);
+    const ready = !table.busy;
+    show("question", ready ? state.question : "");
+    choices.show(ready ? state.choices : []);
+    find("hint").hidden = !(ready && state.choices.length && state.practice);
+    find("undo").hidden = !state.practice;
+    find("undo").disabled = !state.can_undo;
+    showBalance();
+    showResults(ready && state.over);
+  }
+
+  function show(id, text) {
+    if (find(id).textContent !== text) find(id).textContent = text;
+  }
+
+  function showBalance() {
+    const seat = state.you[0];
+    find("balance").hidden = seat === undefined || !state.results.length;
+    if (find("balance").hidden) return;
+    const sum = state.results.reduce((total, result) => total + result.returns[seat], 0);
+    show("balance", `Balance ${units(sum)}`);
+  }
+
+  function showResults(over) {
+    const panel = find("results");
+    panel.hidden = !over || !state.results.length;
+    panel.replaceChildren();
+    if (panel.hidden) return;
+    const names = state.seats.map((seat) => seat.name);
+    const record = create("a", "button", "Download the record");
+    record.href = `/tables/${encodeURIComponent(main.dataset.table)}/record`;
+    record.download = "";
+    const tools = create("div", "tools");
+    tools.append(record);
+    if (state.you.length) {
+      const again = labelled("Play again", "main");
+      again.id = "again";
+      again.addEventListener("click", () => ask("again"));
+      tools.prepend(again);
+    }
+    const last = state.results.at(-1);
+    panel.append(create("h2", "", "The match is over"), resultsTable(last.returns, names, state.you), tools);
+  }
+
+  function write(lines) {
+    const log = find("log");
+    const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    for (const line of lines) log.append(create("li", line.startsWith(" ") ? "inner" : "", line));
+    while (log.children.length > LOG_LINES) log.firstChild.remove();
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  }
+
+  /* Tools and keys. */
+
+  async function hint() {
+    if (find("hint").hidden) return;
+    if (!find("hints").hidden) {
+      hints.clear();
+      return;
+    }
+    find("hint").disabled = true;
+    const answer = await ask("hint");
+    find("hint").disabled = false;
+    if (answer) hints.show(answer.choices);
+  }
+
+  function undo() {
+    if (!find("undo").hidden && !find("undo").disabled) ask("undo");
+  }
+
+  const keys = {
+    h: hint,
+    u: undo,
+    s: () => table.step(),
+    Escape: () => table.skip(),
+    "?": () => find("helping").showModal(),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const busy = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
+    const typing = event.target.closest("input, select, textarea, dialog, #log");
+    if (busy || typing || find("helping").open) return;
+    if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+    if (!find("shortcuts").checked && event.key.length === 1) return;
+    const done = keys[event.key] ? (keys[event.key](), true) : choices.press(event.key);
+    if (done) event.preventDefault();
+  });
+  find("hint").addEventListener("click", hint);
+  find("undo").addEventListener("click", undo);
+  find("step").addEventListener("click", () => table.step());
+  find("skip").addEventListener("click", () => table.skip());
+  find("help").addEventListener("click", () => find("helping").showModal());
+
+  /* Settings, which the browser remembers where it may. */
+
+  function remember(id, read, write, use) {
+    const field = find(id);
+    try {
+      const known = window.localStorage.getItem(`kille-${id}`);
+      if (known !== null) write(field, known);
+    } catch {
+      // Storage is switched off: settings last as long as the page.
+    }
+    const changed = () => {
+      use(field);
+      try {
+        window.localStorage.setItem(`kille-${id}`, read(field));
+      } catch {
+        // As above.
+      }
+    };
+    field.addEventListener("change", changed);
+    use(field);
+  }
+
+  const checked = [(field) => String(field.checked), (field, value) => (field.checked = value === "true")];
+  const chosen = [(field) => field.value, (field, value) => (field.value = value)];
+  remember("speed", ...chosen, (field) => {
+    if (field.value === "0") table.skip();
+    else table.speed = Number(field.value);
+  });
+  remember("stepping", ...checked, (field) => {
+    table.stepping = field.checked;
+    if (state) refresh();
+  });
+  remember("shortcuts", ...checked, () => {});
+
+  client.listen();
+})();

@@ -1,0 +1,71 @@
+/*
+ * Who sits at the table, and what the matches have brought them.
+ */
+"use strict";
+
+class KillePeople extends EventTarget {
+  #element;
+  #shown = "";
+
+  /** Events: "sit" and "leave" (detail: the seat). */
+  constructor(element) {
+    super();
+    this.#element = element;
+  }
+
+  /** Shows the seats of a state. */
+  show({seats, you}) {
+    const shown = JSON.stringify([seats, you]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const open = [...this.#element.querySelectorAll("details")].map((details) => details.open);
+    const lines = seats.map((seat, i) => this.#line(seat, i, you, open[i] ?? false));
+    this.#element.replaceChildren(...lines);
+  }
+
+  #line(seat, number, you, open) {
+    const line = create("li", "person");
+    const title = create("summary");
+    title.append(create("b", "", seat.name), create("span", "state", stateOf(seat, you.includes(number))));
+    const details = create("details");
+    details.open = open;
+    details.append(title, create("p", "", seat.about || "Nothing is known about this player."));
+    line.append(details);
+    if (seat.person && !seat.taken) line.append(this.#button("Sit here", "sit", number, seat.name));
+    else if (you.includes(number)) line.append(this.#button("Leave", "leave", number, seat.name));
+    return line;
+  }
+
+  #button(text, type, seat, name) {
+    const button = create("button", "", text);
+    button.type = "button";
+    button.setAttribute("aria-label", `${text}: ${name}`);
+    button.addEventListener("click", () =>
+      this.dispatchEvent(new CustomEvent(type, {detail: seat})),
+    );
+    return button;
+  }
+}
+
+function stateOf(seat, own) {
+  if (own) return "you";
+  if (seat.person && !seat.taken) return "free seat";
+  if (seat.thinking) return "is thinking …";
+  if (!seat.person) return "";
+  return seat.here ? "here" : "away";
+}
+
+/** Returns a table of what everybody has won or lost, the best first. */
+function resultsTable(returns, names, you) {
+  const table = document.createElement("table");
+  table.createTHead().insertRow().append(headOf("Player", "col"), headOf("Units", "col"));
+  const order = returns.map((_, seat) => seat).sort((a, b) => returns[b] - returns[a]);
+  const body = table.createTBody();
+  for (const seat of order) {
+    const row = body.insertRow();
+    if (you.includes(seat)) row.className = "own";
+    row.append(headOf(names[seat], "row"));
+    row.insertCell().textContent = units(returns[seat]);
+  }
+  return table;
+}
