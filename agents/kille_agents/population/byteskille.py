@@ -79,13 +79,20 @@ def shifted(by: int) -> np.ndarray:
     return np.where(THRESHOLDS > 0, (THRESHOLDS + by).clip(0, VARDSHUS), 0)
 
 
-def solved(num_players: int, rules: Rules) -> Policy:
-    """Returns the solved policy of a table, or else the rule of thumb."""
+def solution(num_players: int, rules: Rules) -> Policy | None:
+    """Returns the solved policy of a table; None where there is none."""
+    if rules.game != "byteskille":
+        return None
     for preset in spec("byteskille").presets:
         file = SOLVED / f"{preset}-{num_players}{SUFFIX}"
         if rules == spec("byteskille").resolve(preset, episode="deal") and file.is_file():
             return load_tabular(file, "byteskille", num_players, rules)
-    return ByteskilleRuleOfThumb(num_players, rules)
+    return None
+
+
+def solved(num_players: int, rules: Rules) -> Policy:
+    """Returns the solved policy of a table, or else the rule of thumb."""
+    return solution(num_players, rules) or ByteskilleRuleOfThumb(num_players, rules)
 
 
 BOTS = bots_of(

@@ -61,6 +61,7 @@ MOST_STAGES = 1000
 MOST_SETS = 1 << 15  # information sets that there is room for; if there are more, twice as many
 SAMPLE = 2000  # deals from which the size of a tree is estimated
 SAMPLE_NODES = 1 << 19  # room for their nodes
+HAND_NODES = 1 << 10  # room for the tree of a hand whose cards are known; if need be, four times it
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
 
 
@@ -201,9 +202,7 @@ def build_stage(
     batch = Batch(game, 1, num_players, resolved, seed=0, restart=False)
     pack = count_cards(cards, num_players)
     start, dealt = _start(batch, pack), num_players
-    if granted:
-        start["redeal"], start["redeals"], start["deals"] = Redeal.QUESTION, granted, granted
-        start["new_pot"] = 0
+    _after_questions(start, granted)
     if seats is not None:
         start["in_pot"], start["new_pot"] = sum(1 << seat for seat in seats), 0
         dealt = len(seats)
@@ -232,6 +231,32 @@ def build_stage(
             needed, nodes, leaves = (size + size // 4 for size in (needed, nodes, leaves))
 
 
+def build_hand(num_players: int, rules: Rules, cards: Sequence[int], *, granted: int = 0) -> Stage:
+    """Grows the tree of one hand of a single deal in which all dealt cards are known.
+
+    The talon is not: a card that is drawn is any of those left.
+
+    Args:
+        num_players: P.
+        rules: Rules of a single deal.
+        cards: [P] the cards that are dealt, from forehand on.
+        granted: Questions granted before this hand.
+    """
+    game = load_game("byteskille")
+    batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
+    start = _start(batch, count_cards(None, num_players))
+    _after_questions(start, granted)
+    hands = Hands(start, np.array([cards], dtype=np.int8), np.ones(1))
+    nodes = HAND_NODES
+    while True:
+        growth = Growth(batch, game.spec.pack.size, nodes, nodes, nodes)
+        with announce_compilation("solving", package_root(grow)):
+            done = growth.grow(hands)
+        if done:
+            return _finish(growth, rules, granted)
+        nodes *= 4
+
+
 def most_granted(rules: Rules) -> int:
     """Returns the number of questions that the caps allow to be granted in a deal."""
     return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
@@ -244,6 +269,13 @@ def _start(batch: Batch, pack: np.ndarray) -> np.ndarray:
     codes = [code for code, count in zip(KILLE_CODES, pack, strict=True) for _ in range(count)]
     start["deck"], _ = batch.spec.stack(codes)
     return start
+
+
+def _after_questions(start: np.ndarray, granted: int) -> None:
+    """Makes a table one at which questions have been granted before."""
+    if granted:
+        start["redeal"], start["redeals"], start["deals"] = Redeal.QUESTION, granted, granted
+        start["new_pot"] = 0
 
 
 def _measure(

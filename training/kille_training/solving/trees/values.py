@@ -176,6 +176,35 @@ def losses(tree: FlatTree, strategy: np.ndarray, player: int) -> np.ndarray:
     return lost
 
 
+def choice_values(
+    tree: FlatTree, strategy: np.ndarray, player: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what the choices of a player are worth if everybody, itself too, plays on by them.
+
+    An information set that chance and the others never lead to has no values: nothing says which of
+    its nodes play is at.
+
+    Args:
+        tree: The game.
+        strategy: [S], see `check_strategy`.
+        player: The player.
+
+    Returns:
+        [S] what the player earns behind each of its sequences, given what it knows there; NaN in
+        sets that cannot be reached, and for the others. [I] how likely chance and the others lead
+        to each of its information sets, if the player itself does what it takes; 0 for the others.
+    """
+    strategy, room = check_strategy(tree, strategy), _room(tree)
+    count = _weigh(tree, player, strategy, room)
+    _choose(tree, count, strategy, room, strategy.copy())
+    nodes = np.flatnonzero(tree.infoset >= 0)
+    sets = tree.infoset[nodes]
+    reach = np.bincount(sets, room.weight[nodes], tree.num_infosets)
+    reach[tree.player != player] = 0.0
+    given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
+    return room.gain[0, 1:] / given, reach
+
+
 def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
     strategy, room = check_strategy(tree, strategy), _room(tree)

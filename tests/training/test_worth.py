@@ -1,0 +1,165 @@
+"""What choices are worth and what seats can expect, against plain enumeration and play."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kille_agents.population.byteskille import solution
+from kille_env.cards.pack import KILLE_CODES
+from kille_env.core.batch import Batch
+from kille_env.games.byteskille.table import Action
+from kille_env.registry import load_game
+from kille_training.evaluation.worth import expected, worth
+
+GAME = load_game("byteskille")
+
+
+solved = cache(solution)
+
+
+def table(num_players, preset, episode="deal", **options):
+    """A batch of single deals, dealt as the options say."""
+    tables = len(options.get("seed", [0]))
+    rules = GAME.spec.resolve(preset, episode=episode)
+    batch = Batch(GAME, tables, num_players, rules, seed=0, restart=False)
+    batch.reset(**options)
+    return batch
+
+
+def played(batch, actions):
+    """Plays an action by name at all tables."""
+    for action in actions:
+        batch.apply([int(Action[action])] * batch.num_tables)
+    return batch
+
+
+def chances(batch, number=0):
+    """The solution's probabilities of the legal actions."""
+    policy = solved(batch.num_players, batch.rules)
+    found = policy.probabilities(batch.observation, batch.mask)[number]
+    return found[batch.mask[number] != 0]
+
+
+def dealt(cards):
+    """How likely cards are dealt in this order, by type."""
+    left, chance = dict.fromkeys(KILLE_CODES, 2), 1.0
+    for number, card in enumerate(cards):
+        chance *= left[card] / (2 * len(KILLE_CODES) - number)
+        left[card] -= 1
+    return chance
+
+
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_the_solution_loses_nothing_where_it_comes(num_players, preset):
+    rng, asked = np.random.default_rng(0), 0
+    batch = table(num_players, preset)
+    for seed in range(100):
+        batch.reset(seed=seed)
+        while batch.seat[0] >= 0:
+            share, units = chances(batch), worth(batch)
+            assert units is not None and units.shape == share.shape
+            assert units.max() - units @ share < 1e-8
+            legal, asked = np.flatnonzero(batch.mask[0]), asked + 1
+            batch.apply([rng.choice(legal, p=share)])
+            while batch.at_chance[0]:
+                batch.deal()
+    assert asked > 100
+
+
+def test_what_the_choices_are_worth_averages_to_what_the_seat_earns():
+    earned = total = 0.0
+    for own in KILLE_CODES:
+        for other in KILLE_CODES:
+            if "KI" in (own, other):
+                continue  # thrown in under these rules
+            batch = table(2, "wikipedia", deck=[own, other], dealer=1)
+            total += (chance := dealt((own, other)))
+            if batch.seat[0] < 0:  # a gök ends the hand at once
+                earned += chance * batch.tables["reward"][0, 0]
+            else:
+                earned += chance * (worth(batch) @ chances(batch))
+    before = expected(table(2, "wikipedia", dealer=1, deal=False))
+    assert before[0] == pytest.approx(earned / total, abs=1e-12)
+    assert before.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_worth_is_the_mean_over_what_the_seat_cannot_see():
+    """The second of three after forehand has stood: all cards of the others that agree."""
+    own, means, total, said = "L7", np.zeros(2), 0.0, []
+    for first in KILLE_CODES:
+        begun = table(3, "wikipedia", deck=[first, own], dealer=2)
+        chance = chances(begun)[Action.STAND]
+        for last in KILLE_CODES if chance else ():
+            drawn = [[card] for card in KILLE_CODES] if last in ("VH", "KA") else [[]]
+            for talon in drawn:  # whoever is sent past the dealer draws
+                deck = [first, own, last, *talon]
+                if not (weight := chance * dealt(deck)):
+                    continue
+                batch = played(table(3, "wikipedia", deck=deck, dealer=2), ["STAND"])
+                said.append(worth(batch))
+                each = [expected(played(batch.clone(), [one]))[1] for one in ("STAND", "SWAP")]
+                means, total = means + weight * np.array(each), total + weight
+    assert len(said) > 100 and (np.ptp(said, axis=0) == 0).all()
+    assert said[0] == pytest.approx(means / total, abs=1e-9)
+
+
+def test_expected_is_what_playing_on_earns_on_average():
+    deals = 4000
+    same = {"deck": ["L9", "VH", "L4"], "dealer": 0}
+    batch = played(table(3, "svensk", seed=list(range(deals)), **same), ["SWAP"])
+    wanted = expected(batch, 7)
+    rng, policy = np.random.default_rng(1), solution(3, batch.rules)
+    while (going := batch.seat >= 0).any():
+        share = policy.probabilities(batch.observation[going], batch.mask[going])
+        actions = np.zeros(deals, np.int64)
+        actions[going] = (share.cumsum(axis=1) > rng.random((len(share), 1))).argmax(axis=1)
+        batch.apply(actions)
+    earned = batch.tables["reward"][:, :3]
+    error = earned.std(axis=0) / np.sqrt(deals)
+    assert error.max() > 0.01  # something is left to chance
+    assert (np.abs(earned.mean(axis=0) - wanted) <= 4 * error + 1e-12).all()
+    assert expected(batch, 7) == pytest.approx(earned[7])
+
+
+def test_a_hand_that_is_dealt_again_begins_anew():
+    batch = played(table(2, "svensk", seed=[3], dealer=0), ["ASK"])
+    assert batch.seat[0] == 0
+    assert expected(batch).sum() == pytest.approx(0)
+    played(batch, ["YES"])
+    again, first = expected(batch), expected(table(2, "svensk", dealer=0, deal=False))
+    assert again == pytest.approx(first, abs=1e-6)  # forehand is seat 1
+    assert again[1] > 0.04
+    batch.deal()
+    assert worth(batch) is not None and expected(batch).sum() == pytest.approx(0)
+
+
+def test_nothing_is_said_after_what_the_solution_never_does():
+    batch = table(3, "svensk", deck=["L1", "L5", "L6"], dealer=2)
+    assert worth(batch) is not None and chances(batch)[2] < 1e-6  # it never asks
+    played(batch, ["ASK"])
+    assert worth(batch) is None  # of the seat that answers
+    assert expected(batch).sum() == pytest.approx(0)  # all cards are known: it can be said
+
+
+def test_seats_count_from_forehand_wherever_the_dealer_sits():
+    one = table(3, "wikipedia", deck=["L3", "L8", "BL"], dealer=2)
+    other = table(3, "wikipedia", deck=["L3", "L8", "BL"], dealer=0)
+    assert worth(one) == pytest.approx(worth(other))
+    assert list(expected(other)) == pytest.approx([*expected(one)[2:], *expected(one)[:2]])
+
+
+@pytest.mark.parametrize(
+    ("num_players", "rules", "episode"),
+    [(5, "svensk", "deal"), (3, "svensk", "match"), (2, {"stake": 4}, "deal")],
+)
+def test_nothing_is_said_where_no_deal_is_solved(num_players, rules, episode):
+    batch = table(num_players, rules, episode)
+    assert worth(batch) is None and expected(batch) is None
+
+
+def test_nothing_is_said_of_another_game():
+    batch = Batch(load_game("knack"), 1, seed=0)
+    batch.reset()
+    assert worth(batch) is None and expected(batch) is None
