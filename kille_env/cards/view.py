@@ -8,6 +8,7 @@ from the one who looks, its cards are named so that they tell nothing (`moves_be
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from kille_env.core.pack import Pack
 from kille_env.core.view import Card, Move
 
 TALON, ASIDE, TURNED_UP = "talon", "aside", "turned up"
@@ -17,12 +18,24 @@ Zones = Mapping[str, Sequence[int]]
 _SPREAD = ("hand ", "open ")  # zones of which each card has a place of its own
 
 
+def face_of(pack: Pack, card: int) -> int:
+    """Returns the card that a view shows: equal cards look alike, so the first of them."""
+    return int(card) - int(card) % pack.copies
+
+
 def spread(
-    zone: str, cards: Sequence[int], *, known: bool, word: str = "", faded: bool = False
+    pack: Pack,
+    zone: str,
+    cards: Sequence[int],
+    *,
+    known: bool,
+    word: str = "",
+    faded: bool = False,
 ) -> tuple[Card, ...]:
     """Returns the cards of a zone, each at a place of its own.
 
     Args:
+        pack: Their pack.
         zone: "hand 2".
         cards: The cards in their order.
         known: Whether who looks knows all of them, or none.
@@ -30,7 +43,7 @@ def spread(
         faded: Whether they count no longer.
     """
     return tuple(
-        Card(f"{zone} {number}", int(card) if known else None, word, faded)
+        Card(f"{zone} {number}", face_of(pack, card) if known else None, word, faded)
         for number, card in enumerate(cards)
     )
 

@@ -16,7 +16,7 @@ class Card(NamedTuple):
 
     Attributes:
         place: Where it lies, a name that is unique in the view: "hand 2 0", "trick 1", "open 3 0".
-        face: The card, its number in the pack; None is face down.
+        face: The card, its number in the pack, of equal cards the first; None is face down.
         word: What is written beside it: "high" at a kille.
         faded: Whether it counts no longer: it was laid aside, or its seat is out.
     """

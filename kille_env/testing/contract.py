@@ -19,6 +19,7 @@ from kille_env.registry import make_batch
 from kille_env.registry import spec as spec_of
 from kille_env.testing.determinization import check_determinizations
 from kille_env.testing.secrets import check_recall, check_secrets
+from kille_env.testing.views import check_views
 
 TABLES = 8
 
@@ -48,6 +49,8 @@ def check_game(
       in its information state. Information states have perfect recall of the hand.
     - A determinization for a seat shows it the same, could have come about by the same play,
       depends on its key alone, and can be played to its end.
+    - A view has one place for each card, and the moves of a change lead from place to place and
+      from face to same face. Neither tells a seat what its information state does not.
 
     Args:
         name: The game.
@@ -174,7 +177,7 @@ def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int)
     totals, ended = np.zeros((TABLES, players)), 0
     in_hand = np.zeros(TABLES, dtype=np.int64)
     for number in range(max(1, decisions // TABLES)):
-        check_views(batch)
+        check_all_seats(batch)
         if number % 10 == 0:
             check_refusal(batch)
         hands = batch.tables[["matches", "deals"]].copy()
@@ -214,7 +217,7 @@ def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
     )
 
 
-def check_views(batch: Batch) -> None:
+def check_all_seats(batch: Batch) -> None:
     """Checks what all seats see at one moment."""
     spec, players = batch.spec, batch.num_players
     assert ((batch.seat >= 0) & (batch.seat < players)).all(), (
@@ -417,4 +420,5 @@ CHECKS = (
     check_secrets,
     check_recall,
     check_determinizations,
+    check_views,
 )

@@ -8,12 +8,14 @@ faded: its seat still knows it. The last card of a seat, once it is turned up, i
 from collections.abc import Sequence
 from typing import Any
 
+from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import members
 from kille_env.cards.view import (
     ASIDE,
     TALON,
     Zones,
     clockwise,
+    face_of,
     hidden_hands,
     moves_between,
     spread,
@@ -55,10 +57,14 @@ def view_of(
 def _seat(table: Any, zones: Zones, seat: int, viewer: int | None, words: Sequence[str]) -> Seat:
     plays = table["deals"] == 0 or seat in members(table["in_play"])
     known = viewer in (None, seat)
-    in_trick = (Card(f"trick {seat}", card) for card in zones.get(f"trick {seat}", ()))
-    turned_up = spread(f"open {seat}", zones.get(f"open {seat}", ()), known=True)
+    in_trick = (
+        Card(f"trick {seat}", face_of(KILLE_PACK, card)) for card in zones.get(f"trick {seat}", ())
+    )
+    turned_up = spread(KILLE_PACK, f"open {seat}", zones.get(f"open {seat}", ()), known=True)
     return Seat(
-        hand=spread(f"hand {seat}", zones.get(f"hand {seat}", ()), known=known, faded=not plays),
+        hand=spread(
+            KILLE_PACK, f"hand {seat}", zones.get(f"hand {seat}", ()), known=known, faded=not plays
+        ),
         played=(*in_trick, *turned_up),
         words=tuple(words),
         tricks=table["won"].tolist().count(seat) if table["lead"][0] >= 0 else None,

@@ -10,7 +10,7 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import members
-from kille_env.cards.view import ASIDE, TALON, Zones, moves_between, spread
+from kille_env.cards.view import ASIDE, TALON, Zones, face_of, moves_between, spread
 from kille_env.core.spec import Rules
 from kille_env.core.view import Call, Card, Change, Pile, Seat, View
 from kille_env.games.byteskille.table import Event, Phase
@@ -70,7 +70,7 @@ def _cards(table: Any, seat: int, viewer: int | None) -> tuple[Card, ...]:
     known = known_to(table, viewer, card)
     word = rank_of_kille(table, card) if known else ""
     faded = bool(fate_of(table, seat))
-    return spread(_zone(table, seat), [card], known=known, word=word, faded=faded)
+    return spread(KILLE_PACK, _zone(table, seat), [card], known=known, word=word, faded=faded)
 
 
 def _buying(table: Any, seat: int) -> list[str]:
@@ -87,7 +87,8 @@ def _piles(table: Any, viewer: int | None) -> tuple[Pile, ...]:
     aside = _laid_aside(table)
     if not aside:
         return (talon,)
-    top = aside[-1] if known_to(table, viewer, aside[-1]) else None
+    last = aside[-1]
+    top = face_of(KILLE_PACK, last) if known_to(table, viewer, last) else None
     return talon, Pile(ASIDE, len(aside), top)
 
 

@@ -49,7 +49,9 @@ def _seat(table: Any, zones: Zones, seat: int, viewer: int | None) -> Seat:
         for card in zones.get(f"trick {seat}", ())
     )
     return Seat(
-        hand=spread(f"hand {seat}", zones.get(f"hand {seat}", ()), known=known, faded=folded),
+        hand=spread(
+            KNACK_PACK, f"hand {seat}", zones.get(f"hand {seat}", ()), known=known, faded=folded
+        ),
         played=tuple(in_trick),
         words=tuple(deeds_of(table, seat)),
         tricks=int(table["tricks"][seat]) if table["num_joined"] else None,
