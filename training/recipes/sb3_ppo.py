@@ -17,23 +17,23 @@ from kille_training.cli.recipe import run
 def train(
     game: str = "byteskille",
     num_players: int = 3,
-    decisions: int = 1_700_000,
+    decisions: int = 2_000_000,
     seed: int = 0,
     best_legal: bool = False,
 ) -> PPO:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
-    venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
+    venv = SeatVecEnv(game, 1_024, num_players, episode="deal", opponents="self", illegal="lose")
     model = PPO(
         "MlpPolicy",  # 64 and 64 units, tanh
         BestLegalAction(venv) if best_legal else venv,
-        n_steps=16,
+        n_steps=8,
         batch_size=2048,
         n_epochs=4,
         gamma=1.0,
         gae_lambda=1.0,
-        learning_rate=2e-3,
-        ent_coef=0.05,
+        learning_rate=3e-3,
+        ent_coef=0.1,
         seed=seed,
         device="cpu",
     )
