@@ -93,7 +93,7 @@ class KilleChoices extends EventTarget {
     for (const {button, verb} of this.#confirm) {
       const choice = fitting.find((one) => verbOf(one) === verb);
       button.disabled = !choice;
-      button.lastChild.textContent = this.#label(verb, choice);
+      button.firstChild.textContent = this.#label(verb, choice);
       button.onclick = () => choice && this.#choose(choice);
     }
     for (const button of this.#element.querySelectorAll("[data-place]")) {
@@ -120,7 +120,8 @@ class KilleChoices extends EventTarget {
     } else {
       for (const choice of choices) buttons.append(this.#button(choice));
     }
-    if (meaning) describe(panel, buttons, meaning);
+    if (choices.every((choice) => choice.group === "word")) explain(buttons.firstChild, meaning);
+    else if (meaning) panel.append(create("p", "meaning", meaning));
     return panel;
   }
 
@@ -194,17 +195,10 @@ function groupsOf(choices) {
   return [...groups.values()];
 }
 
-let described = 0;
-
-/** Writes below buttons what they mean, and says so to screen readers. */
-function describe(panel, buttons, meaning) {
-  const words = panel.appendChild(create("p", "meaning", meaning));
-  described += 1;
-  words.id = `meaning-${described}`;
-  for (const button of buttons.children) {
-    button.setAttribute("aria-describedby", words.id);
-    button.title = meaning;
-  }
+/** Writes in a button what it means. */
+function explain(button, meaning) {
+  button.classList.add("explained");
+  button.append(create("small", "", meaning));
 }
 
 function labelled(text, kind) {

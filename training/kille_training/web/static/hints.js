@@ -31,6 +31,7 @@ class KilleHints {
     scroll.append(table);
     this.#element.replaceChildren(create("h2", "", "What players would do"), scroll);
     this.#element.hidden = false;
+    this.#element.scrollIntoView({block: "nearest"});
   }
 
   /** Takes the advice away: it is no longer about this decision. */

@@ -52,13 +52,22 @@
     find("skip").hidden = find("step").hidden = !table.busy;
     find("step").hidden = !(table.busy && table.stepping);
     const ready = !table.busy;
-    show("question", ready ? state.question : "");
+    show("question", ready ? questionOf(state) : "");
     choices.show(ready ? state.choices : []);
-    find("hint").hidden = !(ready && state.choices.length && state.practice);
+    find("hint").hidden = !state.hints;
+    find("hint").disabled = !(ready && state.choices.length);
     find("undo").hidden = !state.practice;
     find("undo").disabled = !state.can_undo;
     showBalance();
     showResults(ready && state.over);
+  }
+
+  function questionOf({failed, waiting, you, over, match, question}) {
+    if (failed) return failed;
+    if (waiting && !match) return "The match begins when all free seats are taken.";
+    if (waiting) return "A seat is free; the match goes on when somebody takes it.";
+    if (!you.length) return "You have no seat at this table.";
+    return over ? "The match is over." : question;
   }
 
   function show(id, text) {
@@ -75,10 +84,9 @@
 
   function showResults(over) {
     const panel = find("results");
-    panel.hidden = !over || !state.results.length;
+    panel.hidden = !(over || state.failed) || !state.match;
     panel.replaceChildren();
     if (panel.hidden) return;
-    const names = state.seats.map((seat) => seat.name);
     const record = create("a", "button", "Download the record");
     record.href = `/tables/${encodeURIComponent(main.dataset.table)}/record`;
     record.download = "";
@@ -90,8 +98,10 @@
       again.addEventListener("click", () => ask("again"));
       tools.prepend(again);
     }
+    record.hidden = !state.results.length;
     const last = state.results.at(-1);
-    panel.append(create("h2", "", "The match is over"), resultsTable(last.returns, names, state.you), tools);
+    if (last) panel.append(create("h2", "", `Result of match ${last.match}`), resultsTable(last, state));
+    panel.append(tools);
   }
 
   function write(lines) {
@@ -105,14 +115,12 @@
   /* Tools and keys. */
 
   async function hint() {
-    if (find("hint").hidden) return;
+    if (find("hint").hidden || find("hint").disabled) return;
     if (!find("hints").hidden) {
       hints.clear();
       return;
     }
-    find("hint").disabled = true;
     const answer = await ask("hint");
-    find("hint").disabled = false;
     if (answer) hints.show(answer.choices);
   }
 

@@ -14,25 +14,25 @@ class KillePeople extends EventTarget {
   }
 
   /** Shows the seats of a state. */
-  show({seats, you}) {
-    const shown = JSON.stringify([seats, you]);
+  show({seats}) {
+    const shown = JSON.stringify(seats);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const open = [...this.#element.querySelectorAll("details")].map((details) => details.open);
-    const lines = seats.map((seat, i) => this.#line(seat, i, you, open[i] ?? false));
+    const lines = seats.map((seat, i) => this.#line(seat, i, open[i] ?? false));
     this.#element.replaceChildren(...lines);
   }
 
-  #line(seat, number, you, open) {
+  #line(seat, number, open) {
     const line = create("li", "person");
     const title = create("summary");
-    title.append(create("b", "", seat.name), create("span", "state", stateOf(seat, you.includes(number))));
+    title.append(create("b", "", seat.name), create("span", "state", stateOf(seat)));
     const details = create("details");
     details.open = open;
-    details.append(title, create("p", "", seat.about || "Nothing is known about this player."));
+    details.append(title, create("p", "", seat.about || aboutPeople(seat)));
     line.append(details);
-    if (seat.person && !seat.taken) line.append(this.#button("Sit here", "sit", number, seat.name));
-    else if (you.includes(number)) line.append(this.#button("Leave", "leave", number, seat.name));
+    if (seat.free) line.append(this.#button("Sit here", "sit", number, seat.name));
+    else if (seat.you) line.append(this.#button("Leave", "leave", number, seat.name));
     return line;
   }
 
@@ -47,16 +47,21 @@ class KillePeople extends EventTarget {
   }
 }
 
-function stateOf(seat, own) {
-  if (own) return "you";
-  if (seat.person && !seat.taken) return "free seat";
+function stateOf(seat) {
+  if (seat.you) return "you";
+  if (seat.free) return "free seat";
   if (seat.thinking) return "is thinking …";
   if (!seat.person) return "";
   return seat.here ? "here" : "away";
 }
 
-/** Returns a table of what everybody has won or lost, the best first. */
-function resultsTable(returns, names, you) {
+function aboutPeople(seat) {
+  if (seat.free) return "Nobody sits here. Send somebody the address of this page.";
+  return seat.you ? "That is you, in front of this page." : "A person, in front of another page.";
+}
+
+/** Returns a table of what everybody has won or lost in a match, the best first. */
+function resultsTable({returns}, {seats, you}) {
   const table = document.createElement("table");
   table.createTHead().insertRow().append(headOf("Player", "col"), headOf("Units", "col"));
   const order = returns.map((_, seat) => seat).sort((a, b) => returns[b] - returns[a]);
@@ -64,7 +69,7 @@ function resultsTable(returns, names, you) {
   for (const seat of order) {
     const row = body.insertRow();
     if (you.includes(seat)) row.className = "own";
-    row.append(headOf(names[seat], "row"));
+    row.append(headOf(seats[seat].name, "row"));
     row.insertCell().textContent = units(returns[seat]);
   }
   return table;

@@ -289,14 +289,13 @@ const KilleTable = (() => {
 
     #say(calls) {
       for (const [seat, words, meaning] of calls) {
-        const spot = this.#seatSpot(seat);
         const bubble = make("div", "kt-bubble");
         bubble.dataset.seat = seat;
         bubble.append(make("b", "", words), make("span", "", meaning));
         bubble.firstChild.lang = "sv";
         for (const other of this.#layer.querySelectorAll(`[data-seat="${seat}"]`)) other.remove();
         this.#layer.append(bubble);
-        this.#place(bubble, spot);
+        this.#place(bubble, seat);
         window.setTimeout(() => bubble.remove(), BUBBLE / this.speed);
       }
     }
@@ -333,17 +332,29 @@ const KilleTable = (() => {
       return `translate(${x * scale}px, ${y * scale}px) translate(-50%, -50%)`;
     }
 
-    /** Puts a bubble above a spot, or below it where there is no room, inside the picture. */
-    #place(bubble, {x, y}) {
+    /** Puts a bubble beside a seat, towards the middle, where it hides neither name nor cards. */
+    #place(bubble, seat) {
       const scale = this.#scale();
+      const spot = this.#seatSpot(seat);
       const [width, height] = [bubble.offsetWidth, bubble.offsetHeight];
-      const left = Math.min(Math.max(x * scale - width / 2, 4), this.#stage.clientWidth - width - 4);
-      const above = y * scale - height - 22;
-      const top = above < 4 ? y * scale + 22 : above;
+      const above = spot.y > 0.7 * this.#svg.viewBox.baseVal.height;
+      const left = Math.min(
+        Math.max(spot.x * scale - width / 2, 4),
+        this.#stage.clientWidth - width - 4,
+      );
+      const top = above ? this.#topOf(seat) - height - 8 : spot.y * scale + 24 * scale + 8;
       bubble.style.left = `${left}px`;
-      bubble.style.top = `${top}px`;
-      bubble.classList.toggle("kt-below", above < 4);
-      bubble.style.setProperty("--tip", `${x * scale - left}px`);
+      bubble.style.top = `${Math.max(4, top)}px`;
+      bubble.classList.toggle("kt-below", !above);
+      bubble.style.setProperty("--tip", `${spot.x * scale - left}px`);
+    }
+
+    /** The upper edge of a seat's cards and plate, in pixels of the picture. */
+    #topOf(seat) {
+      const own = `[data-key="seat ${seat}"], [data-key^="hand ${seat} "]`;
+      const items = [...this.#svg.querySelectorAll(own)];
+      const tops = items.map((item) => item.getBoundingClientRect().top);
+      return Math.min(...tops) - this.#stage.getBoundingClientRect().top;
     }
   }
 
