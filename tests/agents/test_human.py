@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from kille_agents.human import COMMANDS, HELP, QUIT, UNDO, HasQuit, Human, understand
+from kille_agents.human import COMMANDS, HELP, HINT, QUIT, UNDO, HasQuit, Human, understand
 
 CHOICES = ["stand", "swap", "ask"]
 
@@ -34,7 +34,8 @@ def human(*lines: str) -> Human:
         ("", None),
         ("stands", None),
         ("?", HELP),
-        ("h", HELP),
+        ("he", HELP),
+        ("h", HINT),
         ("u", UNDO),
         ("undo", UNDO),
         ("q", QUIT),
@@ -52,8 +53,39 @@ def test_a_mistyped_line_is_asked_for_again():
     player = human("stnad", "", "st")
     assert player.choose("Your turn.", CHOICES, {}) == "stand"
     text = player._out.getvalue()
-    assert "'stnad' is not understood. ? is for help." in text
+    assert "'stnad' is not understood. Possible are stand, swap and ask; ? is for help." in text
+    assert "Enter alone decides nothing here." in text
     assert text.count("Your turn. [1 stand  2 swap  3 ask] > ") == 3
+
+
+def test_enter_alone_makes_the_choice_that_the_question_names():
+    player = human("")
+    assert player.choose("Yours.", CHOICES, {}, default="stand") == "stand"
+    assert player._out.getvalue() == "Yours. [1 stand  2 swap  3 ask] Enter: stand > "
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("buy", "'buy' is not possible now. Possible are stand, swap and ask; ? is for help."),
+        ("s", "'s' could be stand or swap."),
+        ("9", "There is no choice 9. Possible are stand, swap and ask; ? is for help."),
+    ],
+)
+def test_a_word_that_is_not_legal_is_answered_by_what_is(line, answer):
+    player = human(line, "ask")
+    player.choose("", CHOICES, {}, vocabulary=[*CHOICES, "buy"])
+    assert answer in player._out.getvalue()
+
+
+def test_of_many_choices_an_answer_says_what_they_begin_with():
+    player = human("x", "knock")
+    player.choose("", ["knock", *(f"discard L{number}" for number in range(1, 10))], {})
+    assert "Possible are knock and discard (9 ways); ? is for help." in player._out.getvalue()
+
+
+def test_a_letter_is_a_command_where_no_choice_begins_with_it():
+    assert [understand("h", ["hold"]), understand("h", ["hold", "hop"])] == ["hold", None]
 
 
 def test_help_says_what_every_word_means():

@@ -84,8 +84,46 @@ def test_the_same_seed_is_the_same_match(play, tmp_path):
 
 def test_an_action_that_is_not_possible_now_is_said_to_be_so(play):
     out = play("buy quux q").out
-    assert "'buy' is not possible now. ? is for help." in out
-    assert "'quux' is not understood. ? is for help." in out
+    assert "'buy' is not possible now. Possible are stand and swap; ? is for help." in out
+    assert "'quux' is not understood. Possible are stand and swap; ? is for help." in out
+
+
+def test_enter_stands_and_begins_another_match(play, monkeypatch, tmp_path, kille):
+    path = tmp_path / "mine.jsonl"
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n\nstand\nenough\n"))
+    words = ("byteskille", "--seed", 3, "--rules", "episode=deal", "--out", path)
+    assert "[1 stand  2 swap] Enter: stand > " in kille("play", *words).out
+    assert [record["seed"] for record in read_records(path)] == [3, 4]
+
+
+def test_enter_decides_nothing_where_every_choice_gives_something_away(play, kille, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n\nq\n"))
+    out = kille("play", "knack", "--seed", 3, "--seat", 1).out
+    assert "Enter alone decides nothing here. Possible are knock and fold; ? is for help." in out
+
+
+def test_your_name_is_in_the_records_and_nobody_else_has_it(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    play("q", "--name", " Cecilia ", "--out", path)
+    (record,) = read_records(path)
+    theirs = [f"{name} (rule_of_thumb)" for name in ("Bertil", "Astrid", "David")]
+    assert record["names"] == ["Cecilia", *theirs]
+
+
+def test_a_hint_says_what_advisers_would_do_and_changes_nothing(play, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    rules = ("--rules", "episode=deal", "--opponents", "byteskille/drunk", "--out", path)
+    plain = play("stand enough", *rules).out
+    assert "rule_of_thumb" not in plain
+    before = path.read_bytes()
+    hinted = play("h hint stand h enough", *rules, "--advisers", "uniform,search").out
+    assert path.read_bytes() == before
+    assert len(re.findall(r"> +uniform +search", hinted)) == 2
+    assert len(re.findall(r"^  1 stand +50% ", hinted, re.MULTILINE)) == 2
+    assert "There is nothing to decide at the table." in hinted
+    always = play("stand enough", *rules, "--hint").out
+    assert path.read_bytes() == before
+    assert re.search(r"^ +rule_of_thumb\n  1 stand +", always, re.MULTILINE)
 
 
 def test_nothing_to_take_back(play):
@@ -128,6 +166,8 @@ def test_every_opponent_can_be_named(play):
         (["--opponents", "uniform,uniform"], "names 2 players for 3 seats"),
         (["--opponents", "nobody"], "there is no player 'nobody'"),
         (["--rules", "stake=3"], "even whole number"),
+        (["--name", "a\x1b[31m"], "1 to 30 characters that can be printed"),
+        (["--advisers", "nobody"], "there is no player 'nobody'"),
     ],
 )
 def test_an_impossible_table_is_refused(words, message, refused):

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Timer
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 from rich.console import Console
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 WIDTH_WITHOUT_TERMINAL = 120
+SECONDS_BEFORE_SIGN = 0.5
+"""Whoever thinks for longer is said to be thinking."""
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
@@ -157,6 +160,23 @@ def resumable(
         again = command or shlex.join(["kille", *given])
         said = f"nothing is lost; resume with: {again}" if begun() else "nothing was written"
         raise Interrupted(said) from None
+
+
+@contextmanager
+def thinking(who: str, file: TextIO) -> Iterator[None]:
+    """Says on a terminal that somebody is thinking, if it takes long, and clears it afterwards."""
+    console = Console(file=file)
+    status = console.status(f"{who} is thinking", spinner="line")
+    timer = Timer(SECONDS_BEFORE_SIGN, status.start)
+    if console.is_terminal and not console.is_dumb_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if timer.is_alive():  # it may be showing the sign just now
+            timer.join()
+        status.stop()
 
 
 def finish_run(

@@ -8,19 +8,24 @@ from typing import Any
 import click
 import numpy as np
 
-from kille_agents.human import UNDO, HasQuit, Human
-from kille_env.core.text import counted, listed, second_person, signed
+from kille_agents.human import HINT, LISTED, UNDO, HasQuit, Human
+from kille_env.core.text import columns, counted, listed, second_person, signed
 from kille_env.errors import RulesError
 from kille_env.policy import Player, name_of
 from kille_env.records import write_records
 from kille_env.registry import spec
 from kille_training.cli import console
+from kille_training.people.advice import Advice, advisers_at
 from kille_training.people.lineup import players_named
 from kille_training.people.names import YOU, check_name, names_at
 from kille_training.people.sitting import Sitting
 
 AGAIN, ENOUGH = "again", "enough"
 AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
+QUIET = ("stand", "wait", "no", "decline", "bud", "pass", "check", "discard", AGAIN)
+"""Choices that pay nothing and give nothing up: Enter alone makes one, or the only choice."""
+LEAST_SHOWN = 0.005
+"""Of many choices a hint shows those that a player makes at least so often."""
 
 
 @click.command(
@@ -34,6 +39,12 @@ AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
     help="Names, run folders or policy files: one for all, or one for each with commas between.",
 )
 @click.option("--name", default="human", show_default=True, help="Your name, for the records.")
+@click.option("--hint", is_flag=True, help="Show a hint at every decision; type h for one.")
+@click.option(
+    "--advisers",
+    help="Players who give hints, with commas between them; if not given, the solution where there "
+    "is one, and the rule of thumb.",
+)
 @click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
@@ -43,6 +54,8 @@ def play(
     players: int | None,
     opponents: str,
     name: str,
+    hint: bool,
+    advisers: str | None,
     seat: int,
     seed: int | None,
     rules: dict[str, Any],
@@ -52,8 +65,8 @@ def play(
 ) -> None:
     """Plays GAME with you at the table.
 
-    You see what your seat may know and nothing else. Type u to take back a decision, ? for help and
-    q to leave.
+    You see what your seat may know and nothing else. Type h for a hint, u to take back a decision,
+    ? for help and q to leave.
     """
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
@@ -68,8 +81,13 @@ def play(
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     names = names_at(seats, {seat: check_name(name)})
-    sitting = Sitting(game, resolved, by_seat, names=names, seed=seed)
-    terminal = _Terminal(sitting, seat, human)
+    helpers = advisers_at(game, seats, resolved)
+    if advisers is not None:
+        words = advisers.split(",")
+        asked = players_named(advisers, len(words), game, seats, resolved, trust=trust)
+        helpers = {name_of(player): player for player in asked}
+    sitting = Sitting(game, resolved, by_seat, names=names, seed=seed, advisers=helpers)
+    terminal = _Terminal(sitting, seat, human, hint)
     interrupted = False
     try:
         terminal.run(seed)
@@ -92,8 +110,8 @@ def play(
 class _Terminal:
     """A person at the terminal, who sees and decides what one seat of a sitting does."""
 
-    def __init__(self, sitting: Sitting, seat: int, human: Human) -> None:
-        self.sitting, self.seat, self.human = sitting, seat, human
+    def __init__(self, sitting: Sitting, seat: int, human: Human, hint: bool) -> None:
+        self.sitting, self.seat, self.human, self.hint = sitting, seat, human, hint
         self.shown = [YOU if s == seat else name for s, name in enumerate(sitting.names)]
         sitting.watch = self._tell
 
@@ -104,7 +122,7 @@ class _Terminal:
         self.human.say(
             f"{spec.title}: {batch.num_players} players, preset {rules['preset']}, "
             f"episode {rules['episode']}, seed {seed}.\n{self._company()}\n"
-            "? is for help, u takes your last decision back, q leaves the table."
+            "? is for help, h for a hint, u takes your last decision back, q leaves the table."
         )
         sitting.begin()
         while True:
@@ -118,7 +136,7 @@ class _Terminal:
             elif sitting.waits:
                 self._decide()
             else:
-                sitting.play()
+                self._wait()
 
     def say_goodbye(self) -> None:
         """Tells the person what they have won or lost."""
@@ -149,9 +167,12 @@ class _Terminal:
         self.human.say()
         for line in text.splitlines():
             self.human.say(second_person(line, YOU))
+        if self.hint:
+            self._advise()
         balance = signed(float(table["reward"][self.seat]))
-        word = self._ask(f"Your balance {balance}.", batch.legal_texts(0))
-        if word != UNDO:
+        texts = batch.legal_texts(0)
+        word = self._ask(f"Your balance {balance}.", texts)
+        if word in texts:
             self.human.say()
             self.sitting.act(self.seat, batch.find_action(word))
 
@@ -159,13 +180,37 @@ class _Terminal:
         """Returns one of the choices, or UNDO after the last decision has been taken back."""
         spec = self.sitting.batch.spec
         meanings = {**spec.meanings, **AFTER_MATCH}
-        word = self.human.choose(question, choices, meanings, spec.notes, spec.actions)
+        quiet = [*choices] if len(choices) == 1 else [word for word in choices if word in QUIET]
+        default = quiet[0] if quiet else None
+        asked = question, choices, meanings, spec.notes, spec.actions, default
+        while (word := self.human.choose(*asked)) == HINT:
+            self._advise()
         if word == UNDO and not self.sitting.can_undo(self.seat):
             self.human.say("There is nothing to take back.")
         elif word == UNDO:
             self.sitting.undo(self.seat)
             self.human.say("Taken back.")
         return word
+
+    def _advise(self) -> None:
+        """Says what players would do now, and what each choice is worth."""
+        if not self.sitting.waits:
+            self.human.say("There is nothing to decide at the table.")
+            return
+        question = self.sitting.question(self.seat)
+        with console.thinking(listed(question.advisers), self.human.out):
+            advice = question.advise()
+        for line in _advice_lines(advice):
+            self.human.say(line)
+
+    def _wait(self) -> None:
+        """Lets the player to act decide; who that is, is said only if everybody may know."""
+        batch = self.sitting.batch
+        turn = batch.game.view(batch.tables[0], batch.rules, self.seat).turn
+        who = self.shown[turn] if turn not in (-1, self.seat) else "Somebody"
+        with console.thinking(who, self.human.out):
+            thought = self.sitting.think()
+        self.sitting.play(thought)
 
     def _tell(self, before: Any, after: Any) -> None:
         if after["deals"] != before["deals"]:
@@ -174,3 +219,20 @@ class _Terminal:
         told = batch.game.narrate(before, after, batch.rules, self.shown, self.seat)
         for line in told:
             self.human.say(second_person(line, YOU))
+
+
+def _advice_lines(advice: list[Advice]) -> list[str]:
+    """Returns a table of choices with each adviser's probabilities, and units where known."""
+    advisers = list(advice[0]["probabilities"])
+    worth = [choice["worth"] for choice in advice]
+    if not advisers and worth[0] is None:
+        return ["Nobody gives hints at this table; name players with --advisers."]
+    known = worth[0] is not None
+    rows = [["", *advisers, *(["units on average"] if known else [])]]
+    for number, choice in enumerate(advice, start=1):
+        shares = choice["probabilities"].values()
+        if len(advice) > LISTED and max(shares, default=1.0) < LEAST_SHOWN:
+            continue
+        units = [f"{choice['worth']:+.3f}"] if known else []
+        rows.append([f"{number} {choice['text']}", *(f"{share:.0%}" for share in shares), *units])
+    return columns(rows)

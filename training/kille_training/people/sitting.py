@@ -1,6 +1,6 @@
 """People and players at one table: the loop behind `kille play`, in the terminal and on a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from kille_env.playing import Players
 from kille_env.policy import Player, name_of
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
+from kille_training.people.advice import Question, check_adviser
 from kille_training.people.lineup import seating_of
 
 
@@ -64,6 +65,7 @@ class Sitting:
         *,
         names: Sequence[str],
         seed: int,
+        advisers: Mapping[str, Player] | None = None,
         watch: Callable[[Any, Any], None] | None = None,
     ) -> None:
         """Sits everybody down; `begin` begins the first match.
@@ -74,16 +76,21 @@ class Sitting:
             by_seat: [P] players; None is a person.
             names: [P] what to call them. A record calls a player by its own name as well.
             seed: Seed of the first match.
+            advisers: Players who can be asked for advice, by name.
             watch: See the attribute.
 
         Raises:
             RulesError: There is not one name per seat, or the game has no such table.
+            PolicyError: An adviser remembers the match.
         """
         if len(names) != len(by_seat):
             raise RulesError(f"{len(names)} names for {len(by_seat)} seats; expected one per seat")
         self.people = [seat for seat, player in enumerate(by_seat) if player is None]
         self.names, self.moment, self.watch = list(names), 0, watch
         self.by_seat, self._seed = list(by_seat), seed
+        self._advisers = dict(advisers or {})
+        for name, player in self._advisers.items():
+            check_adviser(name, player)
         self._done: list[Record] = []
         self._decisions: list[_Decision] = []
         self._sit_at(make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False))
@@ -174,6 +181,18 @@ class Sitting:
         self._has_changed()
         return True
 
+    def question(self, seat: int) -> Question:
+        """Returns what a person is asked now, to be answered by advisers, in any thread.
+
+        Raises:
+            IllegalActionError: It is not that person's turn.
+        """
+        self._check_turn(seat)
+        players = self._seated(self.batch.clone())
+        players.return_to(self._players.mark())
+        first = len(players.players) - len(self._advisers)
+        return Question(players, {name: first + i for i, name in enumerate(self._advisers)})
+
     def can_undo(self, seat: int, *, others: bool = False) -> bool:
         """Returns whether `undo` would take anything back."""
         seats = [decision.seat for decision in self._decisions]
@@ -222,7 +241,18 @@ class Sitting:
     def _sit_at(self, batch: Batch) -> None:
         self.batch = batch
         self._recorder = Recorder(batch, self._recorded_names(), self._tell)
-        self._players = Players(batch, *seating_of(self.by_seat), self._recorder.step)
+        self._players = self._seated(batch, self._recorder.step)
+
+    def _seated(self, batch: Batch, step: Callable[..., Any] | None = None) -> Players:
+        """Returns the players in their seats, the advisers beside them."""
+        players, numbers = seating_of(self.by_seat)
+        return Players(batch, [*players, *self._advisers.values()], numbers, step)
+
+    def _check_turn(self, seat: int) -> None:
+        if self.over:
+            raise IllegalActionError("the match is over: begin another one")
+        if seat not in self.people or seat != self.seat:
+            raise IllegalActionError("it is not your turn; wait until you are asked")
 
     def _tell(self, before: Any, after: Any) -> None:
         if self.watch is not None:
