@@ -74,19 +74,21 @@ def _places(zones: Zones, others: Zones, hidden: Collection[str]) -> dict[int, s
     return places
 
 
-def trick_zones(played: Any, winners: Any, lying: int, seats: Sequence[int]) -> Zones:
+def trick_zones(played: Any, leaders: Any, winners: Any, lying: int, num_players: int) -> Zones:
     """Returns the zones of the cards that were played: won ones first, then the trick that lies.
 
     Args:
         played: [tricks, P] the cards, -1 none.
+        leaders: [tricks] who has led to each: its cards are named from there on.
         winners: [tricks] who has won each, -1 nobody yet.
         lying: The number of the trick that lies on the table, -1 none; a complete one does so until
             somebody leads to the next.
-        seats: All seats, in an order that everybody may see.
+        num_players: Seats.
     """
     zones: dict[str, list[int]] = {}
     for trick in range(lying + 1):
-        for seat in seats:
+        for step in range(num_players):
+            seat = (int(leaders[trick]) + step) % num_players
             where = f"trick {seat}" if trick == lying else f"won {int(winners[trick])}"
             if played[trick, seat] >= 0:
                 zones.setdefault(where, []).append(int(played[trick, seat]))

@@ -37,7 +37,7 @@ class Pile(NamedTuple):
     """
 
     place: str
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
     top: int | None = None
 
 
@@ -49,7 +49,9 @@ class Seat(NamedTuple):
         played: The cards that lie in front of it: in this trick, turned up, given for good.
         words: What it has done or is, a word or two each: "swapped", "is chopped", "knocked".
         tricks: How many tricks it has won in this deal, None where there are none.
-        units: What it has won or lost in this match.
+        units: What it has won or lost in this match, as the table's `reward` has it. Where
+            `Batch.deal` and `Batch.apply` play (records, the terminal, the page) that is all of it;
+            `Batch.step` pays it out, so there it is only what has not been paid yet.
         present: Whether it plays in this deal.
     """
 

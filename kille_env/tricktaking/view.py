@@ -95,7 +95,8 @@ def _zones(table: Any, shuffled_in: int) -> Zones:
     lying = trick if trick < len(table["won"]) and table["highest"] >= 0 else trick - 1
     thrown = table["discarded"] if "discarded" in table.dtype.names else [0] * len(seats)
     aside = [card for seat in seats for card in members(int(thrown[seat]) & ~shuffled_in)]
-    zones = {**trick_zones(table["played"], table["won"], lying, seats), ASIDE: aside}
+    tricks = trick_zones(table["played"], table["lead"], table["won"], lying, len(seats))
+    zones = {**tricks, ASIDE: aside}
     for seat in seats:
         hand = int(table["hand"][seat])
         zones[f"{'open' if hand & int(table['face_up']) else 'hand'} {seat}"] = members(hand)

@@ -26,7 +26,7 @@ from kille_env.games.knack.text import bets_of, deeds_of, heading, to_decide
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     """Returns what a seat may see of a table, or everything; see `Game.view`."""
-    zones, bets = _zones(table), bets_of(table, rules)
+    zones, bets = _zones(table), [] if table["shared"] else bets_of(table, rules)
     piles = [Pile(TALON, KNACK_PACK.size - int(table["drawn"]))]
     if table["turn_up"] >= 0:
         piles.append(Pile(TURNED_UP, 1, int(table["turn_up"])))
@@ -75,5 +75,5 @@ def _zones(table: Any) -> Zones:
     lying = trick if trick < TRICKS and table["trick_size"] > 0 else trick - 1
     turned_up = [int(table["turn_up"])] if table["turn_up"] >= 0 else []
     hands = {f"hand {seat}": members(table["hand"][seat]) for seat in seats}
-    tricks = trick_zones(table["played"], table["winners"], lying, seats)
+    tricks = trick_zones(table["played"], table["leaders"], table["winners"], lying, len(seats))
     return {**tricks, **hands, TURNED_UP: turned_up}
