@@ -3,10 +3,14 @@
 import io
 import json
 import re
+import time
+from contextlib import nullcontext
 
 import pytest
 
 from kille_env.records import read_records, replay
+from kille_training.cli import console
+from kille_training.people.sitting import Sitting
 
 
 @pytest.fixture
@@ -157,6 +161,60 @@ def test_the_conversation_moves_to_standard_error_with_json(play):
 def test_every_opponent_can_be_named(play):
     out = play("q", "--players", 3, "--opponents", "uniform,rule_of_thumb", "--seat", 1).out
     assert "With you: Astrid (uniform), Cecilia (rule_of_thumb)." in out
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def shown_at_once(monkeypatch):
+    monkeypatch.setattr(console, "SECONDS_BEFORE_SIGN", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_a_sign_that_somebody_thinks_is_shown_on_a_terminal_and_cleared(shown_at_once):
+    file, sign = Terminal(), "Bertil is thinking"
+    with console.waiting(sign, file):
+        while sign not in file.getvalue():
+            time.sleep(0.001)
+    erased = "\r\x1b[1A\x1b[2K"  # up to the line of the sign, and erased
+    assert file.getvalue().endswith(erased)
+    assert file.getvalue().count("\x1b[?25h") == 1  # the cursor is back
+
+
+def test_no_sign_is_shown_to_a_file_or_when_it_is_quick(shown_at_once, monkeypatch):
+    file = io.StringIO()
+    with console.waiting("Bertil is thinking", file):
+        time.sleep(0.01)
+    monkeypatch.setattr(console, "SECONDS_BEFORE_SIGN", 60.0)
+    quick = Terminal()
+    with console.waiting("Bertil is thinking", quick):
+        pass
+    assert (file.getvalue(), quick.getvalue()) == ("", "")
+
+
+def test_who_is_asked_in_secret_is_not_told_to_be_thinking(monkeypatch, play):
+    signs = []
+    monkeypatch.setattr(console, "waiting", lambda sign, file: signs.append(sign) or nullcontext())
+    shown = set()
+
+    def think(self):
+        view = self.batch.game.view(self.batch.tables[0], self.batch.rules, 0)
+        shown.add((self.seat, view.turn))
+        return plain(self)
+
+    plain = Sitting.think
+    monkeypatch.setattr(Sitting, "think", think)
+    for seed in range(40, 52):
+        play("stand enough", "--rules", "episode=deal", "--seed", seed)
+    assert any(seat != turn for seat, turn in shown)  # a gök holder was asked
+    names = {-1: "Somebody", 0: "Somebody", 1: "Bertil", 2: "Cecilia", 3: "David"}
+    assert set(signs) == {f"{names[turn]} is thinking" for _, turn in shown}
 
 
 @pytest.mark.parametrize(

@@ -135,3 +135,18 @@ def test_who_remembers_the_match_cannot_advise():
 def test_every_game_has_advisers():
     for game in list_games():
         assert "rule_of_thumb" in advisers_at(game, 4, spec(game).resolve())
+
+
+def test_where_the_deal_is_solved_the_solution_advises_and_choices_have_a_worth():
+    rules = spec("byteskille").resolve(episode="deal")
+    advisers = advisers_at("byteskille", 2, rules)
+    assert list(advisers) == ["byteskille/solved", "rule_of_thumb"]
+    assert list(advisers_at("byteskille", 2, spec("byteskille").resolve())) == ["rule_of_thumb"]
+    names = ["Anna", "Bo"]
+    table = Sitting("byteskille", rules, [None] * 2, names=names, seed=3, advisers=advisers)
+    table.begin()
+    advice = table.question(table.seat).advise()
+    best = max(advice, key=lambda choice: choice["worth"] or -9.0)
+    assert best["probabilities"]["byteskille/solved"] > 0.5
+    assert all(-2 <= (choice["worth"] or -9.0) <= 2 for choice in advice)
+    assert {choice["worth"] for choice in table_of("knack").question(0).advise()} == {None}

@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 WIDTH_WITHOUT_TERMINAL = 120
 SECONDS_BEFORE_SIGN = 0.5
-"""Whoever thinks for longer is said to be thinking."""
+"""What takes longer shows a sign."""
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
@@ -163,10 +163,10 @@ def resumable(
 
 
 @contextmanager
-def thinking(who: str, file: TextIO) -> Iterator[None]:
-    """Says on a terminal that somebody is thinking, if it takes long, and clears it afterwards."""
+def waiting(sign: str, file: TextIO) -> Iterator[None]:
+    """Shows a sign on a terminal while something takes long, and clears it afterwards."""
     console = Console(file=file)
-    status = console.status(f"{who} is thinking", spinner="line")
+    status = console.status(sign, spinner="line")
     timer = Timer(SECONDS_BEFORE_SIGN, status.start)
     if console.is_terminal and not console.is_dumb_terminal:
         timer.start()

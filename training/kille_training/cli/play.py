@@ -198,7 +198,7 @@ class _Terminal:
             self.human.say("There is nothing to decide at the table.")
             return
         question = self.sitting.question(self.seat)
-        with console.thinking(listed(question.advisers), self.human.out):
+        with console.waiting("Looking for a hint", self.human.out):
             advice = question.advise()
         for line in _advice_lines(advice):
             self.human.say(line)
@@ -208,7 +208,7 @@ class _Terminal:
         batch = self.sitting.batch
         turn = batch.game.view(batch.tables[0], batch.rules, self.seat).turn
         who = self.shown[turn] if turn not in (-1, self.seat) else "Somebody"
-        with console.thinking(who, self.human.out):
+        with console.waiting(f"{who} is thinking", self.human.out):
             thought = self.sitting.think()
         self.sitting.play(thought)
 

@@ -10,14 +10,16 @@ from typing import TypedDict
 
 import numpy as np
 
+from kille_agents.population.byteskille import solution
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.playing import Players
 from kille_env.policy import Player, has_memory
+from kille_training.evaluation.worth import worth
 
-RULE_OF_THUMB = "rule_of_thumb"
+SOLUTION, RULE_OF_THUMB = "byteskille/solved", "rule_of_thumb"
 
 
 class Choice(TypedDict):
@@ -67,6 +69,8 @@ def choices(batch: Batch, table: int = 0) -> list[Choice]:
 def advisers_at(game: str, num_players: int, rules: Rules) -> dict[str, Player]:
     """Returns players that give advice at once, by name, the best first; none for some games."""
     made: dict[str, Player] = {}
+    if (solved := solution(num_players, rules)) is not None:
+        made[SOLUTION] = solved
     if game in RULES_OF_THUMB:
         made[RULE_OF_THUMB] = rule_of_thumb(num_players, rules)
     return made
@@ -101,13 +105,17 @@ class Question:
             PolicyError: There is no such adviser, or it returned what is no distribution.
         """
         asked = {name: self._ask(name) for name in (self.advisers if names is None else names)}
+        batch = self._players.batch
+        found = choices(batch)
+        units = worth(batch)
+        known = [None] * len(found) if units is None else units.tolist()
         return [
             Advice(
                 **choice,
                 probabilities={name: float(p[choice["action"]]) for name, p in asked.items()},
-                worth=None,
+                worth=value,
             )
-            for choice in choices(self._players.batch)
+            for choice, value in zip(found, known, strict=True)
         ]
 
     def _ask(self, name: str) -> np.ndarray:
