@@ -1,0 +1,205 @@
+"""The cards, drawn once: every picture of the suite takes them from here.
+
+The drawings are data, in `faces`: a picture of each card that has one, the pips that the others are
+made of, the courts of ordinary cards, and letters. Colours are classes, which `style` resolves; all
+lengths are in units of a card, 64 by 92. A card shows its rank in the corner as shapes, not as text:
+no picture depends on the fonts of the machine that shows it.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from xml.etree import ElementTree
+
+from kille_env.errors import CardError
+from kille_env.pictures.style import Theme, style
+
+WIDTH, HEIGHT = 64.0, 92.0
+"""Size of a card, in the units of scenes."""
+
+PICTURES = ("BL", "BP", "KR", "VH", "KA", "SV", "HU", "GO", "KI")
+"""The cards of the Kille pack that show a picture."""
+ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+"""The lilies, as the foot of each card numbers them."""
+RANKS = {"6": "6", "7": "7", "8": "8", "9": "9", "T": "10", "J": "J", "Q": "Q", "K": "K", "A": "A"}
+"""Ranks of ordinary cards by the letter of their code, and what their corner shows."""
+COURTS = {"J": "jack", "Q": "queen", "K": "king"}
+SUITS = {
+    "C": ("clubs", "green"),
+    "D": ("diamonds", "blue"),
+    "H": ("hearts", "red"),
+    "S": ("spades", "ink"),
+}
+"""Suits by the letter of a code: the drawing and the colour."""
+
+Spots = tuple[tuple[float, float], ...]
+"""Where pips stand."""
+
+LILIES: tuple[Spots, ...] = tuple(
+    tuple((32.0 + 17 * (place - (n - 1) / 2), y) for n, y in rows for place in range(n))
+    for rows in (
+        [(1, 53)],
+        [(2, 53)],
+        [(1, 44), (2, 62)],
+        [(2, 43), (2, 63)],
+        [(2, 38), (1, 54), (2, 70)],
+        [(2, 36), (2, 54), (2, 72)],
+        [(2, 36), (3, 54), (2, 72)],
+        [(3, 36), (2, 54), (3, 72)],
+        [(3, 36), (3, 54), (3, 72)],
+        [(3, 32), (2, 46), (2, 60), (3, 74)],
+        [(3, 32), (3, 46), (2, 60), (3, 74)],
+        [(3, 32), (3, 46), (3, 60), (3, 74)],
+    )
+)
+"""Where the lilies of each number stand."""
+ORDINARY: dict[str, Spots] = {
+    rank: tuple((40.0 + 10 * column, y) for column, y in spots)
+    for rank, spots in {
+        "6": [(side, y) for y in (20, 46, 72) for side in (-1, 1)],
+        "7": [(side, y) for y in (20, 46, 72) for side in (-1, 1)] + [(0, 33)],
+        "8": [(side, y) for y in (20, 46, 72) for side in (-1, 1)] + [(0, 33), (0, 59)],
+        "9": [(side, y) for y in (16, 36, 56, 76) for side in (-1, 1)] + [(0, 46)],
+        "T": [(side, y) for y in (16, 36, 56, 76) for side in (-1, 1)] + [(0, 26), (0, 66)],
+    }.items()
+}
+"""Where the pips of ordinary cards stand."""
+
+
+def symbols(codes: Iterable[str]) -> str:
+    """Returns the drawings of cards and of the back as symbols, each once.
+
+    A page or picture holds them once, with `style`, and shows a card by
+    `<use href="#card-L5" x="-32" y="-46" width="64" height="92"/>`, the back by `#card-back`.
+
+    Args:
+        codes: Codes of cards of any pack of the suite: "L5", "KI", "TD".
+
+    Raises:
+        CardError: A code has no drawing.
+    """
+    drawn = {f"card-{code}": _face(code) for code in codes} | {"card-back": _drawn("back")}
+    return "\n".join(
+        f'<symbol id="{name}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}">{_blank()}{face}</symbol>'
+        for name, face in drawn.items()
+    )
+
+
+def drawing(code: str | None, *, width: float = 300.0, theme: Theme = "light") -> str:
+    """Returns one card as an SVG document that stands alone.
+
+    Args:
+        code: Its code, as "L5"; None draws the back.
+        width: In pixels; the height follows.
+        theme: The colours, as for `style`.
+
+    Raises:
+        CardError: The code has no drawing.
+    """
+    face = _drawn("back") if code is None else _face(code)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
+        f'width="{width:g}" height="{width * HEIGHT / WIDTH:g}">'
+        f"<style>{style(theme)}</style>{_blank()}{face}</svg>\n"
+    )
+
+
+def codes() -> tuple[str, ...]:
+    """Returns the code of every card that has a face: the Kille pack, then ordinary cards."""
+    return tuple(_faces())
+
+
+def _face(code: str) -> str:
+    faces = _faces()
+    if code not in faces:
+        raise CardError(f"no card {code!r} is drawn; expected one of {', '.join(faces)}")
+    return faces[code]
+
+
+@cache
+def _faces() -> dict[str, str]:
+    """Returns what stands on each card, by its code, in the order of the packs."""
+    lilies = {f"L{n}": _lily(n) for n in range(1, len(LILIES) + 1)}
+    pictures = {code: _picture(code) for code in PICTURES}
+    below = {code: pictures.pop(code) for code in PICTURES[:3]}
+    ordinary = {rank + suit: _ordinary(rank, suit) for suit in SUITS for rank in RANKS}
+    return below | lilies | pictures | ordinary
+
+
+def _picture(code: str) -> str:
+    name = ElementTree.fromstring(_drawn(code)).attrib["data-name"]
+    return _drawn(code) + _index(code) + _foot(name.upper())
+
+
+def _lily(number: int) -> str:
+    size = 2.6 if number == 1 else 1.5 if number < 5 else 1.0
+    lilies = "".join(_put(_drawn("lily"), x, y, size) for x, y in LILIES[number - 1])
+    return lilies + _index(str(number)) + _foot(ROMAN[number - 1])
+
+
+def _ordinary(rank: str, suit: str) -> str:
+    name, colour = SUITS[suit]
+    pip = _coloured(name, colour)
+    corner = _index(RANKS[rank], colour) + _put(pip, 11.5, 34, 0.85)
+    if rank in COURTS:
+        return _coloured(COURTS[rank], colour) + corner
+    if rank == "A":
+        return _put(pip, 38, 52, 2.4) + corner
+    return "".join(_put(pip, x, y, 0.8) for x, y in ORDINARY[rank]) + corner
+
+
+def _coloured(name: str, colour: str) -> str:
+    """Returns a drawing of a suit in the colour of one."""
+    return _drawn(name).replace('"suit', f'"{colour}')
+
+
+def _put(fragment: str, x: float, y: float, scale: float) -> str:
+    return f'<g transform="translate({x:g} {y:g}) scale({scale:g})">{fragment}</g>'
+
+
+def _blank() -> str:
+    return '<rect class="paper line-rim" x=".5" y=".5" width="63" height="91" rx="6" stroke-width="1"/>'
+
+
+def _index(text: str, colour: str = "ink") -> str:
+    """Returns the corner of a card: its rank, large enough for a thumbnail."""
+    written, _ = _written(text, 5.4)
+    return f'<g class="line-{colour}" stroke-width="3.2" transform="translate(6 7)">{written}</g>'
+
+
+def _foot(text: str) -> str:
+    """Returns the name at the foot of a card, in small letters."""
+    size = 0.34
+    written, length = _written(text, 5)
+    left = (WIDTH - size * length) / 2
+    return (
+        f'<g class="line" stroke-width="1.9" transform="translate({left:.2f} 82.6) scale({size})">'
+        f"{written}</g>"
+    )
+
+
+def _written(text: str, gap: float) -> tuple[str, float]:
+    """Returns text as paths on a line that begins at the origin, and its length."""
+    parts: list[str] = []
+    x = 0.0
+    for letter in text:
+        path, advance = _letters()[letter]
+        parts.append(f'<path transform="translate({x:.4g})" d="{path}"/>')
+        x += advance + gap
+    return "".join(parts), x - gap
+
+
+@cache
+def _letters() -> dict[str, tuple[str, float]]:
+    """Returns the path and the width of each letter; capitals are 14 units high."""
+    return {
+        glyph.attrib["unicode"]: (glyph.attrib["d"], float(glyph.attrib["horiz-adv-x"]))
+        for glyph in ElementTree.fromstring(_drawn("letters"))
+    }
+
+
+@cache
+def _drawn(name: str) -> str:
+    """Returns a drawing as it is stored."""
+    folder = files("kille_env.pictures") / "faces"
+    return "".join((folder / f"{name}.svg").read_text(encoding="utf-8").splitlines())

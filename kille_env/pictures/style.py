@@ -1,0 +1,66 @@
+"""The colours of pictures, as a style sheet: drawings name a colour by class and hold none.
+
+The hues are those of Okabe and Ito, which people with any colour vision can tell apart. A class
+named for a colour fills with it, `edge` adds an outline in ink, and `line` or `line-COLOUR` draws an
+outline and fills nothing. Widths of lines stand in the drawings.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+Theme = Literal["light", "dark", "both"]
+
+COLOURS = {
+    "paper": ("#fffdf6", "#e9e2d2"),
+    "rim": ("#b9b2a1", "#0d0f12"),
+    "ink": ("#22252b", "#1a1c20"),
+    "shade": ("#efe8d6", "#d8cfba"),
+    "red": ("#d55e00", "#c65700"),
+    "gold": ("#e69f00", "#da9700"),
+    "green": ("#009e73", "#008c66"),
+    "blue": ("#0072b2", "#0068a3"),
+    "sky": ("#56b4e9", "#4fa8db"),
+    "rose": ("#cc79a7", "#c0709d"),
+}
+"""Each colour on light and on dark screens."""
+
+
+def style(theme: Theme) -> str:
+    """Returns the style sheet of pictures.
+
+    Args:
+        theme: "light" and "dark" hold plain colours, for renderers that know no variables; "both"
+            is for pages: it follows the reader's choice, or `data-theme` at the page's root.
+    """
+    if theme == "both":
+        return _variables() + _rules(lambda name: f"var(--picture-{name})")
+    return _rules(lambda name: COLOURS[name][theme == "dark"])
+
+
+def _rules(colour: Callable[[str], str]) -> str:
+    ink = f"stroke:{colour('ink')};stroke-linecap:round;stroke-linejoin:round"
+    lines = (
+        f".line-{name}{{fill:none;stroke:{colour(name)};stroke-linecap:round;stroke-linejoin:round}}"
+        for name in COLOURS
+    )
+    return "\n".join(
+        [
+            *(f".{name}{{fill:{colour(name)}}}" for name in COLOURS),
+            *lines,
+            f".line{{fill:none;{ink}}}",
+            f".edge{{{ink}}}",
+            "",
+        ]
+    )
+
+
+def _variables() -> str:
+    light, dark = (
+        "".join(f"--picture-{name}:{both[number]};" for name, both in COLOURS.items())
+        for number in (0, 1)
+    )
+    return (
+        f":root{{{light}}}\n"
+        f"@media (prefers-color-scheme: dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f":root[data-theme=dark]{{{dark}}}\n"
+    )
