@@ -2,8 +2,8 @@
 
 The drawings are data, in `faces`: a picture of each card that has one, the pips that the others are
 made of, the courts of ordinary cards, and letters. Colours are classes, which `style` resolves; all
-lengths are in units of a card, 64 by 92. A card shows its rank in the corner as shapes, not as text:
-no picture depends on the fonts of the machine that shows it.
+lengths are in units of a card, 64 by 92. A card shows its rank in the corner as shapes, not as
+text: no picture depends on the fonts of the machine that shows it.
 """
 
 from collections.abc import Iterable
@@ -158,7 +158,8 @@ def _put(fragment: str, x: float, y: float, scale: float) -> str:
 
 
 def _blank() -> str:
-    return '<rect class="paper line-rim" x=".5" y=".5" width="63" height="91" rx="6" stroke-width="1"/>'
+    place = 'x=".5" y=".5" width="63" height="91" rx="6"'
+    return f'<rect class="paper" {place}/><rect class="line-rim" {place} stroke-width="1"/>'
 
 
 def _index(text: str, colour: str = "ink") -> str:

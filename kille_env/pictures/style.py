@@ -1,8 +1,8 @@
 """The colours of pictures, as a style sheet: drawings name a colour by class and hold none.
 
 The hues are those of Okabe and Ito, which people with any colour vision can tell apart. A class
-named for a colour fills with it, `edge` adds an outline in ink, and `line` or `line-COLOUR` draws an
-outline and fills nothing. Widths of lines stand in the drawings.
+named for a colour fills with it, `edge` adds an outline in ink, and `line` or `line-COLOUR` draws
+an outline and fills nothing. Widths of lines stand in the drawings.
 """
 
 from collections.abc import Callable
@@ -21,6 +21,20 @@ COLOURS = {
     "blue": ("#0072b2", "#0068a3"),
     "sky": ("#56b4e9", "#4fa8db"),
     "rose": ("#cc79a7", "#c0709d"),
+    "page": ("#ffffff", "#101614"),
+    "felt": ("#2b7657", "#16382d"),
+    "seam": ("#3f8c6b", "#235245"),
+    "on-felt": ("#f4fbf7", "#d9e8e0"),
+    "plate": ("#fffdf6", "#22302b"),
+    "plate-rim": ("#1d4d3a", "#4b6a5d"),
+    "label": ("#1c2723", "#f1f4ef"),
+    "note": ("#475750", "#b3c4bb"),
+    "gain": ("#17663c", "#7fd4a4"),
+    "loss": ("#a3282f", "#f4a6a9"),
+    "turn": ("#f5b82e", "#f5b82e"),
+    "mark": ("#9a5b00", "#f5b82e"),
+    "tag": ("#1c2723", "#0c1210"),
+    "on-tag": ("#ffffff", "#ffffff"),
 }
 """Each colour on light and on dark screens."""
 
@@ -49,6 +63,8 @@ def _rules(colour: Callable[[str], str]) -> str:
             *lines,
             f".line{{fill:none;{ink}}}",
             f".edge{{{ink}}}",
+            ".text{font-family:'Helvetica Neue',Arial,sans-serif;font-weight:700}",
+            ".faded{opacity:.55}",
             "",
         ]
     )

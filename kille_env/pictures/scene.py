@@ -1,0 +1,269 @@
+"""A view as a scene: every thing on the table with its place and its drawing.
+
+A thing keeps its key from scene to scene (a card the name of the place where it lies), so that
+pages can move what has moved. The drawing is SVG around its own origin, and equal things have equal
+drawings, so that each has to be turned into pixels once only.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from kille_env.core.spec import GameSpec
+from kille_env.core.text import labels, signed, units
+from kille_env.core.view import Card, Pile, Seat, View
+from kille_env.errors import RulesError, did_you_mean
+from kille_env.pictures.layout import CARD, SHAPES, Block, Box, Layout, layout
+
+_PILE, _POT = (86.0, 120.0), (112.0, 120.0)
+
+
+class Item(NamedTuple):
+    """A thing on the table.
+
+    Attributes:
+        key: Its name, which is unique in the scene: "hand 2 0", "seat 3", "pot".
+        x, y: Its middle.
+        scale: How much larger it is than its drawing.
+        width, height: Of its drawing, which lies around (0, 0).
+        drawing: SVG elements; cards are used as the symbols of `kille_env.pictures.cards`.
+    """
+
+    key: str
+    x: float
+    y: float
+    scale: float
+    width: float
+    height: float
+    drawing: str
+
+    @property
+    def box(self) -> Box:
+        """The rectangle that it covers."""
+        return Box(self.x, self.y, self.width * self.scale, self.height * self.scale)
+
+
+class Scene(NamedTuple):
+    """A table, ready to be drawn.
+
+    Attributes:
+        width, height: In units; a card is 64 x 92 of them at scale 1.
+        items: Things, the lowest first.
+        title: What there is to see, in words.
+    """
+
+    width: float
+    height: float
+    items: tuple[Item, ...]
+    title: str
+
+
+def arrange(
+    view: View, spec: GameSpec, *, shape: str = "wide", names: Sequence[str] | None = None
+) -> Scene:
+    """Returns the scene of a view.
+
+    Args:
+        view: What is to be seen; who looks sits below in the middle, seat 0 where nobody looks.
+        spec: The game.
+        shape: "wide", 960 x 600 units, or "tall", 390 x 640.
+        names: [P] names of the seats; None is "seat 0" and on, with "(you)" for who looks.
+
+    Raises:
+        RulesError: There is no such shape.
+    """
+    if shape not in SHAPES:
+        raise RulesError(f"shape is {shape!r}. {did_you_mean(shape, SHAPES)}")
+    seats = len(view.seats)
+    plan = layout(shape, seats)
+    who = labels(names, seats)
+    if names is None and view.viewer is not None:
+        who[view.viewer] += " (you)"
+    items = [Item("felt", plan.width / 2, plan.height / 2, 1.0, *plan[:2], _felt(*plan[:2]))]
+    items += _middle(view, spec, plan)
+    for number, seat in enumerate(view.seats):
+        place = (number - (view.viewer or 0)) % seats
+        items += _seat(view, spec, plan, number, place, seat, who[number])
+    items.append(_dealer(plan.blocks[(view.dealer - (view.viewer or 0)) % seats]))
+    return Scene(plan.width, plan.height, tuple(items), f"{view.title}. {view.question}".strip())
+
+
+# What belongs to a seat
+
+
+def _seat(
+    view: View, spec: GameSpec, plan: Layout, number: int, place: int, seat: Seat, name: str
+) -> Iterator[Item]:
+    """Yields the plate of a seat and its cards."""
+    block = plan.blocks[place]
+    width, height = block.plate.width / block.scale, block.plate.height / block.scale
+    plate = _plate(name, seat, number == view.turn, width)
+    yield Item(f"seat {number}", block.plate.x, block.plate.y, block.scale, width, height, plate)
+    if plan.fronts:
+        yield from _row(seat.played, spec, plan.fronts[place], plan.cards)
+        yield from _row(seat.hand, spec, block.hand, block.cards)
+    else:
+        yield from _row((*seat.hand, *seat.played), spec, block.hand, block.cards)
+
+
+def _row(cards: Sequence[Card], spec: GameSpec, room: Box, scale: float) -> Iterator[Item]:
+    """Yields cards beside each other, on top of each other where there is less room."""
+    width = CARD[0] * scale
+    step = width + 4.0 * scale
+    if len(cards) > 1:
+        step = min(step, (room.width - width) / (len(cards) - 1))
+    left = room.x - step * (len(cards) - 1) / 2
+    for i, card in enumerate(cards):
+        drawing = _card(card, spec)
+        yield Item(card.place, left + i * step, room.y, scale, *CARD, drawing)
+
+
+def _card(card: Card, spec: GameSpec) -> str:
+    """Draws a card, with a word across its foot."""
+    drawing = _use(card.face, spec)
+    if card.word:
+        drawing += (
+            '<rect class="tag" x="-29" y="22" width="58" height="20" rx="10"/>'
+            f"{_text(0, 36.5, 14, card.word, 'on-tag', 54, 'middle')}"
+        )
+    return _faded(drawing, card.faded)
+
+
+def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> str:
+    """Draws a card by its symbol."""
+    code = "back" if face is None else spec.pack.code(face)
+    width, height = CARD
+    left, top = x - width / 2, y - height / 2
+    return f'<use href="#card-{code}" x="{left:g}" y="{top:g}" width="64" height="92"/>'
+
+
+def _plate(name: str, seat: Seat, turn: bool, width: float) -> str:
+    """Draws what stands at a seat: name, words, units; whose turn it is has a frame and a mark."""
+    left, right = -width / 2 + 9, width / 2 - 9
+    room = f'x="{2 - width / 2:g}" y="-18" width="{width - 4:g}" height="36" rx="9"'
+    parts = [f'<rect class="plate" {room}/>']
+    if turn:
+        parts.append(f'<rect class="line-turn" {room} stroke-width="3.5"/>')
+        parts.append(f'<path class="mark" d="M{left - 2:g} -11l8 5l-8 5z"/>')
+    else:
+        parts.append(f'<rect class="line-plate-rim" {room} stroke-width="1"/>')
+    start, end = left + 9 * turn, right - 22 * bool(seat.tricks)
+    amount = signed(seat.units)
+    sign = "gain" if seat.units > 0 else "loss" if seat.units < 0 else "note"
+    parts += [
+        _text(start, -1.5, 13.5, name, "label", end - start),
+        _text(left, 13, 11.5, ", ".join(seat.words), "note", end - left - text_width(amount, 12.5)),
+        _text(right, 13, 12.5, amount, sign, width, "end"),
+    ]
+    if seat.tricks:
+        card = (
+            f'<rect class="line-note" x="{right - 8:g}" y="-13" width="8" height="11.5" rx="1.5"/>'
+        )
+        parts += [card, _text(right - 11, -2.5, 12, str(seat.tricks), "note", 16, "end")]
+    return _faded("".join(parts), not seat.present)
+
+
+def _faded(drawing: str, faded: bool) -> str:
+    return f'<g class="faded">{drawing}</g>' if faded else drawing
+
+
+def _dealer(block: Block) -> Item:
+    """Returns the mark of the dealer, at a corner of its plate."""
+    drawing = f'<circle class="gold edge" r="9"/>{_text(0, 4.3, 12, "D", "ink", 20, "middle")}'
+    plate, scale = block.plate, block.scale
+    x, y = plate.x + plate.width / 2 - 8 * scale, plate.y - plate.height / 2 + scale
+    return Item("dealer", x, y, scale, 20.0, 20.0, drawing)
+
+
+# What lies in the middle
+
+
+def _middle(view: View, spec: GameSpec, plan: Layout) -> Iterator[Item]:
+    """Yields pot and piles: beside each other in a wide middle, below each other in a tall one."""
+    things = [(pile.place, *_PILE, _pile(pile, spec)) for pile in view.piles]
+    if view.pot is not None:
+        things.insert(0, ("pot", *_POT, _pot(view.pot)))
+    room, scale = plan.middle, plan.cards
+    across = room.width > room.height
+    sizes = [width if across else height for _, width, height, _ in things]
+    at = -sum(sizes) / 2
+    for (key, width, height, drawing), size in zip(things, sizes, strict=True):
+        along = (at + size / 2) * scale
+        x, y = (along, -14.0 * scale) if across else (0.0, along)
+        yield Item(key, room.x + x, room.y + y, scale, width, height, drawing)
+        at += size
+    if across:
+        title = _text(0, 5, 22, view.title, "on-felt", room.width / scale, "middle")
+        below = room.y + room.height / 2 - 12 * scale
+        yield Item("on-felt", room.x, below, scale, room.width / scale, 24, title)
+
+
+def _pile(pile: Pile, spec: GameSpec) -> str:
+    """Draws a pile: edges of cards below the uppermost, how many there are, and its name."""
+    edges = min(3, max(0, pile.count - 1))
+    under = [_use(None, spec, 2.0 * i - 3, 2.0 * i - 13) for i in range(edges)]
+    top = _use(pile.top, spec, 2.0 * edges - 3, 2.0 * edges - 13) if pile.count else ""
+    number = _text(0, 26.5, 16, str(pile.count), "on-tag", 34, "middle")
+    count = f'<rect class="tag" x="-17" y="10" width="34" height="22" rx="11"/>{number}'
+    name = _text(0, 57, 16, pile.place, "on-felt", _PILE[0], "middle")
+    return "".join((*under, top, count if edges else "", name))
+
+
+def _pot(pot: float) -> str:
+    """Draws the pot: chips, the more the larger it is, and what it is worth."""
+    high = 1 + min(4, int(pot) // 10)
+    chips = [
+        f'<ellipse class="red" cx="{x}" cy="{22 - 7 * i}" rx="20" ry="10"/>'
+        f'<ellipse class="line-paper" cx="{x}" cy="{22 - 7 * i}" rx="20" ry="10"/>'
+        f'<ellipse class="paper" cx="{x}" cy="{21 - 7 * i}" rx="12" ry="5"/>'
+        for x, number in ((-23, high - 1), (23, high - 1), (0, high))
+        for i in range(number)
+    ]
+    words = _text(0, 57, 16, f"pot {units(pot)}", "on-felt", _POT[0], "middle")
+    return "".join((*(chips if pot > 0 else ()), words))
+
+
+def _felt(width: float, height: float) -> str:
+    """Draws the table."""
+    x, y = -width / 2, -height / 2
+    return (
+        f'<rect class="felt" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="28"/>'
+        f'<rect class="line-seam" x="{x + 12:g}" y="{y + 12:g}" width="{width - 24:g}" '
+        f'height="{height - 24:g}" rx="20" stroke-width="2"/>'
+    )
+
+
+# Text
+
+
+def _text(
+    x: float, y: float, size: float, text: str, kind: str, room: float, anchor: str = "start"
+) -> str:
+    """Draws a line of text, cut with an ellipsis where it is wider than its room."""
+    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}"'
+    if anchor != "start":
+        place += f' text-anchor="{anchor}"'
+    return f'<text class="text {kind}" {place}>{escape(cut(text, room, size))}</text>'
+
+
+def text_width(text: str, size: float) -> float:
+    """Returns how wide a bold text is at most, about, in whatever font a reader has."""
+    return size * sum(_letter_width(letter) for letter in text)
+
+
+def _letter_width(letter: str) -> float:
+    """Returns the width of a letter of a bold sans-serif font, in its size."""
+    if letter in "iljtfIr.,:;'|!()[]- ":
+        return 0.36
+    if letter in "mwMW@%" or ord(letter) > 0x2E80:  # wide letters, and those of eastern scripts
+        return 1.0
+    return 0.74 if letter.isupper() else 0.6
+
+
+def cut(text: str, room: float, size: float) -> str:
+    """Returns a text that fits into some room, with an ellipsis where something is missing."""
+    if text_width(text, size) <= room:
+        return text
+    while text and text_width(text + "…", size) > room:
+        text = text[:-1]
+    return text.rstrip(" ,") + "…"

@@ -1,0 +1,55 @@
+"""A scene as SVG: a fragment for pages that hold the symbols of cards, or a whole document."""
+
+import re
+from collections.abc import Iterable
+from html import escape
+
+from kille_env.pictures.cards import symbols
+from kille_env.pictures.scene import Item, Scene
+from kille_env.pictures.style import Theme, style
+
+_CARD = re.compile(r'href="#card-(\w+)"')
+
+
+def fragment(scene: Scene) -> str:
+    """Returns a scene for a page that holds `cards.symbols` and `style` once.
+
+    Each thing is a `<g data-key="...">`, moved and scaled by its `transform` alone.
+    """
+    return _svg(scene, "", "".join(map(_group, scene.items)))
+
+
+def document(scene: Scene, theme: Theme = "light") -> str:
+    """Returns a scene as an SVG document that needs nothing besides itself.
+
+    Args:
+        scene: The scene.
+        theme: "light", "dark" or "both" (what the reader prefers).
+    """
+    drawings = "".join(map(_group, scene.items))
+    size = f' xmlns="http://www.w3.org/2000/svg" width="{scene.width:g}" height="{scene.height:g}"'
+    return _svg(scene, size, definitions([drawings], theme) + drawings)
+
+
+def definitions(drawings: Iterable[str], theme: Theme) -> str:
+    """Returns the rules and the symbols that drawings need to be seen in a theme."""
+    codes = {code: None for drawing in drawings for code in _CARD.findall(drawing)}
+    cards = symbols(code for code in codes if code != "back") if codes else ""
+    return f"<style>{style(theme)}</style><defs>{cards}</defs>"
+
+
+def _svg(scene: Scene, attributes: str, inside: str) -> str:
+    title = escape(scene.title)
+    return (
+        f'<svg{attributes} class="table" viewBox="0 0 {scene.width:g} {scene.height:g}" '
+        f'role="img" aria-label="{title}"><title>{title}</title>{inside}</svg>'
+    )
+
+
+def _group(item: Item) -> str:
+    scale = f" scale({item.scale:.3g})" if item.scale != 1 else ""
+    key = escape(item.key)
+    return (
+        f'<g data-key="{key}" transform="translate({item.x:.1f} {item.y:.1f}){scale}">'
+        f"{item.drawing}</g>"
+    )
