@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from kille_env.errors import PolicyError
 from kille_env.records import read_records, replay
 from kille_training.cli import console
 from kille_training.people.sitting import Sitting
@@ -54,6 +55,19 @@ def test_an_interrupt_says_goodbye_and_ends_with_130(play, monkeypatch):
     printed = play("", ends=130)
     assert printed.out.endswith("Goodbye!\n")
     assert "Traceback" not in printed.err
+
+
+def test_what_was_played_is_written_when_an_opponent_fails(play, tmp_path, monkeypatch):
+    def think(self):
+        raise PolicyError("the language model does not answer")
+
+    path = tmp_path / "mine.jsonl"
+    monkeypatch.setattr(Sitting, "think", think)
+    printed = play("stand", "--seat", 1, "--seed", 5, "--out", path, ends=1)
+    assert "kille: the language model does not answer" in printed.err
+    assert printed.out.endswith(f"Goodbye!\nThe matches are in {path}.\n")
+    (record,) = read_records(path)
+    assert replay(record).returns is None
 
 
 def test_a_mistyped_line_can_be_taken_back(play, tmp_path):
@@ -127,7 +141,9 @@ def test_a_hint_says_what_advisers_would_do_and_changes_nothing(play, tmp_path):
     assert "There is nothing to decide at the table." in hinted
     always = play("stand enough", *rules, "--hint").out
     assert path.read_bytes() == before
-    assert re.search(r"^ +rule_of_thumb\n  1 stand +", always, re.MULTILINE)
+    assert re.search(
+        r"^ +byteskille/solved +rule_of_thumb +units on average\n", always, re.MULTILINE
+    )
 
 
 def test_nothing_to_take_back(play):
@@ -225,6 +241,7 @@ def test_who_is_asked_in_secret_is_not_told_to_be_thinking(monkeypatch, play):
         (["--opponents", "nobody"], "there is no player 'nobody'"),
         (["--rules", "stake=3"], "even whole number"),
         (["--name", "a\x1b[31m"], "1 to 30 characters that can be printed"),
+        (["--out", "/nowhere/x.jsonl"], "the folder /nowhere does not exist; make it"),
         (["--advisers", "nobody"], "there is no player 'nobody'"),
     ],
 )

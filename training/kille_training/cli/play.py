@@ -10,7 +10,7 @@ import numpy as np
 
 from kille_agents.human import HINT, LISTED, UNDO, HasQuit, Human
 from kille_env.core.text import columns, counted, listed, second_person, signed
-from kille_env.errors import RulesError
+from kille_env.errors import ConfigError, KilleError, RulesError
 from kille_env.policy import Player, name_of
 from kille_env.records import write_records
 from kille_env.registry import spec
@@ -72,39 +72,32 @@ def play(
     seats = spec(game).check_players(players)
     if not 0 <= seat < seats:
         raise RulesError(f"your seat is {seat}, expected one from 0 to {seats - 1}")
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
     by_seat: list[Player | None] = [
         *players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     ]
     by_seat.insert(seat, None)
-    # With --json the conversation moves to standard error.
-    human = Human(out=sys.stderr if as_json else None)
+    helpers = advisers_at(game, seats, resolved)
+    if advisers is not None:
+        places = len(advisers.split(","))
+        asked = players_named(advisers, places, game, seats, resolved, trust=trust)
+        helpers = {name_of(player): player for player in asked}
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     names = names_at(seats, {seat: check_name(name)})
-    helpers = advisers_at(game, seats, resolved)
-    if advisers is not None:
-        words = advisers.split(",")
-        asked = players_named(advisers, len(words), game, seats, resolved, trust=trust)
-        helpers = {name_of(player): player for player in asked}
     sitting = Sitting(game, resolved, by_seat, names=names, seed=seed, advisers=helpers)
-    terminal = _Terminal(sitting, seat, human, hint)
-    interrupted = False
-    try:
-        terminal.run(seed)
-    except HasQuit:
-        pass
-    except KeyboardInterrupt:
-        interrupted = True
-        human.say()
-    terminal.say_goodbye()
+    # With --json the conversation moves to standard error.
+    terminal = _Terminal(sitting, seat, Human(out=sys.stderr if as_json else None), hint)
+    ended = terminal.run(seed)
     records = sitting.records(unfinished=True)
     if out is not None:
         write_records(records, out)
     matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
     result = {"game": game, "names": names, "seed": seed, "seat": seat, "matches": matches}
     console.report(result, [f"The matches are in {out}."] if out else [], as_json)
-    if interrupted:
-        raise KeyboardInterrupt
+    if ended is not None:
+        raise ended
 
 
 class _Terminal:
@@ -115,8 +108,20 @@ class _Terminal:
         self.shown = [YOU if s == seat else name for s, name in enumerate(sitting.names)]
         sitting.watch = self._tell
 
-    def run(self, seed: int) -> None:
-        """Plays until the person has had enough, or raises `HasQuit` where they leave the table."""
+    def run(self, seed: int) -> BaseException | None:
+        """Plays until the person has had enough or left; returns what else has ended it."""
+        try:
+            self._play(seed)
+        except HasQuit:
+            pass
+        except (KeyboardInterrupt, KilleError) as error:
+            self.human.say()
+            return error
+        finally:
+            self._say_goodbye()
+        return None
+
+    def _play(self, seed: int) -> None:
         sitting, batch = self.sitting, self.sitting.batch
         spec, rules = batch.spec, batch.rules
         self.human.say(
@@ -138,7 +143,7 @@ class _Terminal:
             else:
                 self._wait()
 
-    def say_goodbye(self) -> None:
+    def _say_goodbye(self) -> None:
         """Tells the person what they have won or lost."""
         done = self.sitting.records()
         total = sum(record["returns"][self.seat] for record in done)
