@@ -28,10 +28,10 @@ class Card(NamedTuple):
 
 
 class Pile(NamedTuple):
-    """Cards that lie on each other in the middle: a talon, a heap of discards.
+    """Cards that lie on each other in the middle: a talon, discards.
 
     Attributes:
-        place: "talon", "discards".
+        place: "talon", "aside" (what was laid aside), "turned up" (the card that names trumps).
         count: How many cards.
         top: The uppermost card; None is face down.
     """
@@ -92,7 +92,8 @@ class Move(NamedTuple):
 
     Attributes:
         source: The place of the view before, or of a pile.
-        target: The place of the view after, or of a pile.
+        target: The place of the view after, or of a pile; "won 2" are the tricks that seat 2 has
+            won, of which no card is shown.
     """
 
     source: str
