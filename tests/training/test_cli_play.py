@@ -130,14 +130,15 @@ def test_your_name_is_in_the_records_and_nobody_else_has_it(play, tmp_path):
 
 def test_a_hint_says_what_advisers_would_do_and_changes_nothing(play, tmp_path):
     path = tmp_path / "mine.jsonl"
-    rules = ("--rules", "episode=deal", "--opponents", "byteskille/drunk", "--out", path)
+    rules = ("--rules", "episode=deal", "--opponents", "byteskille/drunk", "--players", 2)
+    rules = (*rules, "--out", path)
     plain = play("stand enough", *rules).out
     assert "rule_of_thumb" not in plain
     before = path.read_bytes()
     hinted = play("h hint stand h enough", *rules, "--advisers", "uniform,search").out
     assert path.read_bytes() == before
     assert len(re.findall(r"> +uniform +search", hinted)) == 2
-    assert len(re.findall(r"^  1 stand +50% ", hinted, re.MULTILINE)) == 2
+    assert len(re.findall(r"^  1 stand +33% ", hinted, re.MULTILINE)) == 2
     assert "There is nothing to decide at the table." in hinted
     always = play("stand enough", *rules, "--hint").out
     assert path.read_bytes() == before

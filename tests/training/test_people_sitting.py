@@ -117,10 +117,13 @@ def test_a_thought_is_stale_once_something_was_taken_back():
     table.act(0, int(np.flatnonzero(table.batch.mask[0])[0]))
     while table.waits:
         table.act(0, int(np.flatnonzero(table.batch.mask[0])[0]))
-    thought, old = table.think(), table.batch
+    thought, thinker, old = table.think(), table.thinker(), table.batch
+    at_first = old.save()
     table.undo(0)
     assert table.batch is not old  # whoever still thinks does so at the table as it was
+    assert old.save() == at_first
     before = table.batch.save()
+    assert thinker() == thought
     assert not table.play(thought)
     assert table.batch.save() == before
     assert not table.play(Thought(-1, 0))

@@ -1,7 +1,7 @@
 """`kille play`: a person at the table."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def play(
         *players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     ]
     by_seat.insert(seat, None)
-    helpers = advisers_at(game, seats, resolved)
+    helpers: Mapping[str, Player] = advisers_at(game, seats, resolved)
     if advisers is not None:
         places = len(advisers.split(","))
         asked = players_named(advisers, places, game, seats, resolved, trust=trust)

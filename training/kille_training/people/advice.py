@@ -6,6 +6,9 @@ so a match with hints is the match without them.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from threading import Lock
+from types import MappingProxyType
 from typing import TypedDict
 
 import numpy as np
@@ -19,6 +22,8 @@ from kille_env.playing import Players
 from kille_env.policy import Player, has_memory
 from kille_training.evaluation.worth import worth
 
+_MEASURING = Lock()
+"""The first measure of a kind of table takes memory for some seconds: one at a time."""
 SOLUTION, RULE_OF_THUMB = "byteskille/solved", "rule_of_thumb"
 
 
@@ -66,14 +71,18 @@ def choices(batch: Batch, table: int = 0) -> list[Choice]:
     ]
 
 
-def advisers_at(game: str, num_players: int, rules: Rules) -> dict[str, Player]:
-    """Returns players that give advice at once, by name, the best first; none for some games."""
+@lru_cache(maxsize=16)
+def advisers_at(game: str, num_players: int, rules: Rules) -> Mapping[str, Player]:
+    """Returns players that give advice at once, by name, the best first; none for some games.
+
+    Equal tables have the same ones: they keep nothing of what they are asked.
+    """
     made: dict[str, Player] = {}
     if (solved := solution(num_players, rules)) is not None:
         made[SOLUTION] = solved
     if game in RULES_OF_THUMB:
         made[RULE_OF_THUMB] = rule_of_thumb(num_players, rules)
-    return made
+    return MappingProxyType(made)
 
 
 class Question:
@@ -107,7 +116,8 @@ class Question:
         asked = {name: self._ask(name) for name in (self.advisers if names is None else names)}
         batch = self._players.batch
         found = choices(batch)
-        units = worth(batch)
+        with _MEASURING:
+            units = worth(batch)
         known = [None] * len(found) if units is None else units.tolist()
         return [
             Advice(

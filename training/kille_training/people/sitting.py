@@ -18,7 +18,7 @@ from kille_training.people.lineup import seating_of
 
 
 class Thought(NamedTuple):
-    """What a player wants to do, as `Sitting.think` returns it.
+    """What a player wants to do.
 
     Attributes:
         moment: The moment at which it was asked.
@@ -45,8 +45,9 @@ class Sitting:
     anywhere else in the suite: what players draw follows from the deal, the seat and the number of
     the seat's decision.
 
-    A sitting changes in one thread. `think` alone may run in another one meanwhile, because it
-    changes nothing, and what is taken back while it runs makes its thought stale.
+    One thread at a time may call it. What takes long can go on in other threads meanwhile, because
+    it changes nothing: what `thinker` and `question` return. What is taken back while a player
+    thinks makes its thought stale.
 
     Attributes:
         batch: The table, a batch of one; `undo` puts another one in its place.
@@ -149,23 +150,31 @@ class Sitting:
         self._players.step(actions)
         self._has_changed()
 
+    def thinker(self) -> Callable[[], Thought]:
+        """Returns what asks the player to act; it may take long, in any thread.
+
+        Raises:
+            KilleError: No player is to act.
+        """
+        if self.over or self.waits:
+            raise KilleError("no player is to act: the match is over, or a person is asked")
+        moment, players = self.moment, self._players
+        return lambda: Thought(moment, int(players.actions()[0]))
+
     def think(self) -> Thought:
-        """Returns what the player to act wants to do; this may take long and changes nothing.
+        """Returns what the player to act wants to do; nothing changes.
 
         Raises:
             KilleError: No player is to act.
             PolicyError: The player returned what is no distribution over its legal actions.
         """
-        moment, players = self.moment, self._players
-        if self.over or self.waits:
-            raise KilleError("no player is to act: the match is over, or a person is asked")
-        return Thought(moment, int(players.actions()[0]))
+        return self.thinker()()
 
     def play(self, thought: Thought | None = None) -> bool:
         """Plays one decision of the player to act.
 
         Args:
-            thought: What `think` has returned; None thinks now.
+            thought: What `thinker` has led to; None thinks now.
 
         Returns:
             Whether it was played: a thought is stale once anything else has changed the table.
