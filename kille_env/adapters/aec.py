@@ -23,17 +23,15 @@ from pettingzoo.utils.env import AECEnv
 
 from kille_env.adapters.options import (
     ILLEGAL,
-    RENDER_MODES,
     TableOptions,
-    check_render_mode,
     check_reward,
     illegal_reward,
     one_of,
     playing_by,
-    rendered,
     reset_options,
     rules_of_reset,
 )
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, Renderer
 from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
@@ -53,6 +51,7 @@ _SHOWN = (
     "terminations",
     "truncations",
     "_over",
+    "_returns",
 )
 """What an environment shows of a game besides its tables and infos."""
 
@@ -95,6 +94,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         num_players: int | None = None,
         *,
         render_mode: str | None = None,
+        render_view: str | int | None = None,
         eliminated: str = "end",
         observation: str = "dict",
         illegal: str = "raise",
@@ -106,8 +106,10 @@ class KilleAEC(AECEnv[str, Any, int]):
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            render_mode: "human" prints the table after every reset and step, "ansi" returns it
-                from `render`; both show every card.
+            render_mode: "human" shows the table in a window after every reset and step, for a
+                second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
+                "ansi" as text. Pictures take the extra "render".
+            render_view: None and "open" show every card; a number shows what that seat sees.
             eliminated: "end": all seats end together, which most libraries need. "immediate": a
                 seat ends as soon as it is certain that it will neither act nor earn again in this
                 match; a seat that is out but may still buy in, or plays for a later pot, stays.
@@ -125,11 +127,12 @@ class KilleAEC(AECEnv[str, Any, int]):
             RulesError: An option, switch or number of seats that does not exist.
         """
         super().__init__()
-        self.render_mode = check_render_mode(render_mode)
         self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._illegal_reward = check_reward(illegal_reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
+        self._renderer = Renderer(self._batch, render_mode, render_view, (OPEN,))
+        self.render_mode = self._renderer.mode
         self._log = Logbook(self._batch)
         self.rules, self.num_players = self._batch.rules, self._batch.num_players
         self._observations = Observations(observation, self._batch.spec, self.num_players)
@@ -144,6 +147,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._seat_of = _ByAgent((name, seat) for seat, name in enumerate(self.possible_agents))
         self.agents = []
         self._began, self._over = False, True
+        self._returns = [0.0] * self.num_players  # units that the match has paid so far
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
         self._masks = np.zeros((self.num_players, self._batch.spec.num_actions), dtype=np.int8)
@@ -218,6 +222,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             self._begin_match(seed, given.get("deck"), given.get("dealer"), given.get("start"))
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
+        self._returns = [0.0] * self.num_players
         self._skip_agent_selection = None
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -231,8 +236,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             self._log.step(np.zeros(1, dtype=np.int64))
             self._pay()
         self._select_next()
-        if self.render_mode == "human":
-            self.render()
+        self._show()
 
     def _begin_match(self, seed: int | None, deck: Any, dealer: Any, start: Any) -> None:
         """Begins a match; one that random cards decide before anybody acts is passed over."""
@@ -268,14 +272,14 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._pay()
         self._update_infos()
         self._select_next()
-        if self.render_mode == "human":
-            self.render()
+        self._show()
 
     def _pay(self) -> None:
         """Hands out the rewards of a step; most steps have none."""
         earned = self._earned.tolist()
         if not any(earned) and not any(self.rewards.values()):
             return
+        self._returns = [both[0] + both[1] for both in zip(self._returns, earned, strict=True)]
         for name in self.agents:
             self.rewards[name] = earned[self._seat_of[name]]
         self._accumulate_rewards()
@@ -358,12 +362,22 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Returns everything, seen from seat 0, fresh: for critics, never for a player."""
         return self._batch.full_state(0)[0]
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """Returns the table as text with every card ("ansi"), or prints it ("human")."""
-        return rendered(self._batch, self.render_mode)
+    def render(self) -> str | np.ndarray | None:  # type: ignore[override]
+        """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+
+        Raises:
+            KilleError: The environment was made without `render_mode`, no match has begun, or there
+                is no screen.
+        """
+        return self._renderer.render(self._returns)
+
+    def _show(self) -> None:
+        """Shows the table, for those who look on."""
+        self._renderer.show(1.0 / self.metadata["render_fps"], self._returns)
 
     def close(self) -> None:
-        """Does nothing: there is nothing to release."""
+        """Closes the window, if there is one."""
+        self._renderer.close()
 
     def record(self, names: Sequence[str] | None = None) -> Record:
         """Returns the match since the last reset in the records' notation, ended or not.

@@ -14,13 +14,11 @@ import gymnasium
 import numpy as np
 
 from kille_env.adapters.options import (
-    RENDER_MODES,
     SeatOptions,
     check_names,
-    check_render_mode,
-    rendered,
     reset_options,
 )
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalDiscrete, Observations
 from kille_env.core import arguments
@@ -52,6 +50,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         *,
         observation: str = "box",
         render_mode: str | None = None,
+        render_view: str | int | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the table.
@@ -61,16 +60,20 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             num_players: P, the game's default for None.
             observation: "box", "float", "dict" or "float_dict", see
                 `kille_env.adapters.spaces.Observations`.
-            render_mode: "human" prints the table as the seat sees it after every reset and step,
-                "ansi" returns it from `render`.
+            render_mode: "human" shows the table in a window after every reset and step, for a
+                second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
+                "ansi" as text. Pictures take the extra "render".
+            render_view: None and "seat" show what your seat sees, "open" every card, and a number
+                what that seat sees.
             **options: See `kille_env.adapters.options.SeatOptions`; `illegal` is "lose" by default.
 
         Raises:
             KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
         check_names(KilleEnv, options, game)
-        self.render_mode = check_render_mode(render_mode)
         self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})
+        self._renderer = Renderer(self.tables.batch, render_mode, render_view, (SEAT, OPEN))
+        self.render_mode = self._renderer.mode
         self.num_players = self.tables.num_players
         spec = self.tables.batch.spec
         self._observations = Observations(observation, spec, self.num_players)
@@ -97,8 +100,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         seed = None if seed is None else arguments.seed(seed)
         self.tables.begin(seed, **reset_options(options, RESET_OPTIONS))
         super().reset(seed=seed)
-        if self.render_mode == "human":
-            self.render()
+        self._show()
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -114,8 +116,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         if given is None or given.size != 1:
             raise IllegalActionError(f"an action is one whole number, got {shortened(action)}")
         tables.step(given.reshape(1))
-        if self.render_mode == "human":
-            self.render()
+        self._show()
         return (
             self._observe(),
             float(tables.reward[0]),
@@ -155,9 +156,23 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         assert self.tables.log is not None  # there is one table
         return self.tables.log.records(names)[-1]
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """Returns ("ansi") or prints ("human") the table as text, as the seat sees it."""
-        return rendered(self.tables.batch, self.render_mode, seat=self.tables.own[0])
+    def render(self) -> str | np.ndarray | None:  # type: ignore[override]
+        """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+
+        Raises:
+            KilleError: The environment was made without `render_mode`, no match has begun, or there
+                is no screen.
+        """
+        return self._renderer.render(self.tables.returns[0].tolist(), own=int(self.tables.own[0]))
+
+    def _show(self) -> None:
+        """Shows the table, for those who look on."""
+        tables, seconds = self.tables, 1.0 / self.metadata["render_fps"]
+        self._renderer.show(seconds, tables.returns[0].tolist(), own=int(tables.own[0]))
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        self._renderer.close()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

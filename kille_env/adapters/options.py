@@ -16,7 +16,6 @@ from kille_env.registry import spec
 ILLEGAL = ("raise", "lose")
 OBSERVATION = ("dict", "box", "float", "float_dict")
 """What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
-RENDER_MODES = ("human", "ansi")
 OPPONENTS = "rule_of_thumb"
 """Who plays the other seats where nobody is named."""
 
@@ -67,15 +66,6 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
     if not isinstance(value, str) or value not in known:
         raise RulesError(f"{name} is {shortened(value)}. {did_you_mean(shortened(value), known)}")
     return value
-
-
-def check_render_mode(mode: str | None, known: tuple[str, ...] = RENDER_MODES) -> str | None:
-    """Returns the option `render_mode`.
-
-    Raises:
-        RulesError: It is neither known nor None.
-    """
-    return None if mode is None else one_of("render_mode", mode, known)
 
 
 def check_names(form: Callable[..., Any], given: Iterable[str], game: str) -> None:
@@ -190,18 +180,3 @@ def playing_by(
         if undo is not None:
             undo()
         raise
-
-
-def rendered(batch: Batch, mode: str | None, table: int = 0, seat: Any = None) -> str | None:
-    """Returns a table as text ("ansi") or prints it ("human"), as a seat sees it or (None) whole.
-
-    Raises:
-        KilleError: There is no such mode, or no match has begun.
-    """
-    if mode is None:
-        raise KilleError('to render, make the environment with render_mode="ansi"')
-    text = batch.describe(table, seat)
-    if mode == "ansi":
-        return text
-    print(text, end="\n\n")
-    return None

@@ -16,14 +16,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from kille_env.adapters.options import (
-    RENDER_MODES,
     SeatOptions,
     check_names,
-    check_render_mode,
     one_of,
-    rendered,
     reset_options,
 )
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
 from kille_env.core import arguments
@@ -41,7 +39,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
     `action_space.sample()` draws legal actions.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -52,6 +50,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         observation: str = "box",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        render_view: str | int | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
@@ -65,17 +64,19 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
                 "SameStep" (the last observation is in `infos["final_obs"]`), "NextStep" (in the
                 step after, whose action is ignored), "Disabled" (by `reset` with
                 `options={"reset_mask": ...}`).
-            render_mode: "ansi" or None.
+            render_mode: As in `KilleEnv`; the window of "human" shows table 0.
+            render_view: As in `KilleEnv`.
             **options: As in `KilleEnv`.
 
         Raises:
             KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
         """
         check_names(SeatVectorEnv, options, game)
-        self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))
         self.tables = SeatTables(game, num_envs, num_players, **{"illegal": "lose", **options})
+        self._renderer = Renderer(self.tables.batch, render_mode, render_view, (SEAT, OPEN))
+        self.render_mode = self._renderer.mode
         self.num_envs, self.num_players = num_envs, self.tables.num_players
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         spec = self.tables.batch.spec
@@ -104,6 +105,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.pop("reset_mask", None))
         self.tables.begin(self._seeds(seed), None if chosen.all() else chosen, **given)
+        self._show()
         return self._observe(), self._infos(chosen)
 
     def _reset_mask(self, given: Any) -> np.ndarray:
@@ -150,6 +152,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             infos = self._final_infos(ended)
             tables.begin(which=ended)
         infos |= self._infos(np.ones_like(ended))
+        self._show()
         return self._observe(), tables.reward, tables.terminated, tables.truncated, infos
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
@@ -189,7 +192,32 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
     def _observe(self) -> Any:
         return self._observations.show(self.tables.observation(), self._mask)
 
-    def render(self) -> tuple[Any, ...]:
-        """Returns each table as text, as the seat sees it."""
-        batch, mode = self.tables.batch, self.render_mode
-        return tuple(rendered(batch, mode, i, seat) for i, seat in enumerate(self.tables.own))
+    def render(self, table: int | None = None) -> Any:
+        """Returns tables as text ("ansi") or pixels ("rgb_array"), or shows one ("human").
+
+        Args:
+            table: Which one, whose picture or text is returned; None returns a tuple with those of
+                all N tables, as Gymnasium wants it.
+
+        Raises:
+            KilleError: The environment was made without `render_mode`, no match has begun, there is
+                no such table, or there is no screen.
+        """
+        if table is None and self.render_mode == "human":
+            table = 0
+        if table is not None:
+            return self._render(arguments.table(table, self.num_envs))
+        return tuple(map(self._render, range(self.num_envs)))
+
+    def _render(self, table: int) -> Any:
+        tables = self.tables
+        return self._renderer.render(tables.returns[table].tolist(), table, int(tables.own[table]))
+
+    def _show(self) -> None:
+        """Shows the first table, for those who look on."""
+        tables, seconds = self.tables, 1.0 / self.metadata["render_fps"]
+        self._renderer.show(seconds, tables.returns[0].tolist(), own=int(tables.own[0]))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Closes the window, if there is one."""
+        self._renderer.close()

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from pettingzoo.test import (
     performance_benchmark,
-    render_test,
     seed_test,
     state_test,
 )
@@ -63,13 +62,6 @@ def test_seeds(seats: int, preset: str, scale: Callable[..., int]) -> None:
 @at_every_table
 def test_parallel_api_of_the_conversion(seats: int, preset: str, scale: Callable[..., int]) -> None:
     check_conversion(make(seats, preset), scale(500))
-
-
-@at_every_table
-def test_rendering(seats: int, preset: str) -> None:
-    with redirect_stdout(io.StringIO()) as printed:
-        render_test(lambda render_mode: make(seats, preset, render_mode=render_mode))
-    assert printed.getvalue().count("Byteskille") > 5
 
 
 @at_every_table

@@ -74,7 +74,7 @@ def test_misspelt_options_get_a_suggestion() -> None:
         {"illegal_reward": True},
         {"observation": "tuple"},
         {"illegal": "ignore"},
-        {"render_mode": "rgb_array"},
+        {"render_mode": "depth_array"},
         {"num_players": 21},
         {"rules": "english"},
     ],

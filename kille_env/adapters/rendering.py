@@ -1,0 +1,131 @@
+"""What `render` shows: a table as text, as a picture, or in a window.
+
+Pictures and windows take the extra "render"; it is loaded where they are asked for, and nowhere
+else.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kille_env.adapters.options import one_of
+from kille_env.core import arguments
+from kille_env.core.batch import Batch
+from kille_env.core.view import View
+from kille_env.errors import KilleError, RulesError, shortened
+
+RENDER_MODES = ("human", "ansi", "rgb_array")
+OPEN, SEAT = "open", "seat"
+
+
+class Renderer:
+    """Shows tables by the options `render_mode` and `render_view`.
+
+    A copy shows the same, in a window of its own.
+    """
+
+    def __init__(
+        self, batch: Batch, mode: str | None, view: str | int | None, views: tuple[str, ...]
+    ) -> None:
+        """Checks the options, and loads what they need.
+
+        Args:
+            batch: The tables.
+            mode: "human" shows a table in a window after every reset and step; "ansi" and
+                "rgb_array" return it from `render`, as text and as pixels [H, W, 3] uint8.
+            view: Who looks: "open" shows every card, "seat" what the seat of the caller sees, and a
+                number what that seat sees. None is the first of `views`.
+            views: Which of "open" and "seat" are possible.
+
+        Raises:
+            RulesError: An impossible option; the message says what is possible.
+            MissingLibraryError: The extra "render" is not installed.
+        """
+        self.mode = None if mode is None else one_of("render_mode", mode, RENDER_MODES)
+        self.view = _check_view(view, views, batch.num_players)
+        self._batch = batch
+        self._window: Any = None
+        if mode in ("human", "rgb_array"):
+            import kille_env.pictures.raster  # noqa: F401  # so that a missing extra is told now
+
+    def render(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> Any:
+        """Returns a table as text or pixels, or shows it in the window and returns None.
+
+        Args:
+            earned: [P] units that the match has paid to each seat so far.
+            table: The table.
+            own: The seat of the caller.
+
+        Raises:
+            KilleError: There is no such mode, no match has begun, or there is no screen.
+        """
+        if self.mode is None:
+            raise KilleError('to render, make the environment with render_mode="rgb_array"')
+        text = self._batch.describe(table, self._looks(own))
+        if self.mode == "ansi":
+            return text
+        if self.mode == "human":
+            return self.show(0.0, earned, table, own)
+        from kille_env.pictures.raster import pixels
+
+        return pixels(self._scene(earned, table, own))
+
+    def show(
+        self, seconds: float, earned: Sequence[float], table: int = 0, own: int | None = None
+    ) -> None:
+        """Shows a table in the window for some time, if the mode is "human"; see `render`.
+
+        Raises:
+            KilleError: There is no screen.
+        """
+        if self.mode != "human":
+            return
+        from kille_env.pictures.window import Window
+
+        if self._window is None:
+            self._window = Window(self._batch.spec.title)
+        self._window.show(self._scene(earned, table, own), seconds)
+
+    def close(self) -> None:
+        """Closes the window, if there is one; the next reset or step opens another one."""
+        if self._window is not None:
+            self._window.close()
+        self._window = None
+
+    def _looks(self, own: int | None) -> int | None:
+        if self.view == OPEN:
+            return None
+        return own if self.view == SEAT else int(self.view)
+
+    def _scene(self, earned: Sequence[float], table: int, own: int | None) -> Any:
+        from kille_env.pictures.scene import arrange
+
+        return arrange(self.look(earned, table, own), self._batch.spec)
+
+    def look(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> View:
+        """Returns what is to be seen at a table, with all that the match has paid so far."""
+        batch = self._batch
+        view = batch.game.view(batch.tables[table], batch.rules, self._looks(own))
+        both = zip(view.seats, earned, strict=True)  # the table holds what no step has paid yet
+        seats = tuple(seat._replace(units=seat.units + units) for seat, units in both)
+        return view._replace(seats=seats)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_window": None}
+
+
+def _check_view(view: str | int | None, views: tuple[str, ...], num_players: int) -> str | int:
+    """Returns the option `render_view`.
+
+    Raises:
+        RulesError: Nobody looks like that.
+    """
+    if view is None:
+        return views[0]
+    if isinstance(view, str) and view in views:
+        return view
+    if arguments.is_whole(view) and 0 <= view < num_players:
+        return int(view)
+    possible = " or ".join(map(repr, views))
+    raise RulesError(
+        f"render_view is {shortened(view)}, expected {possible}, or a seat, 0 to {num_players - 1}"
+    )

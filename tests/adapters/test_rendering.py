@@ -1,0 +1,252 @@
+"""Tables as text, as pictures and in a window: from one seat's view, or all cards open."""
+
+import copy
+import hashlib
+import pickle
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.wrappers import RecordVideo
+from pettingzoo.test import render_test
+
+import kille_env
+from kille_env import SeatVectorEnv
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.registration import env_id
+from kille_env.core.batch import Batch
+from kille_env.errors import KilleError, RulesError
+
+pygame = pytest.importorskip("pygame", reason="pictures take the extra render")
+pytest.importorskip("resvg_py", reason="pictures take the extra render")
+
+from kille_env.pictures.raster import pixels  # noqa: E402
+from kille_env.pictures.scene import arrange  # noqa: E402
+from kille_env.pictures.window import Window  # noqa: E402
+
+SIZE = (600, 960, 3)
+
+
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def playing(game: str, seats: int, decisions: int, seed: int = 3) -> Batch:
+    """Returns a table in the middle of a deal."""
+    batch = kille_env.make_batch(game, 1, seats, seed=seed, restart=False)
+    batch.reset()
+    rng = np.random.default_rng(seed)
+    for _ in range(decisions):
+        batch.step(np.array([rng.choice(np.flatnonzero(batch.mask[0]))]))
+    return batch
+
+
+def picture(batch: Batch, seat: int | None, **options: Any) -> np.ndarray:
+    view = batch.game.view(batch.tables[0], batch.rules, seat)
+    return pixels(arrange(view, batch.spec, **options))
+
+
+# Pictures
+
+
+def test_a_picture_of_every_game_and_size(game: str) -> None:
+    spec = kille_env.spec(game)
+    for seats in (spec.min_players, 4, spec.max_players):
+        batch = playing(game, seats, 1)
+        seen = picture(batch, 0)
+        assert seen.shape == SIZE and seen.dtype == np.uint8
+        assert picture(batch, None, shape="tall").shape == (640, 390, 3)
+        assert not np.array_equal(seen, picture(batch, None))
+        seen[:] = 0  # it is the caller's own
+        assert picture(batch, 0).any()
+
+
+def test_what_a_seat_may_not_know_is_not_in_its_picture(game: str) -> None:
+    batch = playing(game, 3, 2)
+    for seat in (0, 1):
+        other = next(
+            each
+            for key in range(20)
+            if _open_scene(each := _resampled(batch, seat, key)) != _open_scene(batch)
+        )
+        assert np.array_equal(picture(batch, seat), picture(other, seat))
+        assert not np.array_equal(picture(batch, None), picture(other, None))
+
+
+def _resampled(batch: Batch, seat: int, key: int) -> Batch:
+    other = batch.clone()
+    other.resample(seat, np.array([key], dtype=np.uint64))
+    return other
+
+
+def _open_scene(batch: Batch) -> Any:
+    return arrange(batch.game.view(batch.tables[0], batch.rules, None), batch.spec)
+
+
+def test_equal_tables_are_equal_pixels_in_another_process() -> None:
+    code = (
+        "import hashlib, kille_env\n"
+        "env = kille_env.make('byteskille', 4, render_mode='rgb_array')\n"
+        "env.reset(seed=5)\n"
+        "print(hashlib.sha256(env.render().tobytes()).hexdigest())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    env = kille_env.make("byteskille", 4, render_mode="rgb_array")
+    env.reset(seed=5)
+    assert done.stdout.strip() == hashlib.sha256(env.render().tobytes()).hexdigest()
+
+
+# Environments
+
+
+@pytest.mark.parametrize("game", ["byteskille", "knack"])
+def test_pettingzoos_render_test(game: str) -> None:
+    def make(render_mode: str) -> Any:
+        env = kille_env.make(game, 3, render_mode=render_mode)
+        env.metadata["render_fps"] = 10_000
+        return env
+
+    render_test(make)
+
+
+def test_views(game: str) -> None:
+    batch = playing(game, 3, 0, seed=8)
+    aec = partial(kille_env.make, game, 3, render_mode="rgb_array")
+    gym = partial(KilleEnv, game, 3, render_mode="rgb_array", seat=1)
+    for make, usual in ((aec, None), (gym, 1)):
+        for view, seat in ((None, usual), ("open", None), (2, 2)):
+            env = make(render_view=view)
+            env.reset(seed=8)
+            if make is aec:
+                assert np.array_equal(env.render(), picture(batch, seat)), view
+            else:
+                text = KilleEnv(game, 3, render_mode="ansi", seat=1, render_view=view)
+                text.reset(seed=8)
+                shown = text.tables.batch.describe(0, seat)
+                assert text.render() == shown
+                assert env.render().shape == SIZE
+
+
+def test_pictures_show_what_was_won_so_far() -> None:
+    env = kille_env.make("femkortskille", 3, render_mode="rgb_array")
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    while env.agents and not any(env.rewards.values()):
+        env.step(int(rng.choice(np.flatnonzero(env.infos[env.agent_selection]["action_mask"]))))
+    earned = dict(env.rewards)
+    view = env._renderer.look(env._returns)
+    assert [seat.units for seat in view.seats] == [earned[name] for name in env.possible_agents]
+    copied = copy.deepcopy(env)
+    assert np.array_equal(copied.render(), env.render())
+    state = env.clone_state()
+    env.reset(seed=2)
+    env.restore_state(state)
+    assert np.array_equal(copied.render(), env.render())
+    assert np.array_equal(pickle.loads(pickle.dumps(env)).render(), env.render())
+
+
+def test_many_tables(game: str) -> None:
+    venv: Any = gymnasium.make_vec(env_id(game), num_envs=3, render_mode="rgb_array", seat=0)
+    venv.reset(seed=2)
+    shown = venv.render()
+    assert isinstance(shown, tuple) and [frame.shape for frame in shown] == [SIZE] * 3
+    assert not np.array_equal(shown[0], shown[1])
+    assert np.array_equal(venv.render(table=1), shown[1])
+    with pytest.raises(RulesError, match="table"):
+        venv.render(table=3)
+    venv.close()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")  # of moviepy
+def test_recording_a_video(tmp_path: Path) -> None:
+    env = gymnasium.make("kille_env/byteskille-v0", num_players=3, render_mode="rgb_array")
+    env = RecordVideo(
+        env, str(tmp_path / "videos"), episode_trigger=lambda number: True, disable_logger=True
+    )
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        _, _, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+        over = terminated or truncated
+    env.close()
+    (video,) = tmp_path.glob("videos/*.mp4")
+    assert video.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("form", [kille_env.make, KilleEnv, partial(SeatVectorEnv, num_envs=2)])
+@pytest.mark.parametrize("view", [3, -1, "turn", 1.0, True, [0]])
+def test_a_view_that_nobody_has(form: Any, view: Any) -> None:
+    with pytest.raises(RulesError, match=r"render_view is .*expected 'open'|or 'open'"):
+        form("byteskille", num_players=3, render_view=view)
+
+
+# The window
+
+
+def test_the_window_of_a_match() -> None:
+    env = KilleEnv("byteskille", 3, render_mode="human", seat=0)
+    env.metadata = {**env.metadata, "render_fps": 10_000}
+    env.reset(seed=1)
+    screen = pygame.display.get_surface()
+    assert screen.get_size() == (960, 600)
+    assert pygame.display.get_caption()[0] == "Byteskille"
+    before = pygame.image.tobytes(screen, "RGB")
+    assert env.render() is None
+    env.step(env.action_space.sample(env.action_masks().astype(np.int8)))
+    assert pygame.image.tobytes(pygame.display.get_surface(), "RGB") != before
+    copied = copy.deepcopy(env)
+    copied.close()
+    assert pygame.display.get_init()
+    env.close()
+    assert not pygame.display.get_init()
+    env.close()
+
+
+def test_a_window_is_resized_and_closed_by_the_person() -> None:
+    batch = playing("krypkille", 4, 1)
+    scene = arrange(batch.game.view(batch.tables[0], batch.rules, 0), batch.spec)
+    window = Window("Krypkille")
+    window.show(scene)
+    pygame.display.set_mode((480, 400), pygame.RESIZABLE)
+    window.show(scene)
+    screen = pygame.display.get_surface()
+    assert screen.get_at((240, 10)) == (0, 0, 0, 255)  # the picture keeps its shape
+    assert screen.get_at((240, 200)) != (0, 0, 0, 255)
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    window.show(scene, seconds=60.0)  # closing it ends the waiting
+    assert not pygame.display.get_init()
+    window.show(scene, seconds=60.0)
+
+
+def test_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
+    env = KilleEnv("byteskille", 3, render_mode="human")
+    with pytest.raises(KilleError, match=r"there is no screen \(.*rgb_array"):
+        env.reset(seed=1)
+
+
+# Without the extra
+
+
+def test_the_base_install_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import sys, kille_env\n"
+        "sys.modules.update(pygame=None, resvg_py=None)\n"
+        "env = kille_env.make('byteskille', 3, render_mode='ansi')\n"
+        "env.reset(seed=1)\n"
+        "print(env.render())\n"
+        "for mode in ('rgb_array', 'human'):\n"
+        "    try:\n"
+        "        kille_env.make('byteskille', 3, render_mode=mode)\n"
+        "    except kille_env.errors.MissingLibraryError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Byteskille, hand 1" in done.stdout
+    assert done.stdout.count('pip install "kille-env[render]"') == 2
