@@ -2,12 +2,12 @@
 
 A module that imports one turns its absence into a sentence that says what to do::
 
-    try:
+    with needs("torchrl"):
         import torchrl
-    except ModuleNotFoundError as error:
-        raise missing(error, "torchrl") from error
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from traceback import walk_tb
 
 from kille_env.errors import MissingLibraryError
@@ -55,8 +55,28 @@ def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
         An error that names the library, the module that needs it, and the line that installs it.
     """
     modules = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
-    *_, user = ("this", *(name for name in modules if name.startswith("kille_")))
+    users = (name for name in modules if name.startswith("kille_") and name != __name__)
+    *_, user = ("this", *users)
     return MissingLibraryError(
         f'{user} needs {error.name}, which is not installed: pip install "kille-env[{extra}]"',
         name=error.name,
     )
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Turns the absence of a library that is imported in this block into the line to install it.
+
+    Args:
+        extra: The extra that brings it, a key of `EXTRAS`.
+
+    Raises:
+        MissingLibraryError: A library is not installed; of a module of ours that names another
+            extra, that one's.
+    """
+    try:
+        yield
+    except MissingLibraryError:
+        raise
+    except ModuleNotFoundError as error:
+        raise missing(error, extra) from error

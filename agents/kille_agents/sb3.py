@@ -12,18 +12,16 @@ from gymnasium import spaces
 from kille_agents.metadata import check_size
 from kille_env.core.spec import Rules, feature_scale
 from kille_env.errors import PolicyError
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.policy import check_shapes, masked_best, masked_softmax, scaled
 from kille_env.registry import spec
 
-try:
+with needs("train"):
     from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
     from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
-except ModuleNotFoundError as error:
-    raise missing(error, "train") from error
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm

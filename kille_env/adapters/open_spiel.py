@@ -28,13 +28,11 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import EPISODES, GameSpec, Part, Rules, Switch, feature_scale, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, did_you_mean
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.registry import list_games, load_game, spec
 
-try:
+with needs("openspiel"):
     import pyspiel
-except ModuleNotFoundError as error:
-    raise missing(error, "openspiel") from error
 
 DEALING: Final = -1
 """What a position waits to do whose next hand is to be dealt, in the place of an action."""

@@ -19,15 +19,13 @@ from typing import Any, Unpack
 from kille_env.adapters.options import SeatOptions
 from kille_env.adapters.registration import env_id
 from kille_env.adapters.text_seat import TRIES, TextSeat, Turn
-from kille_env.extras import missing
+from kille_env.extras import needs
 
-try:
+with needs("openenv"):
     from openenv.core.env_server import create_app
     from openenv.core.env_server.interfaces import Environment
     from openenv.core.env_server.types import Action, EnvironmentMetadata, Observation, State
     from pydantic import Field
-except ModuleNotFoundError as error:
-    raise missing(error, "openenv") from error
 
 
 class KilleAction(Action):

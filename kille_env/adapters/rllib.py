@@ -18,11 +18,11 @@ from kille_env.adapters.spaces import Observations
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.experience import Collector, Decisions
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.policy import masked_softmax
 from kille_env.registry import make_batch
 
-try:
+with needs("rllib"):
     import torch
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
@@ -41,8 +41,6 @@ try:
     from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer
     from ray.rllib.evaluation.postprocessing import Postprocessing
     from ray.rllib.utils.torch_utils import FLOAT_MIN
-except ModuleNotFoundError as error:
-    raise missing(error, "rllib") from error
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):

@@ -34,13 +34,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from kille_env.extras import missing
+from kille_env.extras import needs
 
-try:
+with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.vec_env import VecEnv
-except ModuleNotFoundError as error:
-    raise missing(error, "train") from error
 
 from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.options import (
@@ -278,6 +276,12 @@ class SelfPlayVecEnv(_TableVecEnv):
 
     def _check_buffer(self) -> None:
         learner = algorithm_that_steps(self)
+        if memory_size(learner):
+            raise KilleError(
+                f"{type(learner).__name__} remembers what it has seen, and here every step shows "
+                'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
+                "each row is one seat of its table"
+            )
         buffer = getattr(learner, "rollout_buffer", None)
         if learner is not None and not isinstance(buffer, SeatStreamBuffer):
             raise KilleError(

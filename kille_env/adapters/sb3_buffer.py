@@ -7,15 +7,13 @@ import numpy as np
 
 from kille_env.errors import KilleError
 from kille_env.experience import SeatStreams, advantages
-from kille_env.extras import missing
+from kille_env.extras import needs
 
-try:
+with needs("train"):
     from sb3_contrib.common.maskable.buffers import (
         MaskableRolloutBuffer,
         MaskableRolloutBufferSamples,
     )
-except ModuleNotFoundError as error:
-    raise missing(error, "train") from error
 
 if TYPE_CHECKING:
     import torch

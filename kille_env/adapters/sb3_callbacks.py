@@ -1,5 +1,7 @@
 """What self-play needs of a run of Stable-Baselines3 beside the environment."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
@@ -15,9 +17,9 @@ class Anneal(BaseCallback):
 
         model.learn(2_000_000, callback=Anneal())
 
-    Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. Both
-    values begin as the model was made with and are put back when `learn` ends, so that another call
-    begins from the same ones.
+    Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. The
+    model has the lowered values only while it updates its network. Otherwise they are those that it
+    was made with, also where `learn` is interrupted or raises, and another call begins from them.
     """
 
     def __init__(self, learning_rate: float = 0.0, ent_coef: float = 0.0) -> None:
@@ -35,25 +37,44 @@ class Anneal(BaseCallback):
             if not value >= 0.0:
                 raise KilleError(f"{name} is {value!r}, expected its value at the end, 0 or more")
         self.learning_rate, self.ent_coef = learning_rate, ent_coef
+        self._replaced: Any = None
 
     def _on_training_start(self) -> None:
-        model: Any = self.model
-        self._schedule, self._entropy = model.lr_schedule, getattr(model, "ent_coef", None)
-        first, last = self._schedule(1.0), self.learning_rate
-        model.lr_schedule = lambda left: last + (first - last) * left
+        self._replaced = vars(self.model).get("train")
 
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
         model: Any = self.model
-        if self._entropy is not None:
-            left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
-            model.ent_coef = self.ent_coef + (self._entropy - self.ent_coef) * left
-            self.logger.record("train/ent_coef", model.ent_coef)
+        self._replaced = vars(model).get("train")
+        model.train = partial(self._update, model.train)
+
+    def _on_rollout_start(self) -> None:
+        self._put_back()
 
     def _on_training_end(self) -> None:
+        self._put_back()
+
+    def _put_back(self) -> None:
+        """Takes `_update` off the model again, which is saved with its attributes."""
+        vars(self.model).pop("train", None)
+        if self._replaced is not None:
+            vars(self.model)["train"] = self._replaced
+
+    def _update(self, train: Callable[..., None], *args: Any, **options: Any) -> None:
+        """Updates the network by `train`, the model's own method, with the values of now."""
         model: Any = self.model
-        model.lr_schedule = self._schedule
-        if self._entropy is not None:
-            model.ent_coef = self._entropy
+        schedule, entropy = model.lr_schedule, getattr(model, "ent_coef", None)
+        first, last = schedule(1.0), self.learning_rate
+        model.lr_schedule = lambda left: last + (first - last) * left
+        if entropy is not None:
+            left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
+            model.ent_coef = self.ent_coef + (entropy - self.ent_coef) * left
+            self.logger.record("train/ent_coef", model.ent_coef)
+        try:
+            train(*args, **options)
+        finally:
+            model.lr_schedule = schedule
+            if entropy is not None:
+                model.ent_coef = entropy

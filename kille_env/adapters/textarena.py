@@ -25,20 +25,18 @@ from kille_env.adapters.registration import env_id
 from kille_env.adapters.text_seat import TRIES, unreadable
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.playing import DECIMALS
 from kille_env.prompts import decision_prompt, read_answer, rules_prompt
 from kille_env.registry import make_batch, on_register
 
-try:
+with needs("textarena"):
     import textarena as ta
     from textarena.envs.registration import register_with_versions
     from textarena.wrappers import (
         GameMessagesAndCurrentBoardObservationWrapper,
         LLMObservationWrapper,
     )
-except ModuleNotFoundError as error:
-    raise missing(error, "textarena") from error
 
 
 class KilleTextArena(ta.Env):

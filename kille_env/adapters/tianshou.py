@@ -17,14 +17,12 @@ import numpy as np
 from kille_env.core.batch import Batch as Tables
 from kille_env.errors import KilleError
 from kille_env.experience import Collector, Decisions
-from kille_env.extras import missing
+from kille_env.extras import needs
 
-try:
+with needs("tianshou"):
     from gymnasium.spaces import Discrete
     from tianshou.data import Batch, CollectStats, ReplayBuffer, to_numpy
     from tianshou.data.collector import BaseCollector
-except ModuleNotFoundError as error:
-    raise missing(error, "tianshou") from error
 
 
 class SeatCollector(BaseCollector[CollectStats]):

@@ -24,16 +24,14 @@ from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.errors import KilleError
 from kille_env.experience import Decisions
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.registry import make_batch
 
-try:
+with needs("torchrl"):
     import torch
     from tensordict import TensorDict, TensorDictBase
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
-except ModuleNotFoundError as error:
-    raise missing(error, "torchrl") from error
 
 OBSERVATION = ("float", "box")
 Arrays = dict[str, np.ndarray]

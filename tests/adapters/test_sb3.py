@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO  # noqa: E402
+from sb3_contrib import MaskablePPO, RecurrentPPO  # noqa: E402
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback  # noqa: E402
 from sb3_contrib.common.maskable.evaluation import evaluate_policy  # noqa: E402
 from sb3_contrib.common.maskable.utils import get_action_masks  # noqa: E402
@@ -322,6 +322,8 @@ def test_the_wrong_buffer_is_refused() -> None:
         learner(VecMonitor(self_play()), algorithm=PPO).learn(100)
     with pytest.raises(KilleError, match="SeatVecEnv"):
         DQN("MlpPolicy", self_play(), buffer_size=100, learning_starts=1, device="cpu").learn(100)
+    with pytest.raises(KilleError, match=r'another seat.*SeatVecEnv\(\.\.\., opponents="self"\)'):
+        RecurrentPPO("MlpLstmPolicy", self_play(), n_steps=8, device="cpu").learn(100)
 
 
 def test_the_buffer_says_which_environment_it_needs() -> None:
@@ -471,8 +473,6 @@ def test_nobody_to_follow_is_an_error() -> None:
 
 
 def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
-    from sb3_contrib import RecurrentPPO
-
     from kille_agents.sb3 import sb3_player
     from kille_env.adapters.sb3_wrappers import BestLegalAction
 

@@ -74,6 +74,28 @@ def test_both_rates_shrink_to_nothing_and_are_put_back(algorithm: Any) -> None:
         assert (model.ent_coef, model.lr_schedule(0.0)) == (0.2, 0.01)
 
 
+def test_a_run_that_is_broken_off_leaves_the_model_as_it_was_made() -> None:
+    class Broken(BaseCallback):
+        def _on_step(self) -> bool:
+            if self.num_timesteps >= limit:
+                raise KeyboardInterrupt
+            return True
+
+    def broken(**options: Any) -> None:
+        raise FloatingPointError
+
+    model = small(PPO, seats(opponents="uniform", illegal="lose"), ent_coef=0.2, learning_rate=0.01)
+    limit = 16 * 8 * 2
+    with pytest.raises(KeyboardInterrupt):
+        model.learn(16 * 8 * 4, callback=[Anneal(), Broken()])
+    assert (model.ent_coef, model.lr_schedule(0.0)) == (0.2, 0.01)
+    assert "train" not in vars(model)
+    model.train = broken
+    with pytest.raises(FloatingPointError):
+        model.learn(16 * 8 * 4, callback=Anneal())
+    assert (model.ent_coef, model.lr_schedule(0.0)) == (0.2, 0.01)
+
+
 def test_rates_can_end_above_nothing_and_values_learn_without_a_bonus() -> None:
     rates = Rates()
     model = small(DQN, BestLegalAction(seats(opponents="uniform")), learning_rate=0.01)

@@ -105,7 +105,7 @@ print(main(["train", "nowhere"]), main(["games"]), sep="; ")
 
 
 def imports_inside_functions() -> list[tuple[str, int, str, bool]]:
-    """Returns (file, line, module, whether a handler calls `missing`) of optional libraries."""
+    """Returns (file, line, module, whether `needs` names the extra) of optional libraries."""
     found = []
     for package in ("kille_env", "agents/kille_agents"):
         for path in sorted((ROOT / package).rglob("*.py")):
@@ -113,8 +113,8 @@ def imports_inside_functions() -> list[tuple[str, int, str, bool]]:
             guarded = {
                 id(node)
                 for block in ast.walk(tree)
-                if isinstance(block, ast.Try)
-                and any("missing(" in ast.unparse(handler) for handler in block.handlers)
+                if isinstance(block, ast.With)
+                and any("needs(" in ast.unparse(item) for item in block.items)
                 for node in ast.walk(block)
             }
             for scope in ast.walk(tree):

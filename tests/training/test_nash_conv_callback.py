@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO
+from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import DQN
 from stable_baselines3.common.logger import configure
 
@@ -59,6 +59,19 @@ def test_a_model_of_values_has_one_way_to_play():
     model.learn(64, callback=callback)
     assert [decisions for decisions, _ in callback.found] == [0, 64]
     assert [row.play for row in callback.found[0][1]] == ["deterministic"]
+
+
+def test_a_model_that_remembers_is_measured_where_a_deal_is_one_hand():
+    venv = SeatVecEnv("byteskille", 16, 2, episode="deal", rules=RULES, illegal="lose")
+    model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, batch_size=64, n_epochs=1, device="cpu")
+    callback = kt.NashConvCallback("byteskille", 2, rules=RULES, every=1_000)
+    model.learn(16 * 8, callback=callback)
+    for row in callback.found[-1][1]:
+        wanted = kt.nash_conv(model, "byteskille", 2, rules=RULES, play=row.play)
+        assert row.nash_conv == pytest.approx(wanted.nash_conv, abs=1e-12)
+    model.set_env(SeatVecEnv("byteskille", 16, 2, episode="deal", illegal="lose"))
+    with pytest.raises(KilleError, match="fraga"):
+        model.learn(16 * 8, callback=kt.NashConvCallback("byteskille", 2))
 
 
 def test_what_cannot_be_measured_is_refused_before_anything_is_learned():

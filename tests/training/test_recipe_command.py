@@ -1,9 +1,11 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from kille_env.extras import EXTRAS
 from kille_training.cli import recipe
 
 ASKED = []
@@ -61,3 +63,37 @@ def test_a_recipe_runs_as_a_program(tmp_path):
     found = subprocess.run([sys.executable, file, "--help"], capture_output=True, text=True)
     assert found.returncode == 0 and "Learns nothing." in found.stdout
     assert "Usage: nothing.py" in found.stdout and "--num-helpers" in found.stdout
+
+
+RECIPES = sorted(Path("training/recipes").glob("*.py"))
+LIBRARIES = {name.partition(".")[0] for brought in EXTRAS.values() for name in brought.values()}
+WITHOUT = f"""
+import runpy, sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {LIBRARIES}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocked())
+for recipe in sys.argv[1:]:
+    sys.argv = [recipe, "--decisions", "1"]
+    try:
+        runpy.run_path(recipe, run_name="__main__")
+    except (ModuleNotFoundError, SystemExit) as ended:
+        print(recipe, ended)
+"""
+
+
+def test_a_recipe_without_its_library_says_what_to_install():
+    brings = {"sb3": "train", "ppo": "train", "open": "openspiel"}
+    words = [sys.executable, "-c", WITHOUT, *map(str, RECIPES)]
+    found = subprocess.run(words, capture_output=True, text=True, check=True)
+    said = found.stdout + found.stderr
+    for path in RECIPES:
+        library = path.stem.split("_")[0]
+        line = f'which is not installed: pip install "kille-env[{brings.get(library, library)}]"'
+        assert line in said
+    assert said.count("which is not installed") == len(RECIPES) > 10
+
+
+def test_recipes_are_short():
+    assert all(len(path.read_text().splitlines()) <= 80 for path in RECIPES)

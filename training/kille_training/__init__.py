@@ -57,12 +57,10 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module 'kille_training' has no attribute {name!r}")
     module, _, function = _NAMES[name].partition(":")
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except ModuleNotFoundError as error:
-        from kille_env.extras import missing  # importing this package imports nothing heavy
+    from kille_env.extras import needs  # importing this package imports nothing heavy
 
-        raise missing(error, "train") from error
+    with needs("train"):
+        found = getattr(importlib.import_module(module), function)
     globals()[name] = found
     return found
 

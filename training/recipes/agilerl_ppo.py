@@ -1,25 +1,24 @@
-# pyright: reportMissingImports=false
 """AgileRL's PPO in self-play, on decisions of all seats that are collected outside AgileRL.
 
 The trap: AgileRL's `collect_rollouts` stores whether a step ended the episode, and its buffer reads
 that as whether the episode began there. So the last decision of a deal is credited with the value
 of the next deal, and a policy of single deals hardly learns. `PPO.learn` also takes complete
-experience: here the collector and GAE along each seat's own decisions make it. Needs peft as well.
-
-Measured with agilerl 2.58.0, tensordict 0.13.0, torch 2.13.0 and pettingzoo 1.26.1.
+experience: here the collector and GAE along each seat's own decisions make it. Measured with
+agilerl 2.58.0 (needs peft as well), tensordict 0.13.0, torch 2.13.0 and pettingzoo 1.26.1.
 """
 
 from typing import Any
 
-import numpy as np
-import torch
-from agilerl.algorithms import PPO
-from gymnasium import spaces
-from tensordict import TensorDict
-
 import kille_env
 from kille_env import Collector, LiveOpponent
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("agilerl"):
+    import numpy as np
+    import torch
+    from agilerl.algorithms import PPO
+    from gymnasium import spaces
+    from tensordict import TensorDict
 
 TABLES, STEPS = 512, 32
 NETWORK = {"hidden_size": [64], "activation": "Tanh", "layer_norm": False}

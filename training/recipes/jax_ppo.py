@@ -1,4 +1,3 @@
-# pyright: reportMissingImports=false
 """PPO in JAX 0.10: `io_callback` steps the tables in a `lax.scan`, and only its first 2/3 count.
 
 The trap: a step pays all seats, so rewards are summed backwards by seat until the deal has ended.

@@ -10,10 +10,11 @@ OpenSpiel 2.0.2.
 import tempfile
 from pathlib import Path
 
-import pyspiel
-
 import kille_training as kt
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("openspiel"):
+    import pyspiel
 
 
 def train(

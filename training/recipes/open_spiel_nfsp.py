@@ -6,13 +6,14 @@ OpenSpiel's NFSP needs dm-tree, which it does not declare: `pip install dm-tree`
 OpenSpiel 2.0.2.
 """
 
-import torch
-from open_spiel.python import policy, rl_environment
-from open_spiel.python.pytorch import nfsp
-
 from kille_env.adapters.open_spiel import load
 from kille_env.registry import spec
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("openspiel"):
+    import torch
+    from open_spiel.python import policy, rl_environment
+    from open_spiel.python.pytorch import nfsp
 
 
 class Average(policy.Policy):

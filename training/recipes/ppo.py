@@ -7,12 +7,13 @@ play stays off the equilibrium. Several cores: torchrun --nproc-per-node 2 train
 
 import os
 
-import torch
-from torch import nn
-
 from kille_env import collect, make_batch
 from kille_env.core.spec import feature_scale
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from torch import nn
 
 TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 4, 2e-3, 0.1, (0.8, 1.2)
 

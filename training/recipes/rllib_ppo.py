@@ -11,11 +11,12 @@ Measured with ray 2.60.0, torch 2.13.0 and gymnasium 1.2.2.
 
 from typing import Any
 
-import torch
-from ray.rllib.algorithms.ppo import PPOConfig
-
 from kille_env.adapters.rllib import self_play
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("rllib"):
+    import torch
+    from ray.rllib.algorithms.ppo import PPOConfig
 
 TABLES = 512
 STEPS = 32

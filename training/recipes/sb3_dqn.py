@@ -6,11 +6,12 @@ rate shrinks to 0, since one deal says little about the value of an action.
 Measured with stable-baselines3 2.9.2.
 """
 
-import torch
-from stable_baselines3 import DQN
-
 from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from stable_baselines3 import DQN
 
 
 def train(

@@ -7,11 +7,12 @@ shrink to 0.
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-import torch
-from sb3_contrib import MaskablePPO
-
 from kille_env.sb3 import Anneal, SeatStreamBuffer, SelfPlayVecEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from sb3_contrib import MaskablePPO
 
 
 def train(

@@ -7,11 +7,12 @@ and all become the same action (`python benchmarks/legal_actions.py`).
 Measured with stable-baselines3 2.9.2.
 """
 
-import torch
-from stable_baselines3 import PPO
-
 from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from stable_baselines3 import PPO
 
 
 def train(

@@ -7,11 +7,12 @@ Returns run to the end of the deal instead of being estimated after one step (`n
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-import torch
-from sb3_contrib import QRDQN
-
 from kille_env.sb3 import Anneal, BestLegalAction, ScaledRewards, SeatVecEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from sb3_contrib import QRDQN
 
 
 def train(

@@ -7,11 +7,12 @@ NashConv is known only where a deal is a single hand (`fraga: off`).
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-import torch
-from sb3_contrib import RecurrentPPO
-
 from kille_env.sb3 import Anneal, SeatVecEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("train"):
+    import torch
+    from sb3_contrib import RecurrentPPO
 
 
 def train(

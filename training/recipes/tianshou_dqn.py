@@ -1,4 +1,3 @@
-# pyright: reportMissingImports=false
 """DQN of Tianshou 2: its algorithm and its trainer, on the decisions of all seats of many tables.
 
 `SeatCollector` takes the place of Tianshou's own collector; `tianshou_ppo.py` says why. In its
@@ -8,18 +7,20 @@ on what the others do. Measured with Tianshou 2.0.1.
 """
 
 import numpy as np
-import torch
 from gymnasium.spaces import Discrete
-from tianshou.algorithm import DQN
-from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
-from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
-from tianshou.data import ReplayBuffer
-from tianshou.trainer import OffPolicyTrainerParams
-from torch import nn
 
 import kille_env
 from kille_env.adapters.tianshou import SeatCollector
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("tianshou"):
+    import torch
+    from tianshou.algorithm import DQN
+    from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
+    from tianshou.data import ReplayBuffer
+    from tianshou.trainer import OffPolicyTrainerParams
+    from torch import nn
 
 TABLES, STEPS = 1_024, 12
 BUFFER, MINIBATCH, UPDATES = 100_000, 2_048, 18

@@ -1,25 +1,25 @@
-# pyright: reportMissingImports=false
 """PPO of Tianshou 2: its algorithm and its trainer, on the decisions of all seats of many tables.
 
-`SeatCollector` takes the place of Tianshou's own collector, which over Tianshou's wrapper of
-PettingZoo is the trap: a step there returns the next seat's observation with what was paid in that
-step, so what a seat earns by the others' actions is missing from its own transitions. Tianshou has
-no masked actor; the network applies the mask. Measured with Tianshou 2.0.1.
+`SeatCollector` replaces Tianshou's own collector, which over Tianshou's wrapper of PettingZoo is
+the trap: a step there returns the next seat's observation and that step's rewards, so what a seat
+earns by others' actions is missing from its transitions. Tianshou has no masked actor; the network
+applies the mask. Measured with Tianshou 2.0.1.
 """
-
-import numpy as np
-import torch
-from gymnasium.spaces import Discrete
-from tianshou.algorithm import PPO
-from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
-from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
-from tianshou.data import ReplayBuffer
-from tianshou.trainer import OnPolicyTrainerParams
-from torch import nn
 
 import kille_env
 from kille_env.adapters.tianshou import SeatCollector
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("tianshou"):
+    import numpy as np
+    import torch
+    from gymnasium.spaces import Discrete
+    from tianshou.algorithm import PPO
+    from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
+    from tianshou.data import ReplayBuffer
+    from tianshou.trainer import OnPolicyTrainerParams
+    from torch import nn
 
 TABLES, STEPS = 1_024, 8
 MINIBATCH, EPOCHS = 2_048, 2

@@ -1,4 +1,3 @@
-# pyright: reportMissingImports=false
 """PPO of TorchRL: its collector, GAE and ClipPPOLoss, on one seat of each table.
 
 `SeatEnv` is a batched environment: each row is a learner's seat, played on to that seat's next
@@ -6,17 +5,18 @@ decision by the same network in the other seats. The trap: TorchRL's wrapper of 
 seats rightly, but plays one table. Measured with TorchRL 0.14.1.
 """
 
-import torch
-from tensordict.nn import TensorDictModule
-from torch import nn
-from torchrl.collectors import Collector
-from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-from torchrl.objectives import ClipPPOLoss
-from torchrl.objectives.value import GAE
-
 from kille_env import LiveOpponent
 from kille_env.adapters.torchrl import SeatEnv
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("torchrl"):
+    import torch
+    from tensordict.nn import TensorDictModule
+    from torch import nn
+    from torchrl.collectors import Collector
+    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
 
 TABLES, STEPS = 1_024, 8
 MINIBATCH, EPOCHS = 2_048, 2

@@ -13,9 +13,12 @@ from typing import Any
 
 import click
 
+from kille_env.extras import needs
 from kille_env.registry import spec
 from kille_training.cli import console
 from kille_training.cli.main import guarded
+
+__all__ = ["needs", "run"]
 
 
 def run(train: Callable[..., Any]) -> None:

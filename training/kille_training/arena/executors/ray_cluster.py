@@ -25,7 +25,7 @@ from typing import Any
 
 import kille_env
 from kille_env.core.jit import source_digest
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_training.arena.executors.processes import LocalExecutor, WorkerError, some
 from kille_training.arena.work import Outcome, WorkUnit
 
@@ -171,10 +171,8 @@ def _version() -> str:
 
 
 def _import_ray() -> Any:
-    try:
+    with needs("ray"):
         import ray
-    except ModuleNotFoundError as error:
-        raise missing(error, "ray") from error
     return ray
 
 

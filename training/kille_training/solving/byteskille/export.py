@@ -10,7 +10,7 @@ import numpy as np
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.extras import missing
+from kille_env.extras import needs
 from kille_env.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, build_deal
@@ -139,10 +139,8 @@ def export_efg(
 
 
 def _open_spiel() -> Any:
-    try:
+    with needs("openspiel"):
         import pyspiel
-    except ModuleNotFoundError as error:
-        raise missing(error, "openspiel") from error
     return pyspiel
 
 
