@@ -166,7 +166,9 @@ class GameSpec:
             resolved rules and a number of seats.
         zero_sum: Whether an episode's rewards sum to zero when nothing is left on the table (a
             field `left_on_table` of it, where a split can leave something).
-        max_decisions: Upper bound on the decisions of one deal, for a number of seats.
+        max_decisions: Upper bound on the decisions of one hand, from its dealing to the next, for
+            resolved rules and a number of seats. A single deal can take several hands: where its
+            rules have the cards dealt again.
         secret_phases: Phases in which nobody else can know that the seat to act is asked.
         secret_actions: Actions that nobody else learns of, as long as the deal goes on.
         covered_actions: Actions that everybody sees, but whose cards only the seat that acts knows:

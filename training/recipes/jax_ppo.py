@@ -7,18 +7,19 @@ import numpy as np
 
 from kille_env import make_batch
 from kille_env.core.spec import feature_scale
-from kille_training.cli.recipe import run
+from kille_training.cli.recipe import needs, run
+
+with needs("jax"):
+    import jax
+    import jax.numpy as jnp
+    import optax
+    from jax.example_libraries.stax import Dense, Tanh, serial
 
 TABLES, UPDATES, PART, RATE, ENTROPY, CLIP = 1024, 16, 4096, 3e-3, 0.05, (0.8, 1.2)
 
 
 def train(game="byteskille", num_players=3, decisions=3_000_000, seed=0):
     """Trains on single deals; returns a function from observations and masks to probabilities."""
-    import jax
-    import jax.numpy as jnp
-    import optax
-    from jax.example_libraries.stax import Dense, Tanh, serial
-
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     longest = batch.spec.max_decisions(batch.rules, num_players)
     scale, rows = feature_scale(batch.spec.observation(num_players)), np.arange(TABLES)
