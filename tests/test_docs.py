@@ -197,6 +197,7 @@ def test_commands_named_in_the_readme_exist() -> None:
         "agents/README.md",
         "docs/add_a_game.md",
         "docs/environments.md",
+        "docs/play.md",
         "docs/search.md",
         "docs/solvers.md",
         "docs/tracking.md",
