@@ -80,12 +80,19 @@ class Replay:
     differences: list[Difference] = field(default_factory=list)
 
 
-def replay(record: Mapping[str, Any], watch: Watch | None = None) -> Replay:
+Look = Callable[[Batch, int | None], None]
+
+
+def replay(
+    record: Mapping[str, Any], watch: Watch | None = None, look: Look | None = None
+) -> Replay:
     """Plays a record again on the compiled kernels.
 
     Args:
         record: The record; it may stop anywhere.
         watch: Called with the table before and after every deal and every action.
+        look: Called with the batch, one table, after every deal and every action, and with the
+            number of the action that comes next; None where the hand is over or the record stops.
 
     Returns:
         The decisions, the results and the differences.
@@ -95,15 +102,15 @@ def replay(record: Mapping[str, Any], watch: Watch | None = None) -> Replay:
         CardError: A deck is impossible or ends too early.
         IllegalActionError: An action is not legal, or another seat is to act.
     """
-    return _Replayer(record, watch).run()
+    return _Replayer(record, watch, look).run()
 
 
 class _Replayer:
     """One table at which a record is played again."""
 
-    def __init__(self, record: Mapping[str, Any], watch: Watch | None) -> None:
+    def __init__(self, record: Mapping[str, Any], watch: Watch | None, look: Look | None) -> None:
         game, rules = check_record(record)
-        self.record, self.watch = record, watch
+        self.record, self.watch, self.look = record, watch, look
         self.where = getattr(record, "source", "")
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
         self.table = self.batch.tables[0]
@@ -150,7 +157,11 @@ class _Replayer:
                 expected = f"one of {', '.join(decided.legal)} from seat {decided.seat}"
                 raise IllegalActionError(join(here, f"{wrong}; expected {expected}", ": "))
             action = batch.find_action(text)
+            if self.look:
+                self.look(batch, action)
             self._move(lambda action=action: batch.apply([action]), deal, here)
+        if self.look:
+            self.look(batch, None)
         if batch.seat[0] >= 0:
             out.steps.append(self._step(number, None))
         else:

@@ -1,57 +1,157 @@
-"""`kille replay`: describes recorded matches in words, or checks them."""
+"""`kille replay`: describes recorded matches in words, checks them, or shows them on a page."""
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kille_env.core.text import counted
+from kille_env.core.text import counted, printable
 from kille_env.errors import RecordError
-from kille_env.records import Replay, describe, read_records
+from kille_env.records import Record, Replay, describe, read_records
 from kille_env.records import replay as play_again
-from kille_training.cli.console import json_option, progress, report
+from kille_training.cli import console
 from kille_training.reports.matches import match_lines
 
 
-@click.command(epilog="Example: kille replay matches.jsonl --match 3")
+@click.command(epilog="Example: kille replay matches.jsonl --html matches.html")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Only compare; exit 1 if anything differs.")
 @click.option("--match", "number", type=click.IntRange(min=1), help="Only this line of the file.")
-@json_option
-def replay(file: Path, check: bool, number: int | None, as_json: bool) -> None:
-    """Replays the matches of FILE and describes them in words.
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page to step through, one file for every browser.",
+)
+@click.option("--web", is_flag=True, help="Show the page in the browser, until Ctrl-C.")
+@click.option(
+    "--players",
+    metavar="NAME,NAME",
+    help="On the page: whose probabilities to show at each decision.  [default: rule_of_thumb, and "
+    "byteskille/solved where it is solved]",
+)
+@click.option("--deals", metavar="FIRST-LAST", help="On the page: only these deals of a match.")
+@console.trust_option
+@console.json_option
+def replay(
+    file: Path,
+    check: bool,
+    number: int | None,
+    page: Path | None,
+    web: bool,
+    players: str | None,
+    deals: str | None,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Replays the matches of FILE: in words, or on a page to step through.
 
     If a line is no record or breaks the rules, the whole file is refused and nothing is printed.
+    A page needs no network and no other file; it shows what every seat saw, and where the deal is
+    solved what each choice was worth.
     """
+    numbered = _numbered(file, number)
+    if page or web:
+        if check or (page and web):
+            raise click.UsageError("choose one of --check, --html and --web")
+        made = _page(file, numbered, players, deals, trust)
+        if page:
+            _write(page, made, file, len(numbered), as_json)
+        else:
+            _show(made, file)
+        return
+    if players is not None or deals is not None or trust:
+        raise click.UsageError("--players, --deals and --trust go with --html or --web")
+    _tell(file, numbered, check, as_json)
+
+
+def _numbered(file: Path, number: int | None) -> list[tuple[int, Record]]:
+    """Returns the records with their lines, or the one that was asked for."""
     records = read_records(file)
     if not records:
         raise RecordError(f"{file} holds no record")
-    if number is not None:
-        if number > len(records):
-            raise RecordError(f"{file} has {len(records)} lines, there is no match {number}")
-        records = records[number - 1 : number]
-    first = number or 1
-    games: list[Replay] = []
+    if number is not None and number > len(records):
+        raise RecordError(f"{file} has {len(records)} lines, there is no match {number}")
+    numbered = list(enumerate(records, start=1))
+    return numbered if number is None else numbered[number - 1 : number]
+
+
+# On a page
+
+
+def _page(
+    file: Path,
+    numbered: list[tuple[int, Record]],
+    players: str | None,
+    deals: str | None,
+    trust: bool,
+) -> bytes:
+    from kille_training.reports.replay import Asked, Numbered, replay_page
+
+    names = (
+        None if players is None else [word.strip() for word in players.split(",") if word.strip()]
+    )
+    return replay_page(
+        [Numbered(line, record) for line, record in numbered],
+        source=printable(file.name),
+        asked=Asked(names, trust),
+        deals=None if deals is None else _span(deals),
+    )
+
+
+def _span(words: str) -> tuple[int, int]:
+    """Returns the first and the last deal, of "3" or "3-20"."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", words)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise click.BadParameter(
+            f"{words!r} is no span of deals; write 3 or 3-20", param_hint="--deals"
+        )
+    return first, last
+
+
+def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> None:
+    from kille_training.reports.pages import write
+
+    write(page, made, f"kille replay {file} --html PAGE.html")
+    result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
+    console.report(result, [f"The page is in {page}"], as_json)
+
+
+def _show(made: bytes, file: Path) -> None:
+    from kille_training.web import serving
+
+    server = serving.listen(port=0)
+    address = serving.address_of(server, serving.LOOPBACK)
+    click.echo(f"{file.name} is at {address}; Ctrl-C ends it")
+    serving.serve_page(made, server, ready=lambda: serving.open_browser(address))
+
+
+# In words
+
+
+def _tell(file: Path, numbered: list[tuple[int, Record]], check: bool, as_json: bool) -> None:
+    games: list[tuple[int, Replay]] = []
     lines: list[str] = []
-    for line, record in enumerate(progress(records, "replaying", len(records)), start=first):
+    for line, record in console.progress(numbered, "replaying", len(numbered)):
         if check or as_json:
-            games.append(play_again(record))
+            games.append((line, play_again(record)))
         else:
             game, told = describe(record)
-            games.append(game)
+            games.append((line, game))
             lines += match_lines(record, game, told, line)
     differences = [
-        f"line {line}, {difference}"
-        for line, game in enumerate(games, start=first)
-        for difference in game.differences
+        f"line {line}, {difference}" for line, game in games for difference in game.differences
     ]
     if check:
         lines = differences or [
             f"{counted(len(games), 'match', 'matches')} replayed, nothing differs"
         ]
-    matches = [_for_programs(line, game) for line, game in enumerate(games, start=first)]
-    report({"file": str(file), "differences": len(differences), "matches": matches}, lines, as_json)
+    matches = [_for_programs(line, game) for line, game in games]
+    result = {"file": str(file), "differences": len(differences), "matches": matches}
+    console.report(result, lines, as_json)
     if check and differences:
         raise click.exceptions.Exit(1)
 

@@ -33,6 +33,11 @@ UNREACHED = 1e-6
 what is rarer is what its computation has left over."""
 
 
+def is_solved(num_players: int, rules: Rules) -> bool:
+    """Returns whether anything is known of the deals at a table."""
+    return _policy(num_players, rules) is not None
+
+
 def worth(batch: Batch, table: int = 0) -> np.ndarray | None:
     """Returns what each legal action of the seat to act earns it on average.
 

@@ -85,8 +85,13 @@ def render(template: str, **values: Any) -> bytes:
     return environment.get_template(template).render(values).encode()
 
 
-def write(path: Path, page: bytes) -> Path:
+def write(path: Path, page: bytes, again: str = "kille report --out PAGE.html") -> Path:
     """Writes a page, whole or not at all, and returns where it is.
+
+    Args:
+        path: Its file.
+        page: The page.
+        again: The command that writes it somewhere else.
 
     Raises:
         KilleError: It cannot be written there; the message says what to do instead.
@@ -96,7 +101,7 @@ def write(path: Path, page: bytes) -> Path:
     except OSError as error:
         raise KilleError(
             f"cannot write the page {path} ({error.strerror}); "
-            "write it to another place with kille report --out PAGE.html"
+            f"write it to another place with {again}"
         ) from None
     return path
 

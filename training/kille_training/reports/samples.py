@@ -1,22 +1,23 @@
 """Sample matches beside a page, which its cells link to.
 
 DIR/records/
-  17-of-2-5-0.html    the deal 17 of the entrants 2, 5 and 0, in words
+  17-of-2-5-0.html    the deal 17 of the entrants 2, 5 and 0, from every position, to step through
   17-of-2-5-0.jsonl   the same as game records, for kille replay
 """
 
-import shlex
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
 
-from kille_env.records import describe, write_records
+from kille_env.records import write_records
 from kille_training.arena.samples import Sample
-from kille_training.reports.matches import match_lines
-from kille_training.reports.pages import render, write
+from kille_training.reports.pages import write
+from kille_training.reports.replay import Numbered, first_deals, replay_page
 
 FOLDER = "records"
 """Where sample matches are, beside the page."""
+MOST_PICTURES = 1000
+"""Pictures on the page of a sample: a few seconds of drawing. Of longer matches the first deals."""
 
 
 def write_samples(folder: Path, samples: Iterable[Sample]) -> int:
@@ -30,21 +31,11 @@ def write_samples(folder: Path, samples: Iterable[Sample]) -> int:
     records.mkdir(exist_ok=True)
     for sample in samples:
         name = f"{sample.deal}-of-{'-'.join(map(str, sample.members))}"
-        file = records / f"{name}.jsonl"
-        write_records(sample.records, file)
-        lines = [
-            line
-            for number, record in enumerate(sample.records, start=1)
-            for line in match_lines(record, *describe(record), number)
-        ]
-        page = render(
-            "matches.html.j2",
-            title=f"Deal {sample.deal}, from every position",
-            file=file.name,
-            command=f"kille replay {shlex.quote(str(file))}",
-            lines=lines,
-        )
-        write(records / f"{name}.html", page)
+        write_records(sample.records, records / f"{name}.jsonl")
+        matches = [Numbered(*each) for each in enumerate(sample.records, start=1)]
+        title = f"Deal {sample.deal}, from every position"
+        deals = first_deals(matches, MOST_PICTURES)
+        write(records / f"{name}.html", replay_page(matches, source=title, deals=deals))
     return len(list(records.glob("*.jsonl")))
 
 

@@ -1,0 +1,269 @@
+"""The page of recorded matches, what it holds and what it refuses, and the review behind it."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from kille_agents.catalog import as_policy
+from kille_env.core.batch import Batch
+from kille_env.errors import PolicyError, RecordError
+from kille_env.pictures.frame import frame
+from kille_env.playing import Players
+from kille_env.records import Recorder, check_record, read_records, replay, write_records
+from kille_env.registry import list_games, load_game
+from kille_training.evaluation.review import review
+from kille_training.evaluation.worth import worth
+from kille_training.reports import replay as page_of
+from kille_training.reports.replay import Asked, Numbered, first_deals, replay_page
+
+
+def match(game="byteskille", seats=3, episode="deal", seed=0, names=None, player="uniform"):
+    """A recorded match, the first of a seed."""
+    rules = load_game(game).spec.resolve(episode=episode)
+    batch = Batch(load_game(game), 1, seats, rules, 0, restart=False)
+    recorder = Recorder(batch, names)
+    recorder.reset(seed=seed)
+    policy = as_policy(player, game, seats, rules)
+    players = Players(batch, [policy], np.zeros(seats, np.int64), recorder.step)
+    while batch.seat[0] >= 0:
+        players.play()
+    return recorder.record()
+
+
+def paged(*records, **options):
+    """The page of records, and the data in it."""
+    numbered = [Numbered(line, record) for line, record in enumerate(records, start=1)]
+    text = replay_page(numbered, source="m.jsonl", **options).decode()
+    packed = re.search(r'<script type="application/octet-stream" id="data">(.*?)</script>', text)
+    return text, json.loads(zlib.decompress(base64.b64decode(packed[1])))
+
+
+def picture(data, numbers):
+    return "".join(data["pieces"][number] for number in numbers) + "</svg>"
+
+
+# The review
+
+
+def test_a_review_follows_the_match_and_knows_what_was_chosen():
+    record = match(seats=4, seed=5)
+    rules = check_record(record)[1]
+    player = as_policy("rule_of_thumb", "byteskille", 4, rules)
+    found = review(record, {"thumb": player})
+    steps = [step for step in found.replay.steps if step.action is not None]
+    decided = [moment.decision for moment in found.moments if moment.decision]
+    assert len(decided) == len(steps) > 0
+    for decision, step in zip(decided, steps, strict=True):
+        assert decision.seat == step.seat
+        assert [choice.text for choice in decision.choices] == step.legal
+        assert decision.choices[decision.chosen or 0].text == step.action
+        assert sum(choice.shares[0] for choice in decision.choices) == pytest.approx(1)
+    assert found.moments[-1].decision is None
+    assert found.moments[-1].expected == pytest.approx(record["returns"])
+
+
+def test_a_loss_is_what_the_best_choice_is_worth_more():
+    seen = []
+
+    def look(batch, action):
+        if action is not None and (units := worth(batch)) is not None:
+            legal = np.flatnonzero(batch.mask[0]).tolist()
+            seen.append(units.max() - units[legal.index(action)])
+
+    records = [match(seed=seed) for seed in range(5)]
+    for record in records:
+        replay(record, look=look)
+    found = [moment.decision for record in records for moment in review(record, {}).moments]
+    losses = [each.loss for each in found if each and each.loss is not None]
+    assert losses == pytest.approx(seen) and max(losses) > 0.1 and min(losses) == 0
+
+
+def test_the_solution_makes_no_mistakes_on_the_page():
+    text, data = paged(*(match(seed=seed, player="byteskille/solved") for seed in range(4)))
+    assert "No choice costs anything." in text
+    assert {choice["decision"]["loss"] for choice in data["moments"] if choice["decision"]} == {0}
+    assert data["matches"][0]["asked"] == ["rule_of_thumb", "byteskille/solved"]
+
+
+def test_the_largest_mistakes_come_first_and_lead_to_their_moments():
+    text, data = paged(*(match(seed=seed) for seed in range(5)))
+    links = [int(number) - 1 for number in re.findall(r'<li><a href="#(\d+)">', text)]
+    losses = [data["moments"][number]["decision"]["loss"] for number in links]
+    assert len(losses) > 2 and losses == sorted(losses, reverse=True) and losses[-1] > 0
+    everything = [each["decision"]["loss"] or 0 for each in data["moments"] if each["decision"]]
+    assert losses[0] == max(everything)
+
+
+# The page
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_the_page_of_every_game_shows_the_frames_of_every_seat(game):
+    seats = load_game(game).spec.min_players
+    record = match(game, seats, episode="match")
+    text, data = paged(record)
+    tables = []
+    replay(record, look=lambda batch, _: tables.append(batch.tables[0].copy()))
+    assert len(data["moments"]) == len(tables)
+    rules = check_record(record)[1]
+    for number in (0, 1, len(tables) // 2, len(tables) - 1):
+        before = tables[number - 1] if number else None
+        for seat in (*range(seats), None):
+            wanted = frame(load_game(game), before, tables[number], rules, seat)
+            shown = data["moments"][number]["views"][seats if seat is None else seat]
+            assert picture(data, shown["wide"]) == wanted["wide"]
+            assert picture(data, shown["tall"]) == wanted["tall"]
+            assert shown["lines"] == wanted["lines"]
+    used = set(re.findall(r'href="#card-(\w+)"', "".join(data["pieces"])))
+    assert used <= set(re.findall(r'id="card-(\w+)"', text))
+    assert "http://" not in text.replace("http://www.w3.org/", "") and "https://" not in text
+
+
+def test_every_deal_has_its_place_in_the_list():
+    record = match("femkortskille", 3, episode="match")
+    _, data = paged(record, record)
+    assert [name for _, name in data["deals"]] == [
+        f"match {line}, deal {deal}"
+        for line in (1, 2)
+        for deal in range(1, len(record["deals"]) + 1)
+    ]
+    assert [start for start, _ in data["deals"]] == sorted(start for start, _ in data["deals"])
+
+
+def test_who_knows_which_card():
+    record = match(seats=2, seed=0, player="byteskille/maniac")  # forehand swaps
+    assert record["deals"][0]["actions"][0][1] in ("swap", "ask")
+    _, data = paged(record)
+    first = dict(data["moments"][0]["known"])
+    assert [others for held in first.values() for _, others in held] == [[], []]
+    last = dict(data["moments"][-1]["known"])
+    assert all(others for held in last.values() for _, others in held)  # the showdown
+
+
+def test_only_some_deals():
+    record = match("femkortskille", 3, episode="match")
+    text, data = paged(record, deals=(2, 2))
+    assert [name for _, name in data["deals"]] == ["match 1, deal 2"]
+    assert "deals 2 to 2" in text
+    with pytest.raises(RecordError, match="nothing to show"):
+        paged(record, deals=(900, 901))
+
+
+def test_a_page_is_a_function_of_its_records():
+    record = match(seed=3)
+    assert paged(record)[0] == paged(record)[0]
+
+
+def test_names_of_strangers_are_only_text():
+    evil = [
+        "</script><script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "a\u202eb\x1b[2J",
+    ]
+    text, data = paged(match(names=evil))
+    outside = text.replace(re.search(r'id="data">(.*?)</script>', text)[1], "")
+    assert "alert(1)" in html.unescape(outside)  # the name is there, as text
+    assert "<script>alert" not in text and "<img" not in text and "\x1b" not in text
+    pictures = "".join(data["pieces"])
+    assert (
+        "<script" not in pictures and "<img" not in pictures and "onerror=alert(1)>" not in pictures
+    )
+    assert "\u202e" not in text + json.dumps(data, ensure_ascii=False)
+
+
+def test_the_page_runs_its_own_script_and_no_other():
+    text, _ = paged(match())
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', text)[1])
+    for tag in ("script", "style"):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not re.search(r"<[^>]* (style|on\w+)=", text)
+
+
+def test_a_record_that_differs_is_refused():
+    record = match()
+    record["returns"] = [5, -5, 0]
+    with pytest.raises(RecordError, match=r"match 1 is not what was played.*returns.*--check"):
+        paged(record)
+
+
+def test_what_does_not_fit_on_a_page_is_refused_with_advice(monkeypatch):
+    record = match("femkortskille", 3, episode="match")
+    monkeypatch.setattr(page_of, "MOST_PICTURES", 30)
+    with pytest.raises(RecordError, match=r"at most 30; .*--match 1.*--deals 1-20"):
+        paged(record)
+    assert first_deals([Numbered(1, record)], 10**6) is None
+    pictures = 4 * (1 + len(record["deals"][0]["actions"]))
+    assert first_deals([Numbered(1, record)], pictures) == (1, 1)
+
+
+def test_a_record_that_stops_within_a_deal():
+    record = match(seats=3, seed=1)
+    record["deals"][0]["actions"].pop()
+    del record["returns"], record["truncated"], record["deals"][0]["result"]
+    _, data = paged(record)
+    assert data["moments"][-1]["decision"]["chosen"] is None
+    assert data["moments"][-1]["decision"]["loss"] is None
+
+
+def test_a_name_in_a_record_is_never_loaded_as_a_player():
+    record = match(names=["evil:player", "evil.zip", "uniform"])
+    _, data = paged(record)
+    assert "evil.zip" not in data["matches"][0]["asked"]
+    with pytest.raises(PolicyError, match="nobody"):
+        paged(record, asked=Asked(["nobody"]))
+
+
+# The command
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "m.jsonl"
+    write_records([match(seed=seed) for seed in range(3)], path)
+    return path
+
+
+def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
+    out = tmp_path / "out.html"
+    assert f"The page is in {out}" in kille("replay", recorded, "--html", out).out
+    assert out.read_bytes() == replay_page(
+        [Numbered(*each) for each in enumerate(read_records(recorded), 1)], source="m.jsonl"
+    )
+    told = answer("replay", recorded, "--html", out, "--match", 2, "--players", "uniform")
+    assert told["matches"] == 1 and told["bytes"] == out.stat().st_size
+    assert "Match 2:" in out.read_text() or "match 2, deal 1" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--players", "uniform"], "go with --html or --web"),
+        (["--html", "x.html", "--check"], "choose one of --check, --html and --web"),
+        (["--html", "x.html", "--deals", "5-2"], "is no span of deals; write 3 or 3-20"),
+        (["--html", "x.html", "--players", "unifrom"], "Did you mean 'uniform'"),
+        (["--html", "no/such/x.html"], "write it to another place with kille replay"),
+        (["--html", "x.html", "--match", "4"], "has 3 lines"),
+    ],
+)
+def test_the_command_refuses_and_writes_nothing(words, message, refused, recorded, tmp_path):
+    assert message in refused("replay", recorded, *words)
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_a_record_that_differs_leaves_the_old_page(refused, recorded, tmp_path):
+    page = tmp_path / "x.html"
+    page.write_text("before")
+    records = read_records(recorded)
+    records[1]["returns"] = [1, -1, 0]
+    write_records(records, recorded)
+    assert "match 2 is not what was played" in refused("replay", recorded, "--html", page)
+    assert page.read_text() == "before"
