@@ -39,6 +39,7 @@ class Shape(NamedTuple):
         width, height: Of the scene.
         own_cards: Scale of the viewer's cards.
         own_hand: Room for them, in width.
+        own_plate: Scale of the viewer's plate.
         plate: Width of a plate of scale 1.
         inner: Largest width and height of the oval of what lies in front of the seats.
         middle: Room for the middle, in width and height, for cards of scale 1: two piles and a pot.
@@ -48,14 +49,15 @@ class Shape(NamedTuple):
     height: float
     own_cards: float
     own_hand: float
+    own_plate: float
     plate: float
     inner: tuple[float, float]
     middle: tuple[float, float]
 
 
 SHAPES = {
-    "wide": Shape(960.0, 600.0, 1.15, 440.0, 132.0, (560.0, 330.0), (380.0, 150.0)),
-    "tall": Shape(390.0, 640.0, 0.95, 350.0, 116.0, (390.0, 420.0), (112.0, 366.0)),
+    "wide": Shape(960.0, 600.0, 1.15, 440.0, 1.25, 132.0, (560.0, 330.0), (380.0, 150.0)),
+    "tall": Shape(390.0, 640.0, 0.95, 350.0, 1.0, 116.0, (390.0, 420.0), (112.0, 366.0)),
 }
 
 
@@ -164,11 +166,12 @@ def _attempt(shape: Shape, seats: int, scale: float, fullness: float) -> Layout 
 
 def _own(shape: Shape, many: bool) -> Block:
     """Returns the viewer's block, below in the middle."""
-    x, scale = shape.width / 2, shape.own_cards
-    plate = Box(x, shape.height - GAP - PLATE / 2, OWN_PLATE, PLATE)
-    wide, tall = OWN_PLATE if many else shape.own_hand, CARD[1] * scale
-    hand = Box(x, plate.y - PLATE / 2 - GAP - tall / 2, wide, tall)
-    return Block(hand, plate, scale, 1.0)
+    x, cards, scale = shape.width / 2, shape.own_cards, shape.own_plate
+    height, width = PLATE * scale, OWN_PLATE * scale
+    plate = Box(x, shape.height - GAP - height / 2, width, height)
+    wide, tall = width if many else shape.own_hand, CARD[1] * cards
+    hand = Box(x, plate.y - (height + tall) / 2 - GAP, wide, tall)
+    return Block(hand, plate, cards, scale)
 
 
 def _stacked(shape: Shape, scale: float, x: float, y: float) -> Block:

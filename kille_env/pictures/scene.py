@@ -15,7 +15,9 @@ from kille_env.core.view import Card, Pile, Seat, View
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.pictures.layout import CARD, SHAPES, Block, Box, Layout, layout
 
-_PILE, _POT = (86.0, 120.0), (112.0, 120.0)
+_VEIL = '<rect class="felt faded" x="-32" y="-46" width="64" height="92" rx="6"/>'
+"""What lies over a faded card, so that those below it do not shine through."""
+_PILE, _POT = (104.0, 122.0), (112.0, 122.0)
 
 
 class Item(NamedTuple):
@@ -97,7 +99,7 @@ def _seat(
     """Yields the plate of a seat and its cards."""
     block = plan.blocks[place]
     width, height = block.plate.width / block.scale, block.plate.height / block.scale
-    plate = _plate(name, seat, number == view.turn, width)
+    plate = _plate(name, seat, width, turn=number == view.turn, dealer=number == view.dealer)
     yield Item(f"seat {number}", block.plate.x, block.plate.y, block.scale, width, height, plate)
     if plan.fronts:
         yield from _row(seat.played, spec, plan.fronts[place], plan.cards)
@@ -126,7 +128,7 @@ def _card(card: Card, spec: GameSpec) -> str:
             '<rect class="tag" x="-29" y="22" width="58" height="20" rx="10"/>'
             f"{_text(0, 36.5, 14, card.word, 'on-tag', 54, 'middle')}"
         )
-    return _faded(drawing, card.faded)
+    return drawing + _VEIL if card.faded else drawing
 
 
 def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> str:
@@ -137,8 +139,11 @@ def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> st
     return f'<use href="#card-{code}" x="{left:g}" y="{top:g}" width="64" height="92"/>'
 
 
-def _plate(name: str, seat: Seat, turn: bool, width: float) -> str:
-    """Draws what stands at a seat: name, words, units; whose turn it is has a frame and a mark."""
+def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> str:
+    """Draws what stands at a seat: name, words, units; whose turn it is has a frame and a mark.
+
+    The dealer's plate leaves room for the mark of the dealer, which is a thing of its own.
+    """
     left, right = -width / 2 + 9, width / 2 - 9
     room = f'x="{2 - width / 2:g}" y="-18" width="{width - 4:g}" height="36" rx="9"'
     parts = [f'<rect class="plate" {room}/>']
@@ -147,32 +152,29 @@ def _plate(name: str, seat: Seat, turn: bool, width: float) -> str:
         parts.append(f'<path class="mark" d="M{left - 2:g} -11l8 5l-8 5z"/>')
     else:
         parts.append(f'<rect class="line-plate-rim" {room} stroke-width="1"/>')
-    start, end = left + 9 * turn, right - 22 * bool(seat.tricks)
-    amount = signed(seat.units)
+    start, end = left + 9 * turn, right - 18 * dealer
+    if seat.tricks:
+        card = f'x="{end - 8:g}" y="-13" width="8" height="11.5" rx="1.5"'
+        parts.append(f'<rect class="line-note" {card} stroke-width="1.5"/>')
+        parts.append(_text(end - 11, -2.5, 12, str(seat.tricks), "note", 16, "end"))
+        end -= 22
+    amount, words = signed(seat.units), ", ".join(seat.words)
     sign = "gain" if seat.units > 0 else "loss" if seat.units < 0 else "note"
     parts += [
         _text(start, -1.5, 13.5, name, "label", end - start),
-        _text(left, 13, 11.5, ", ".join(seat.words), "note", end - left - text_width(amount, 12.5)),
+        _text(left, 13, 11.5, words, "note", right - left - text_width(amount, 12.5)),
         _text(right, 13, 12.5, amount, sign, width, "end"),
     ]
-    if seat.tricks:
-        card = (
-            f'<rect class="line-note" x="{right - 8:g}" y="-13" width="8" height="11.5" rx="1.5"/>'
-        )
-        parts += [card, _text(right - 11, -2.5, 12, str(seat.tricks), "note", 16, "end")]
-    return _faded("".join(parts), not seat.present)
-
-
-def _faded(drawing: str, faded: bool) -> str:
-    return f'<g class="faded">{drawing}</g>' if faded else drawing
+    drawing = "".join(parts)
+    return drawing if seat.present else f'<g class="faded">{drawing}</g>'
 
 
 def _dealer(block: Block) -> Item:
-    """Returns the mark of the dealer, at a corner of its plate."""
-    drawing = f'<circle class="gold edge" r="9"/>{_text(0, 4.3, 12, "D", "ink", 20, "middle")}'
+    """Returns the mark of the dealer, in a corner of its plate."""
+    drawing = f'<circle class="gold edge" r="8"/>{_text(0, 4, 11, "D", "ink", 16, "middle")}'
     plate, scale = block.plate, block.scale
-    x, y = plate.x + plate.width / 2 - 8 * scale, plate.y - plate.height / 2 + scale
-    return Item("dealer", x, y, scale, 20.0, 20.0, drawing)
+    x, y = plate.x + plate.width / 2 - 14 * scale, plate.y - 7.5 * scale
+    return Item("dealer", x, y, scale, 17.0, 17.0, drawing)
 
 
 # What lies in the middle
@@ -203,9 +205,9 @@ def _pile(pile: Pile, spec: GameSpec) -> str:
     edges = min(3, max(0, pile.count - 1))
     under = [_use(None, spec, 2.0 * i - 3, 2.0 * i - 13) for i in range(edges)]
     top = _use(pile.top, spec, 2.0 * edges - 3, 2.0 * edges - 13) if pile.count else ""
-    number = _text(0, 26.5, 16, str(pile.count), "on-tag", 34, "middle")
-    count = f'<rect class="tag" x="-17" y="10" width="34" height="22" rx="11"/>{number}'
-    name = _text(0, 57, 16, pile.place, "on-felt", _PILE[0], "middle")
+    number = _text(0, 27, 19, str(pile.count), "on-tag", 38, "middle")
+    count = f'<rect class="tag" x="-19" y="8" width="38" height="25" rx="12"/>{number}'
+    name = _text(0, 58, 19, pile.place, "on-felt", _PILE[0], "middle")
     return "".join((*under, top, count if edges else "", name))
 
 
@@ -219,8 +221,10 @@ def _pot(pot: float) -> str:
         for x, number in ((-23, high - 1), (23, high - 1), (0, high))
         for i in range(number)
     ]
-    words = _text(0, 57, 16, f"pot {units(pot)}", "on-felt", _POT[0], "middle")
-    return "".join((*(chips if pot > 0 else ()), words))
+    amount, _, _ = units(pot).partition(" ")
+    words = _text(0, 58, 19, f"pot {amount}", "on-felt", _POT[0], "middle")
+    empty = '<ellipse class="line-seam" cx="0" cy="22" rx="20" ry="10" stroke-width="2"/>'
+    return "".join((*(chips if pot > 0 else [empty]), words))
 
 
 def _felt(width: float, height: float) -> str:
