@@ -34,6 +34,10 @@ class KilleClient extends EventTarget {
       this.#tell("trouble", "");
       this.#receive(JSON.parse(event.data));
     });
+    source.addEventListener("gone", (event) => {
+      source.close();
+      this.#tell("trouble", sentence(JSON.parse(event.data).error));
+    });
     source.addEventListener("error", () => {
       source.close();
       if (this.#source === source) this.#listenLater();
@@ -49,12 +53,11 @@ class KilleClient extends EventTarget {
     }
     const said = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      this.#tell("trouble", said.error ?? `The server answers ${answer.status}; reload the page.`);
+      this.#tell("trouble", sentence(said.error ?? `the server answers ${answer.status}; reload the page`));
       if (answer.status === 409) this.listen();
       return null;
     }
     this.#tell("trouble", "");
-    if ("frames" in said) this.#receive(said);
     return said;
   }
 
@@ -79,29 +82,30 @@ class KilleClient extends EventTarget {
   }
 
   async #listenLater() {
+    const source = this.#source;
     this.#failures += 1;
     this.#tell("trouble", "The connection is lost. Trying again …");
-    const gone = this.#failures > 1 && (await this.#isGone());
-    if (gone) {
-      this.#tell("trouble", "This table is closed. Go back to the tables and open another one.");
-      return;
-    }
+    const refusal = this.#failures > 1 ? await this.#refusal() : null;
+    if (refusal) this.#tell("trouble", refusal);
     const wait = Math.min(5000, 500 * this.#failures);
-    const source = this.#source;
-    window.setTimeout(() => this.#source === source && this.listen(), wait);
+    if (!refusal) window.setTimeout(() => this.#source === source && this.listen(), wait);
   }
 
-  /** Whether the server is there but knows the table no longer. */
-  async #isGone() {
+  /** Why the server, if it is there, will not show this table; null where it is not there. */
+  async #refusal() {
     try {
       const answer = await fetch(`${this.#base}/state?since=${this.#version}`);
-      return answer.status === 404;
+      return answer.ok || answer.status === 429 ? null : sentence((await answer.json()).error);
     } catch {
-      return false;
+      return null;
     }
   }
 
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, {detail}));
   }
+}
+
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
