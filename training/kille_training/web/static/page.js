@@ -31,7 +31,12 @@
     find("step").hidden = !table.stepping;
   });
   table.addEventListener("idle", refresh);
-  choices.addEventListener("choose", (event) => ask("act", {action: event.detail.action}));
+  choices.addEventListener("choose", async (event) => {
+    const {action} = event.detail;
+    if (asking) return;
+    choices.show([]);
+    if (!(await ask("act", {action}))) refresh();
+  });
   people.addEventListener("sit", (event) => ask("sit", {seat: event.detail}));
   people.addEventListener("leave", (event) => ask("leave", {seat: event.detail}));
 
