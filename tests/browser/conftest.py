@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from browser.people import WIDTHS, Server
 from kille_training.web.app import House, application
@@ -61,10 +61,15 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         context.set_default_timeout(15_000)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: errors.append(said.text) if is_error(said) else None)
         return page
 
     yield open_one
     for context in contexts:
         context.close()
     assert not errors
+
+
+def is_error(said: ConsoleMessage) -> bool:
+    """Returns whether a message is an error of the page's, and no request that was refused."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")

@@ -112,8 +112,9 @@
   function write(lines) {
     const log = find("log");
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-    for (const line of lines) log.append(create("li", line.startsWith(" ") ? "inner" : "", line));
-    while (log.children.length > LOG_LINES) log.firstChild.remove();
+    const list = log.firstElementChild;
+    for (const line of lines) list.append(create("li", line.startsWith(" ") ? "inner" : "", line));
+    while (list.children.length > LOG_LINES) list.firstChild.remove();
     if (atEnd) log.scrollTop = log.scrollHeight;
   }
 

@@ -31,7 +31,7 @@ class KillePeople extends EventTarget {
     details.open = open;
     details.append(title, create("p", "", seat.about || aboutPeople(seat)));
     line.append(details);
-    if (seat.free) line.append(this.#button("Sit here", "sit", number, seat.name));
+    if (isFree(seat)) line.append(this.#button("Sit here", "sit", number, seat.name));
     else if (seat.you) line.append(this.#button("Leave", "leave", number, seat.name));
     return line;
   }
@@ -47,16 +47,20 @@ class KillePeople extends EventTarget {
   }
 }
 
+function isFree(seat) {
+  return seat.person && !seat.taken;
+}
+
 function stateOf(seat) {
   if (seat.you) return "you";
-  if (seat.free) return "free seat";
+  if (isFree(seat)) return "free seat";
   if (seat.thinking) return "is thinking …";
   if (!seat.person) return "";
   return seat.here ? "here" : "away";
 }
 
 function aboutPeople(seat) {
-  if (seat.free) return "Nobody sits here. Send somebody the address of this page.";
+  if (isFree(seat)) return "Nobody sits here. Send somebody the address of this page.";
   return seat.you ? "That is you, in front of this page." : "A person, in front of another page.";
 }
 
