@@ -68,6 +68,10 @@ test: $(VENV)/.installed-dev ## run the tests with compiled kernels
 test-slow: $(VENV)/.installed-dev ## run the tests that are slow and rarely broken
 	$(PYTEST) -n $(JOBS) -m slow $(ARGS)
 
+.PHONY: test-browser
+test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the machine's Chromium
+	$(PYTEST) $(or $(ARGS),tests/browser)
+
 .PHONY: test-nojit
 test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled and not slow' $(or $(ARGS),tests/env tests/adapters)
@@ -121,6 +125,10 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/architecture.py
+
+.PHONY: screenshots
+screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots
+	$(BIN)/python tests/browser/screenshots.py $(ARGS)
 
 .PHONY: solutions
 solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/solutions.md; minutes

@@ -1,12 +1,8 @@
 """What people do on the pages: open a table, choose, play to the end."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from playwright.sync_api import Page
-
-from kille_training.web.app import House
-
-WIDTHS = {"laptop": (1280, 720), "phone": (390, 844)}
 
 NEWS = """() => !document.querySelector('#page').hasAttribute('aria-busy') && (
     document.querySelector('#choices button') || document.querySelector('#again')
@@ -20,13 +16,6 @@ ORDER = """async (order) => {
     });
     return answer.json();
 }"""
-
-
-class Server(NamedTuple):
-    """A server and where it is."""
-
-    url: str
-    house: House
 
 
 def open_table(page: Page, url: str, **order: Any) -> str:

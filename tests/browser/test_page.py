@@ -8,9 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from browser.machine import WIDTHS
 from browser.people import (
-    WIDTHS,
-    Server,
     click_choice,
     open_table,
     play,
@@ -42,12 +41,12 @@ def serious_faults(page: Page) -> list[str]:
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_keeps_anybody_from_using_the_pages(
-    server: Server, open_page: OpenPage, width: str, colours: str
+    url: str, open_page: OpenPage, width: str, colours: str
 ) -> None:
     page = open_page(width, color_scheme=colours)
-    page.goto(server.url)
+    page.goto(url)
     assert serious_faults(page) == []
-    open_table(page, server.url, game="krypkille", players=4, seed=1, rules=DEAL)
+    open_table(page, url, game="krypkille", players=4, seed=1, rules=DEAL)
     wait_for_news(page)
     page.keyboard.press("h")
     page.wait_for_selector("#hints table")
@@ -57,9 +56,9 @@ def test_nothing_keeps_anybody_from_using_the_pages(
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width][0]
 
 
-def test_a_table_is_opened_with_the_form(server: Server, open_page: OpenPage) -> None:
+def test_a_table_is_opened_with_the_form(url: str, open_page: OpenPage) -> None:
     page = open_page("phone")
-    page.goto(server.url)
+    page.goto(url)
     page.get_by_label("Game").select_option("krypkille")
     page.get_by_label("Players at the table").select_option("5")
     page.get_by_label("Your name").fill("Anna")
@@ -69,9 +68,9 @@ def test_a_table_is_opened_with_the_form(server: Server, open_page: OpenPage) ->
     assert "Anna" in page.locator("#people").inner_text()
 
 
-def test_a_reload_in_the_middle_changes_nothing(server: Server, open_page: OpenPage) -> None:
+def test_a_reload_in_the_middle_changes_nothing(url: str, open_page: OpenPage) -> None:
     page = open_page()
-    open_table(page, server.url, game="femkortskille", players=3, seed=2, rules=DEAL)
+    open_table(page, url, game="femkortskille", players=3, seed=2, rules=DEAL)
     for _ in range(3):
         assert wait_for_news(page)
         click_choice(page)
@@ -83,23 +82,23 @@ def test_a_reload_in_the_middle_changes_nothing(server: Server, open_page: OpenP
 
 
 def test_two_people_play_and_neither_is_sent_the_cards_of_the_other(
-    server: Server, open_page: OpenPage
+    url: str, open_page: OpenPage
 ) -> None:
     pages = [open_page("laptop"), open_page("phone")]
     order = {"game": "kungsholmskille", "players": 3, "people": 1, "rules": DEAL}
-    address = open_table(pages[0], server.url, **order)
+    address = open_table(pages[0], url, **order)
     pages[1].goto(address)
     pages[1].get_by_role("button", name=re.compile("Sit here")).click()
     for _ in range(400):
         for page in pages:
-            page.wait_for_function("document.querySelector('#table svg') !== null")
+            page.wait_for_function("() => document.querySelector('#table svg') !== null")
         if any(page.locator("#again").count() for page in pages):
             break
         for page in pages:
             assert hidden_hands(page) == {"back"}
             if page.locator("#choices button").count():
                 click_choice(page)
-                page.wait_for_function("!document.querySelector('#page[aria-busy]')")
+                page.wait_for_function("() => !document.querySelector('#page[aria-busy]')")
     else:
         raise AssertionError("the match was not over")
     assert all(page.wait_for_selector("#again") for page in pages)
@@ -114,27 +113,25 @@ def hidden_hands(page: Page) -> set[str]:
     return {card for seat, card in cards if int(seat) not in said["you"]}
 
 
-def test_a_hint_and_a_decision_that_is_taken_back(server: Server, open_page: OpenPage) -> None:
+def test_a_hint_and_a_decision_that_is_taken_back(url: str, open_page: OpenPage) -> None:
     page = open_page()
-    open_table(page, server.url, game="krypkille", players=3, seed=3, rules=DEAL)
+    open_table(page, url, game="krypkille", players=3, seed=3, rules=DEAL)
     assert wait_for_news(page)
     shown = page.evaluate(SHOWN)
     page.keyboard.press("h")
     page.wait_for_selector("#hints table")
     assert "%" in page.locator("#hints").inner_text()
     press_choice(page)
-    page.wait_for_function("!document.querySelector('#undo').disabled")
+    page.wait_for_function("() => !document.querySelector('#undo').disabled")
     page.keyboard.press("u")
-    page.wait_for_function("document.querySelector('#undo').disabled")
+    page.wait_for_function("() => document.querySelector('#undo').disabled")
     assert wait_for_news(page)
     assert page.evaluate(SHOWN) == shown
 
 
-def test_what_the_server_refuses_is_said_and_nothing_is_lost(
-    server: Server, open_page: OpenPage
-) -> None:
+def test_what_the_server_refuses_is_said_and_nothing_is_lost(url: str, open_page: OpenPage) -> None:
     page = open_page()
-    open_table(page, server.url, game="byteskille", players=3, seed=3, rules=DEAL)
+    open_table(page, url, game="byteskille", players=3, seed=3, rules=DEAL)
     assert wait_for_news(page)
     page.route("**/act", lambda route: route.abort())
     page.keyboard.press("1")
@@ -144,11 +141,9 @@ def test_what_the_server_refuses_is_said_and_nothing_is_lost(
     assert play(page, press_choice) > 0
 
 
-def test_every_frame_is_animated_in_time_and_can_be_stepped(
-    server: Server, open_page: OpenPage
-) -> None:
-    page = open_page(motion="no-preference")
-    open_table(page, server.url, game="krypkille", players=4, seed=1, rules=DEAL)
+def test_every_frame_is_animated_in_time_and_can_be_stepped(url: str, open_page: OpenPage) -> None:
+    page = open_page(reduced_motion="no-preference")
+    open_table(page, url, game="krypkille", players=4, seed=1, rules=DEAL)
     assert wait_for_news(page)
     page.get_by_label("Step by step").check()
     click_choice(page)
@@ -157,16 +152,16 @@ def test_every_frame_is_animated_in_time_and_can_be_stepped(
     lines = page.locator("#log li").count()
     page.locator("h1").click()
     page.keyboard.press("s")
-    page.wait_for_function(f"document.querySelectorAll('#log li').length > {lines}")
+    page.wait_for_function(f"() => document.querySelectorAll('#log li').length > {lines}")
     page.keyboard.press("Escape")
     page.wait_for_selector("#choices button, #again")
 
 
 def test_the_record_of_a_match_is_downloaded_and_holds(
-    server: Server, open_page: OpenPage, tmp_path: Path
+    url: str, open_page: OpenPage, tmp_path: Path
 ) -> None:
     page = open_page()
-    open_table(page, server.url, game="knack", players=3, seed=5, rules=DEAL)
+    open_table(page, url, game="knack", players=3, seed=5, rules=DEAL)
     play(page, press_choice)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the record").click()

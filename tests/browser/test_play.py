@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from browser.people import WIDTHS, Server, click_choice, open_table, play, press_choice
+from browser.machine import WIDTHS
+from browser.people import click_choice, open_table, play, press_choice
 from kille_env.registry import list_games
 
 OpenPage = Callable[..., Page]
@@ -14,10 +15,10 @@ OpenPage = Callable[..., Page]
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("game", list_games())
 def test_deals_are_played_by_clicking_and_by_keyboard(
-    server: Server, open_page: OpenPage, game: str, width: str
+    url: str, open_page: OpenPage, game: str, width: str
 ) -> None:
     page = open_page(width)
-    open_table(page, server.url, game=game, players=3, seed=4, rules={"episode": "deal"})
+    open_table(page, url, game=game, players=3, seed=4, rules={"episode": "deal"})
     clicks = play(page, click_choice)
     page.locator("#again").click()
     page.wait_for_selector("#again", state="detached")

@@ -1,0 +1,75 @@
+"""Writes pictures of the web table, in every game at 2, 4 and the most seats, for looking at.
+
+make screenshots
+make screenshots ARGS="--games knack --colours dark"
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from browser.machine import WIDTHS, chromium, serving
+from browser.people import open_table, press_choice, wait_for_news
+from kille_env.registry import list_games, spec
+
+FOLDER = Path("runs/screenshots")
+NAME = "Ingeborg"
+
+
+def main() -> None:
+    """Reads the arguments and takes the pictures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--games", nargs="+", default=list_games(), choices=list_games())
+    parser.add_argument("--colours", nargs="+", default=["light"], choices=["light", "dark"])
+    parser.add_argument("--decisions", type=int, default=2, help="played before the picture")
+    asked = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with serving() as url, chromium() as browser:
+        for colours in asked.colours:
+            take_lobby(browser, url, colours)
+            for game in asked.games:
+                for seats in sorted({2, 4, spec(game).max_players}):
+                    take_table(browser, url, colours, game, seats, asked.decisions)
+    print(f"The pictures are in {FOLDER}.")
+
+
+def take_lobby(browser: Browser, url: str, colours: str) -> None:
+    """Takes the pictures of the list of tables."""
+    for width, (across, down) in WIDTHS.items():
+        context = browser.new_context(
+            viewport={"width": across, "height": down}, color_scheme=colours
+        )
+        page = context.new_page()
+        open_table(page, url, game="byteskille", players=4, people=1, name=NAME)
+        page.goto(url)
+        page.screenshot(path=FOLDER / f"lobby-{width}-{colours}.png")
+        context.close()
+
+
+def take_table(
+    browser: Browser, url: str, colours: str, game: str, seats: int, decisions: int
+) -> None:
+    """Takes the pictures of a table after some decisions of the person's."""
+    for width, (across, down) in WIDTHS.items():
+        context = browser.new_context(
+            viewport={"width": across, "height": down},
+            color_scheme=colours,
+            has_touch=width == "phone",
+            reduced_motion="reduce",
+        )
+        page = context.new_page()
+        open_table(page, url, game=game, players=seats, seed=1, name=NAME)
+        for _ in range(decisions):
+            if wait_for_news(page):
+                press_choice(page)
+        wait_for_news(page)
+        page.screenshot(path=FOLDER / f"{game}-{seats}-{width}-{colours}.png")
+        context.close()
+
+
+if __name__ == "__main__":
+    main()
