@@ -91,8 +91,8 @@ def replay(
     Args:
         record: The record; it may stop anywhere.
         watch: Called with the table before and after every deal and every action.
-        look: Called with the batch, one table, after every deal and every action, and with the
-            number of the action that comes next; None where the hand is over or the record stops.
+        look: Called with the batch, one table, before the first deal and after every deal and every
+            action, and with the number of the action that comes next; None where none does.
 
     Returns:
         The decisions, the results and the differences.
@@ -120,6 +120,8 @@ class _Replayer:
         batch, out = self.batch, self.out
         start = {**(self.record.get("start") or {}), **recorded_chance(self.record)}
         batch.reset(dealer=self.record["first_dealer"], start=start, deal=False)
+        if self.look:
+            self.look(batch, None)
         deals = self.record["deals"]
         for number, deal in enumerate(deals):
             where = join(self.where, f"deal {number}")

@@ -70,10 +70,12 @@ class Review(NamedTuple):
 
     Attributes:
         replay: The match.
+        begun: The table before the first deal.
         moments: After each deal and each action.
     """
 
     replay: Replay
+    begun: np.record
     moments: tuple[Moment, ...]
 
 
@@ -91,30 +93,33 @@ def review(record: Mapping[str, Any], players: Mapping[str, Player]) -> Review:
         KilleError: As `replay` does; or a player returned what is no distribution.
     """
     reviewer = _Reviewer(players)
-    return Review(replay(record, look=reviewer.look), tuple(reviewer.moments))
+    played = replay(record, look=reviewer.look)
+    return Review(played, reviewer.tables[0], tuple(reviewer.moments))
 
 
 class _Reviewer:
     """Looks at every moment of a match."""
 
     def __init__(self, players: Mapping[str, Player]) -> None:
-        self.moments: list[Moment] = []
+        self.tables, self.moments = list[np.record](), list[Moment]()
         self._players, self._asked = players, list[Players]()
 
     def look(self, batch: Batch, action: int | None) -> None:
         """Keeps a moment; see `kille_env.records.replay`."""
-        if not self.moments:  # the same batch throughout; what it plays, the record says
+        self.tables.append(batch.tables[0].copy())
+        if len(self.tables) == 1:  # the same batch throughout; what it plays, the record says
             seats = np.zeros(batch.num_players, np.int64)
             self._asked = [
                 Players(batch, [player], seats, step=lambda _: None)
                 for player in self._players.values()
             ]
+            return
         decision = self._decide(batch, action) if batch.seat[0] >= 0 else None
         hopes = expected(batch)
         self.moments.append(
             Moment(
                 int(batch.tables["deals"][0]) - 1,
-                batch.tables[0].copy(),
+                self.tables[-1],
                 decision,
                 None if hopes is None else tuple(hopes.tolist()),
             )

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 
 from kille_agents.catalog import as_policy
@@ -155,11 +156,11 @@ class _Page:
                 "most": max(hopes, default=0) or 1,
             }
         )
-        before = None
+        before = found.begun
         for each in found.moments:
             if self._shows(each.deal):
                 self._add_moment(line, each, before, record, rules, who)
-            before = each
+            before = each.table
 
     def _shows(self, deal: int) -> bool:
         return self._deals is None or self._deals[0] <= deal + 1 <= self._deals[1]
@@ -168,18 +169,17 @@ class _Page:
         self,
         line: int,
         moment: Moment,
-        before: Moment | None,
+        before: np.record,
         record: Record,
         rules: Rules,
         who: list[str],
     ) -> None:
         game, number = load_game(rules.game), len(self.moments)
-        if before is None or before.deal != moment.deal:
+        if before["deals"] != moment.table["deals"]:
             self._starts.append((number, f"match {line}, deal {moment.deal + 1}"))
         names = who if record.get("names") else None
         viewers = [*range(len(who)), None]
-        table = None if before is None else before.table
-        frames = [frame(game, table, moment.table, rules, seat, names) for seat in viewers]
+        frames = [frame(game, before, moment.table, rules, seat, names) for seat in viewers]
         views = [game.view(moment.table, rules, seat, names) for seat in viewers]
         self.moments.append(
             {
