@@ -37,18 +37,15 @@ class Anneal(BaseCallback):
             if not value >= 0.0:
                 raise KilleError(f"{name} is {value!r}, expected its value at the end, 0 or more")
         self.learning_rate, self.ent_coef = learning_rate, ent_coef
-        self._replaced: Any = None
-
-    def _on_training_start(self) -> None:
-        self._replaced = vars(self.model).get("train")
+        self._method: Any = None
 
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
         model: Any = self.model
-        self._replaced = vars(model).get("train")
-        model.train = partial(self._update, model.train)
+        self._method = model.train
+        model.train = partial(self._update, self._method)
 
     def _on_rollout_start(self) -> None:
         self._put_back()
@@ -57,10 +54,13 @@ class Anneal(BaseCallback):
         self._put_back()
 
     def _put_back(self) -> None:
-        """Takes `_update` off the model again, which is saved with its attributes."""
-        vars(self.model).pop("train", None)
-        if self._replaced is not None:
-            vars(self.model)["train"] = self._replaced
+        """Gives the model its own `train` again: it is saved with its attributes."""
+        model: Any = self.model
+        if self._method is not None:
+            del model.train
+            if model.train != self._method:  # it had been given one, not its class's
+                model.train = self._method
+            self._method = None
 
     def _update(self, train: Callable[..., None], *args: Any, **options: Any) -> None:
         """Updates the network by `train`, the model's own method, with the values of now."""
@@ -75,6 +75,7 @@ class Anneal(BaseCallback):
         try:
             train(*args, **options)
         finally:
+            self._put_back()
             model.lr_schedule = schedule
             if entropy is not None:
                 model.ent_coef = entropy

@@ -178,6 +178,9 @@ class SelfPlayEnv(_Tables):
 
     So a seat's return is the sum of its own rewards over all later steps: estimate advantages seat
     by seat along time with gamma = 1, and learn policies from rows with a true "mask" only.
+
+    Attributes:
+        skipped: [N] matches without any decision that were passed over before the one at the table.
     """
 
     group = "agents"
@@ -210,6 +213,7 @@ class SelfPlayEnv(_Tables):
         shown = Observations(observation, batch.spec, batch.num_players, OBSERVATION)
         super().__init__(shown, batch.spec.num_actions, (batch.num_tables, batch.num_players))
         self.batch = batch
+        self.skipped = np.zeros(batch.num_tables, dtype=np.int64)
 
     def _more_specs(self, shape: tuple[int, ...]) -> dict[str, Any]:
         return {"mask": Categorical(2, shape, dtype=torch.bool)}
@@ -217,10 +221,12 @@ class SelfPlayEnv(_Tables):
     def _reset(self, tensordict: TensorDictBase | None = None, **__: Any) -> TensorDictBase:
         chosen = _asked(tensordict)
         self.batch.reset(self._take_seed(), which=chosen)
+        self.skipped[slice(None) if chosen is None else chosen] = 0
         for _ in range(MOST_SKIPPED):  # matches in which nobody has a decision
             over = self.batch.over if chosen is None else self.batch.over & chosen
             if not over.any():
                 return self._state({})
+            self.skipped += over
             self.batch.reset(which=over)
         raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
 

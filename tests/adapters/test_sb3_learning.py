@@ -93,7 +93,7 @@ def test_a_run_that_is_broken_off_leaves_the_model_as_it_was_made() -> None:
     model.train = broken
     with pytest.raises(FloatingPointError):
         model.learn(16 * 8 * 4, callback=Anneal())
-    assert (model.ent_coef, model.lr_schedule(0.0)) == (0.2, 0.01)
+    assert (model.ent_coef, model.lr_schedule(0.0), model.train) == (0.2, 0.01, broken)
 
 
 def test_rates_can_end_above_nothing_and_values_learn_without_a_bonus() -> None:

@@ -1,6 +1,7 @@
 import json
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -200,6 +201,27 @@ def test_limits_end_the_command_and_keep_what_was_answered(ask, limit, name):
         assert len(service.requests) == len({r["messages"][1]["content"] for r in service.requests})
 
 
+def test_requests_under_way_count_against_a_limit_like_the_dearest_so_far(tmp_path):
+    log = Answers(tmp_path, Settings(url="http://x", tokens=100))
+    line = {"key": "a", "done": True, "action": "stand", "cost": 0.0, "output_tokens": 0}
+    log.begin()
+    log.add({**line, "input_tokens": 40})
+    log.begin()  # 40, and as many under way: there is room for another one
+    log.begin()
+    with pytest.raises(LimitError, match="100 tokens"):
+        log.begin()
+    log.add({**line, "input_tokens": 10})
+    log.begin()
+
+
+@pytest.mark.parametrize("names", [("a/b", "a-b"), ("a/b", "a%2Fb"), ("..", "."), ("m", "-m")])
+def test_two_models_never_share_a_folder(names, monkeypatch):
+    monkeypatch.delenv("KILLE_LLM_FOLDER", raising=False)
+    paths = [LanguageModel(name, Settings(url="http://x")).answers.path for name in names]
+    assert len(set(paths)) == 2
+    assert all(path.parents[1] == Path("runs", "llm") for path in paths)
+
+
 def test_a_torn_line_of_the_log_is_passed_over(tmp_path):
     settings = Settings(url="http://x")
     line = {"key": "a", "done": True, "action": "stand", "cost": 0.5}
@@ -260,7 +282,7 @@ def test_it_is_a_player_by_name_and_is_never_asked_without_an_address(monkeypatc
     monkeypatch.setenv("KILLE_LLM_URL", "http://localhost:9/v1")
     player = as_policy("llm:some/model-1.5", "knack", 3, rules)
     assert player.name == "llm:some/model-1.5"
-    assert str(player.answers.path).endswith("runs/llm/some-model-1.5/answers.jsonl")
+    assert str(player.answers.path).endswith("runs/llm/some%2Fmodel-1.5/answers.jsonl")
     with pytest.raises(ConfigError, match="needs a name"):
         as_policy("llm:", "knack", 3, rules)
     assert describe_player("llm:m").what == "a language model"

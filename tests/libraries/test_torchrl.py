@@ -118,6 +118,18 @@ def test_a_cap_leaves_nothing_to_estimate(form):
     assert (after["terminated"] == after["done"]).all()
 
 
+def test_matches_that_the_cards_decide_are_counted():
+    rules = {"preset": "wikipedia"}
+    env = SelfPlayEnv("byteskille", 200, 2, episode="deal", rules=rules, seed=1)
+    env.reset()
+    batch = kille_env.make_batch(
+        "byteskille", 200, 2, episode="deal", rules=rules, seed=1, restart=False
+    )
+    batch.reset()
+    assert batch.over.any()
+    assert ((env.skipped > 0) == batch.over).all()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_seed_is_a_rollout(form):
     first, other = (make(form, "knack", 4, 3, seed=seed) for seed in (None, 8))

@@ -44,6 +44,7 @@ class Answers:
         self.counts: Counter[str] = Counter()
         self._found: dict[str, str | None] = {}
         self._read_to, self._under_way = 0, 0
+        self._most_tokens, self._most_cost = 0, 0.0
         self._lock = Lock()
 
     def find(self, key: str) -> tuple[str | None] | None:
@@ -59,15 +60,17 @@ class Answers:
     def begin(self) -> None:
         """Claims a request; `add` it when it has ended.
 
+        Those under way are taken to use as much as the dearest so far.
+
         Raises:
             LimitError: A limit is reached.
         """
         with self._lock:
             self._refresh()
-            limits = self._settings
-            self._check("calls", self.calls + self._under_way, limits.calls)
-            self._check("tokens", self.tokens, limits.tokens)
-            self._check("cost", self.cost, limits.cost)
+            limits, others = self._settings, self._under_way
+            self._check("calls", self.calls + others, limits.calls)
+            self._check("tokens", self.tokens + others * self._most_tokens, limits.tokens)
+            self._check("cost", self.cost + others * self._most_cost, limits.cost)
             self._under_way += 1
 
     def add(self, line: dict[str, Any]) -> None:
@@ -127,6 +130,8 @@ class Answers:
         except (ValueError, KeyError, TypeError):
             return  # unfinished, or somebody else's
         self.calls, self.tokens, self.cost = self.calls + 1, self.tokens + tokens, self.cost + cost
+        self._most_tokens = max(self._most_tokens, tokens)
+        self._most_cost = max(self._most_cost, cost)
         if done and key not in self._found:
             self._found[key] = action
             self.counts["uniform" if action is None else "legal"] += 1

@@ -79,7 +79,8 @@ class LanguageModel:
         self.settings = (
             replace(settings, **changes) if settings else Settings.from_environment(**changes)
         )
-        named = re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model"
+        # Different names have different folders, so what is no word is written as in addresses.
+        named = re.sub(r"^\.|[^\w.-]", lambda found: f"%{ord(found[0]):02X}", model)
         folder = self.settings.folder or str(Path("runs", "llm", named))
         self.answers = Answers(Path(folder), self.settings)
 
