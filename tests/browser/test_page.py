@@ -88,7 +88,9 @@ def test_two_people_play_and_neither_is_sent_the_cards_of_the_other(
     order = {"game": "kungsholmskille", "players": 3, "people": 1, "rules": DEAL}
     address = open_table(pages[0], url, **order)
     pages[1].goto(address)
+    pages[1].get_by_label("Your name").fill("Britta")
     pages[1].get_by_role("button", name=re.compile("Sit here")).click()
+    pages[0].get_by_text("Britta").first.wait_for()
     for _ in range(400):
         for page in pages:
             page.wait_for_function("() => document.querySelector('#table svg') !== null")

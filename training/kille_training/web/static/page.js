@@ -12,6 +12,7 @@
   const hints = new KilleHints(find("hints"));
   const people = new KillePeople(find("people"));
   const LOG_LINES = 300;
+  const title = document.title;
   let state = null;
   let asking = false;
 
@@ -37,7 +38,9 @@
     choices.show([]);
     if (!(await ask("act", {action}))) refresh();
   });
-  people.addEventListener("sit", (event) => ask("sit", {seat: event.detail}));
+  people.addEventListener("sit", (event) => {
+    ask("sit", {seat: event.detail, name: find("name").value.trim()});
+  });
   people.addEventListener("leave", (event) => ask("leave", {seat: event.detail}));
 
   /** Asks the server, one thing at a time. */
@@ -59,6 +62,8 @@
     const ready = !table.busy;
     show("question", ready ? questionOf(state) : "");
     choices.show(ready ? state.choices : []);
+    document.title = ready && state.choices.length ? `Your turn: ${title}` : title;
+    find("naming").hidden = state.you.length > 0 || state.waiting === 0;
     find("hint").hidden = !state.hints;
     find("hint").disabled = !(ready && state.choices.length);
     find("undo").hidden = !state.practice;
@@ -89,6 +94,7 @@
 
   function showResults(over) {
     const panel = find("results");
+    const hidden = panel.hidden;
     panel.hidden = !(over || state.failed) || !state.match;
     panel.replaceChildren();
     if (panel.hidden) return;
@@ -107,6 +113,7 @@
     const last = state.results.at(-1);
     if (last) panel.append(create("h2", "", `Result of match ${last.match}`), resultsTable(last, state));
     panel.append(tools);
+    if (hidden) panel.scrollIntoView({block: "nearest"});
   }
 
   function write(lines) {

@@ -76,5 +76,8 @@ function resultsTable({returns}, {seats, you}) {
     row.append(headOf(seats[seat].name, "row"));
     row.insertCell().textContent = units(returns[seat]);
   }
-  return table;
+  const scroll = create("div", "scroll");
+  scroll.tabIndex = 0;
+  scroll.append(table);
+  return scroll;
 }

@@ -13,6 +13,7 @@
 const KilleTable = (() => {
   const PACE = 520; // milliseconds for one frame at speed 1
   const BUBBLE = 2600; // milliseconds that a call stays to be read
+  const BUBBLES = 4; // calls that can be read at a time
   const NARROW = 620; // elements below this width, in pixels, show the tall picture
   const EASE = "cubic-bezier(.4, 0, .2, 1)";
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -296,6 +297,9 @@ const KilleTable = (() => {
         for (const other of this.#layer.querySelectorAll(`[data-seat="${seat}"]`)) other.remove();
         this.#layer.append(bubble);
         this.#place(bubble, seat);
+        if (this.#layer.querySelectorAll(".kt-bubble").length > BUBBLES) {
+          this.#layer.querySelector(".kt-bubble").remove();
+        }
         window.setTimeout(() => bubble.remove(), BUBBLE / this.speed);
       }
     }
@@ -332,21 +336,28 @@ const KilleTable = (() => {
       return `translate(${x * scale}px, ${y * scale}px) translate(-50%, -50%)`;
     }
 
-    /** Puts a bubble beside a seat, towards the middle, where it hides neither name nor cards. */
+    /** Puts a bubble at a seat: over its hand if that is face down, or else beside it. */
     #place(bubble, seat) {
       const scale = this.#scale();
       const spot = this.#seatSpot(seat);
       const [width, height] = [bubble.offsetWidth, bubble.offsetHeight];
-      const above = spot.y > 0.7 * this.#svg.viewBox.baseVal.height;
+      const below = this.#isOpen(seat) && spot.y < 0.7 * this.#svg.viewBox.baseVal.height;
       const left = Math.min(
         Math.max(spot.x * scale - width / 2, 4),
         this.#stage.clientWidth - width - 4,
       );
-      const top = above ? this.#topOf(seat) - height - 8 : spot.y * scale + 24 * scale + 8;
+      const edge = this.#isOpen(seat) ? this.#topOf(seat) : (spot.y - 24) * scale;
+      const top = below ? (spot.y + 24) * scale + 8 : edge - height - 8;
       bubble.style.left = `${left}px`;
       bubble.style.top = `${Math.max(4, top)}px`;
-      bubble.classList.toggle("kt-below", !above);
+      bubble.classList.toggle("kt-below", below);
       bubble.style.setProperty("--tip", `${spot.x * scale - left}px`);
+    }
+
+    /** Whether a seat's hand can be seen. */
+    #isOpen(seat) {
+      const hand = [...this.cards].filter(([place]) => place.startsWith(`hand ${seat} `));
+      return hand.some(([, card]) => card !== "card-back");
     }
 
     /** The upper edge of a seat's cards and plate, in pixels of the picture. */
