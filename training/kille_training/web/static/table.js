@@ -222,7 +222,7 @@ const KilleTable = (() => {
         const end = after.get(to) ?? before.get(to);
         if (!start || !end) return;
         const target = isCard(to) ? after.get(to) : null;
-        const card = isCard(from) ? before.get(from) : target; // a pile stays, a card leaves it
+        const card = isCard(from) ? before.get(from) : faceDown(target); // the pile itself stays
         if (!card) return;
         const arrival = target ? spotOf(end) : {...spotOf(end), scale: 0.25};
         this.#fly(card, target, start, arrival, {duration: time, delay: leave * i});
@@ -399,6 +399,13 @@ const KilleTable = (() => {
 
   function cardOf(item) {
     return item?.querySelector("use")?.getAttribute("href")?.slice(1) ?? null;
+  }
+
+  /** Returns a copy of a card as it lies in a pile, null for what is no card. */
+  function faceDown(item) {
+    const copy = item?.cloneNode(true) ?? null;
+    copy?.querySelector("use").setAttribute("href", "#card-back");
+    return copy;
   }
 
   /** Turns what each seat won or lost into [from, to, units]; null is the pot. */
