@@ -37,7 +37,7 @@ class Average(policy.Policy):
         return {action: float(chances[action]) for action in legal}
 
 
-def train(game: str = "byteskille", num_players: int = 3, decisions: int = 60_000, seed: int = 0):
+def train(game: str = "byteskille", num_players: int = 3, decisions: int = 150_000, seed: int = 0):
     """Returns the average policy."""
     torch.set_num_threads(1)
     environment = rl_environment.Environment(load(game, num_players))
