@@ -35,32 +35,32 @@ SUITS = {
 Spots = tuple[tuple[float, float], ...]
 """Where pips stand."""
 
-LILIES: tuple[Spots, ...] = tuple(
-    tuple((32.0 + 17 * (place - (n - 1) / 2), y) for n, y in rows for place in range(n))
-    for rows in (
-        [(1, 53)],
-        [(2, 53)],
-        [(1, 44), (2, 62)],
-        [(2, 43), (2, 63)],
-        [(2, 38), (1, 54), (2, 70)],
-        [(2, 36), (2, 54), (2, 72)],
-        [(2, 36), (3, 54), (2, 72)],
-        [(3, 36), (2, 54), (3, 72)],
-        [(3, 36), (3, 54), (3, 72)],
-        [(3, 32), (2, 46), (2, 60), (3, 74)],
-        [(3, 32), (3, 46), (2, 60), (3, 74)],
-        [(3, 32), (3, 46), (3, 60), (3, 74)],
+LILIES: tuple[tuple[float, Spots], ...] = tuple(
+    (size, tuple((32.0 + step * (place - (n - 1) / 2), y) for n, y in rows for place in range(n)))
+    for size, step, rows in (
+        (2.7, 0, [(1, 52)]),
+        (1.7, 26, [(2, 52)]),
+        (1.5, 25, [(1, 39), (2, 65)]),
+        (1.5, 25, [(2, 39), (2, 66)]),
+        (1.15, 27, [(2, 36), (1, 54), (2, 72)]),
+        (1.05, 24, [(2, 35), (2, 53), (2, 71)]),
+        (1.0, 17, [(2, 35), (3, 53), (2, 71)]),
+        (1.0, 17, [(3, 35), (2, 53), (3, 71)]),
+        (1.0, 17, [(3, 35), (3, 53), (3, 71)]),
+        (0.82, 16, [(3, 32), (2, 46), (2, 60), (3, 74)]),
+        (0.82, 16, [(3, 32), (3, 46), (2, 60), (3, 74)]),
+        (0.82, 16, [(3, 32), (3, 46), (3, 60), (3, 74)]),
     )
 )
-"""Where the lilies of each number stand."""
+"""How large the lilies of each number are, and where they stand."""
 ORDINARY: dict[str, Spots] = {
-    rank: tuple((40.0 + 10 * column, y) for column, y in spots)
+    rank: tuple((42.5 + 9 * column, y) for column, y in spots)
     for rank, spots in {
         "6": [(side, y) for y in (20, 46, 72) for side in (-1, 1)],
         "7": [(side, y) for y in (20, 46, 72) for side in (-1, 1)] + [(0, 33)],
         "8": [(side, y) for y in (20, 46, 72) for side in (-1, 1)] + [(0, 33), (0, 59)],
-        "9": [(side, y) for y in (16, 36, 56, 76) for side in (-1, 1)] + [(0, 46)],
-        "T": [(side, y) for y in (16, 36, 56, 76) for side in (-1, 1)] + [(0, 26), (0, 66)],
+        "9": [(side, y) for y in (17, 36.5, 56, 75.5) for side in (-1, 1)] + [(0, 46)],
+        "T": [(side, y) for y in (17, 36.5, 56, 75.5) for side in (-1, 1)] + [(0, 26), (0, 66)],
     }.items()
 }
 """Where the pips of ordinary cards stand."""
@@ -132,8 +132,8 @@ def _picture(code: str) -> str:
 
 
 def _lily(number: int) -> str:
-    size = 2.6 if number == 1 else 1.5 if number < 5 else 1.0
-    lilies = "".join(_put(_drawn("lily"), x, y, size) for x, y in LILIES[number - 1])
+    size, spots = LILIES[number - 1]
+    lilies = "".join(_put(_drawn("lily"), x, y, size) for x, y in spots)
     return lilies + _index(str(number)) + _foot(ROMAN[number - 1])
 
 
@@ -145,7 +145,7 @@ def _ordinary(rank: str, suit: str) -> str:
         return _coloured(COURTS[rank], colour) + corner
     if rank == "A":
         return _put(pip, 38, 52, 2.4) + corner
-    return "".join(_put(pip, x, y, 0.8) for x, y in ORDINARY[rank]) + corner
+    return "".join(_put(pip, x, y, 0.74) for x, y in ORDINARY[rank]) + corner
 
 
 def _coloured(name: str, colour: str) -> str:
