@@ -1,5 +1,7 @@
 """Writes pictures of the web table, in every game at 2, 4 and the most seats, for looking at.
 
+The page of recorded matches is among them; docs/replay.png is replay-laptop-light.png.
+
 make screenshots
 make screenshots ARGS="--games knack --colours dark"
 """
@@ -13,8 +15,10 @@ from playwright.sync_api import Browser
 sys.path.append(str(Path(__file__).parents[1]))
 
 from browser.machine import WIDTHS, chromium, serving
+from browser.matches import matches
 from browser.people import open_table, press_choice, wait_for_news
 from kille_env.registry import list_games, spec
+from kille_training.reports.replay import replay_page
 
 FOLDER = Path("runs/screenshots")
 NAME = "Ingeborg"
@@ -31,6 +35,7 @@ def main() -> None:
     with serving() as url, chromium() as browser:
         for colours in asked.colours:
             take_lobby(browser, url, colours)
+            take_replay(browser, colours)
             for game in asked.games:
                 for seats in sorted({2, 4, spec(game).max_players}):
                     take_table(browser, url, colours, game, seats, asked.decisions)
@@ -47,6 +52,23 @@ def take_lobby(browser: Browser, url: str, colours: str) -> None:
         open_table(page, url, game="byteskille", players=4, people=1, name=NAME)
         page.goto(url)
         page.screenshot(path=FOLDER / f"lobby-{width}-{colours}.png")
+        context.close()
+
+
+def take_replay(browser: Browser, colours: str) -> None:
+    """Takes the pictures of the page of recorded matches, at its largest mistake."""
+    file = FOLDER / "replay.html"
+    names = ["Astrid", "Bertil", "Cecilia", "David"]
+    played = [*matches("byteskille", 4, "deal", 12, names, "byteskille/tipsy")]
+    file.write_bytes(replay_page(played, source="evening.jsonl"))
+    for width, (across, _) in WIDTHS.items():
+        context = browser.new_context(
+            viewport={"width": across, "height": 900}, color_scheme=colours
+        )
+        page = context.new_page()
+        page.goto(file.absolute().as_uri())
+        page.locator(".below li a").first.click()
+        page.screenshot(path=FOLDER / f"replay-{width}-{colours}.png", full_page=True)
         context.close()
 
 

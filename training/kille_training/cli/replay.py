@@ -1,6 +1,7 @@
 """`kille replay`: describes recorded matches in words, checks them, or shows them on a page."""
 
 import re
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ def replay(
     if page or web:
         if check or (page and web):
             raise click.UsageError("choose one of --check, --html and --web")
+        if web and as_json:
+            raise click.UsageError("--web has a page and nothing to print; --json goes with --html")
         made = _page(file, numbered, players, deals, trust)
         if page:
             _write(page, made, file, len(numbered), as_json)
@@ -126,7 +129,8 @@ def _show(made: bytes, file: Path) -> None:
     server = serving.listen(port=0)
     address = serving.address_of(server, serving.LOOPBACK)
     click.echo(f"{file.name} is at {address}; Ctrl-C ends it")
-    serving.serve_page(made, server, ready=lambda: serving.open_browser(address))
+    with suppress(KeyboardInterrupt):
+        serving.serve_page(made, server, ready=lambda: serving.open_browser(address))
 
 
 # In words

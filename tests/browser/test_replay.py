@@ -1,0 +1,103 @@
+"""The page of recorded matches, stepped through as people do."""
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from browser.machine import WIDTHS
+from browser.matches import matches
+from kille_env.registry import list_games, load_game
+from kille_training.reports.replay import replay_page
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """The page of single deals that are solved."""
+    path = tmp_path_factory.mktemp("replay") / "deals.html"
+    path.write_bytes(replay_page([*matches("byteskille", 3, "deal", 6)], source="deals.jsonl"))
+    return path
+
+
+def opened(open_page, path: Path, width="laptop", at=""):
+    page = open_page(width)
+    page.goto(f"file://{path}{at}")
+    expect(page.locator("body.ready")).to_be_attached()
+    return page
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_keys_and_buttons_step_through_it(solved, open_page, width):
+    page = opened(open_page, solved, width)
+    place = page.locator("#position")
+    page.keyboard.press("ArrowRight")
+    expect(place).to_have_value("1")
+    page.click("#forward")
+    expect(place).to_have_value("2")
+    page.keyboard.press("ArrowLeft")
+    expect(place).to_have_value("1")
+    page.click("#later")
+    expect(page.locator("#deals")).to_have_value("1")
+    page.keyboard.press("PageUp")
+    expect(place).to_have_value("0")
+    page.keyboard.press("End")
+    expect(place).to_have_value(place.get_attribute("max") or "")
+    page.click("#first")
+    page.select_option("#speed", "3")
+    page.click("#play")
+    expect(page.locator("#deals")).to_have_value("1", timeout=15_000)
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Play")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_mistake_leads_to_its_moment(solved, open_page):
+    page = opened(open_page, solved)
+    link = page.locator(".below li a").first
+    loss = re.search(r"([\d.]+) units more", page.locator(".below li").first.inner_text())
+    link.click()
+    assert loss
+    expect(page.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
+    expect(page.locator("#hopes tr")).to_have_count(3)
+    again = opened(open_page, solved, at=page.url.partition(".html")[2])
+    expect(again.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
+
+
+def test_from_a_seat_no_more_is_seen_than_it_saw(solved, open_page):
+    page = opened(open_page, solved)
+    faces = page.locator('#table use:not([href="#card-back"])')
+    expect(page.locator("#known")).to_be_visible()
+    everything = faces.count()
+    page.keyboard.press("v")
+    expect(page.locator("#views")).to_have_value("0")
+    assert faces.count() == everything - 2
+    for part in ("#known", "#expected"):
+        expect(page.locator(part)).to_be_hidden()
+    others = page.locator("#question").inner_text().startswith("seat 0")
+    expect(page.locator("#judged")).to_be_visible(visible=others)
+
+
+def test_names_of_strangers_run_nothing(tmp_path, open_page):
+    evil = ["<img src=x onerror=document.title=1>", "</script><script>document.title=1</script>"]
+    path = tmp_path / "evil.html"
+    path.write_bytes(replay_page([*matches("byteskille", 2, "deal", 1, evil)], source="<b>x"))
+    page = opened(open_page, path)
+    page.keyboard.press("ArrowRight")
+    assert page.title() == "<b>x"
+    assert page.locator("#views option").nth(1).inner_text() == evil[0]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("game", list_games())
+def test_every_game_is_shown_without_a_fault(game, width, tmp_path, open_page):
+    path = tmp_path / "match.html"
+    seats = load_game(game).spec.default_players
+    path.write_bytes(replay_page([*matches(game, seats, "match", 1)], source="match.jsonl"))
+    page = opened(open_page, path, width)
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#table svg")).to_be_visible()
+    faults = Axe().run(page).response["violations"]
+    assert not [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]
