@@ -14,7 +14,7 @@
   const LOG_LINES = 300;
   const title = document.title;
   let state = null;
-  let asking = false;
+  let asked = Promise.resolve();
 
   client.addEventListener("state", (event) => {
     state = event.detail;
@@ -34,7 +34,6 @@
   table.addEventListener("idle", refresh);
   choices.addEventListener("choose", async (event) => {
     const {action} = event.detail;
-    if (asking) return;
     choices.show([]);
     if (!(await ask("act", {action}))) refresh();
   });
@@ -43,15 +42,15 @@
   });
   people.addEventListener("leave", (event) => ask("leave", {seat: event.detail}));
 
-  /** Asks the server, one thing at a time. */
-  async function ask(what, content) {
-    if (asking) return null;
-    asking = true;
-    main.setAttribute("aria-busy", "true");
-    const answer = await client.ask(what, content);
-    asking = false;
-    main.removeAttribute("aria-busy");
-    return answer;
+  /** Asks the server, one thing after the other. */
+  function ask(what, content) {
+    asked = asked.then(async () => {
+      main.setAttribute("aria-busy", "true");
+      const answer = await client.ask(what, content);
+      main.removeAttribute("aria-busy");
+      return answer;
+    });
+    return asked;
   }
 
   /** Shows what belongs to the last frame, once it is there. */
@@ -67,7 +66,7 @@
     find("hint").hidden = !state.hints;
     find("hint").disabled = !(ready && state.choices.length);
     find("undo").hidden = !state.practice;
-    find("undo").disabled = !state.can_undo;
+    find("undo").disabled = !(ready && state.can_undo);
     showBalance();
     showResults(ready && state.over);
   }
