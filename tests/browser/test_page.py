@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from browser.machine import WIDTHS
 from browser.people import (
@@ -141,6 +141,22 @@ def test_what_the_server_refuses_is_said_and_nothing_is_lost(url: str, open_page
     assert "does not answer" in page.locator("#trouble").inner_text()
     page.unroute("**/act")
     assert play(page, press_choice) > 0
+
+
+def test_a_connection_that_is_lost_comes_back(url: str, open_page: OpenPage) -> None:
+    page = open_page()
+    streams = []
+
+    def cut(route: Route) -> None:
+        streams.append(route)
+        route.abort() if len(streams) < 3 else route.continue_()
+
+    page.route("**/events*", cut)
+    open_table(page, url, game="byteskille", players=3, seed=3)
+    page.get_by_text("The connection is lost").wait_for()
+    assert wait_for_news(page)
+    page.wait_for_selector("#trouble:empty", state="attached")
+    assert len(streams) == 3
 
 
 def test_every_frame_is_animated_in_time_and_can_be_stepped(url: str, open_page: OpenPage) -> None:
