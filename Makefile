@@ -125,6 +125,7 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/architecture.py
+	$(BIN)/python docs/environments.py
 
 .PHONY: screenshots
 screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots

@@ -20,7 +20,10 @@ PAGES = [
 ]
 
 
-SCRIPTS = {name: script(f"docs/{name}.py") for name in ("tables", "players", "architecture")}
+SCRIPTS = {
+    name: script(f"docs/{name}.py")
+    for name in ("tables", "players", "architecture", "environments")
+}
 
 
 def _ids(pages: list[Path]) -> list[str]:

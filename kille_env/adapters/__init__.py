@@ -17,6 +17,7 @@
     seat_tables   what the one-seat forms share: the caller plays one seat, players the others
     spaces        observation and action spaces of a game
     options       options that several environments take
+    rendering     what `render` shows: text, a picture, a window
 
 What they return is fresh: nothing that was handed out changes later.
 """
@@ -33,8 +34,9 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
     Args:
         name: The game.
         num_players: Number of seats; None is the game's default.
-        **options: `rules`, `episode`, `seed`, `render_mode`, `eliminated`, `observation`, `illegal`
-            and `illegal_reward`, as `kille_env.adapters.aec.KilleAEC` explains them.
+        **options: `rules`, `episode`, `seed`, `render_mode`, `render_view`, `eliminated`,
+            `observation`, `illegal` and `illegal_reward`, as `kille_env.adapters.aec.KilleAEC`
+            explains them.
 
     Raises:
         UnknownGameError: No such game.

@@ -142,31 +142,36 @@ def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> st
 def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> str:
     """Draws what stands at a seat: name, words, units; whose turn it is has a frame and a mark.
 
-    The dealer's plate leaves room for the mark of the dealer, which is a thing of its own.
+    A seat that does not play in this deal has no plate below its name. The dealer's leaves room for
+    the mark of the dealer, which is a thing of its own.
     """
     left, right = -width / 2 + 9, width / 2 - 9
     room = f'x="{2 - width / 2:g}" y="-18" width="{width - 4:g}" height="36" rx="9"'
-    parts = [f'<rect class="plate" {room}/>']
+    parts = [f'<rect class="plate" {room}/>'] if seat.present else []
+    rim = (
+        ("line-turn", 3.5) if turn else ("line-plate-rim", 1) if seat.present else ("line-seam", 1)
+    )
+    parts.append(f'<rect class="{rim[0]}" {room} stroke-width="{rim[1]}"/>')
     if turn:
-        parts.append(f'<rect class="line-turn" {room} stroke-width="3.5"/>')
         parts.append(f'<path class="mark" d="M{left - 2:g} -11l8 5l-8 5z"/>')
-    else:
-        parts.append(f'<rect class="line-plate-rim" {room} stroke-width="1"/>')
+    amount, words = signed(seat.units), ", ".join(seat.words)
+    name_colour, note, sign = "label", "note", "note"
+    if not seat.present:
+        name_colour = note = sign = "on-felt"
+    elif seat.units:
+        sign = "gain" if seat.units > 0 else "loss"
     start, end = left + 9 * turn, right - 18 * dealer
     if seat.tricks:
         card = f'x="{end - 8:g}" y="-13" width="8" height="11.5" rx="1.5"'
-        parts.append(f'<rect class="line-note" {card} stroke-width="1.5"/>')
-        parts.append(_text(end - 11, -2.5, 12, str(seat.tricks), "note", 16, "end"))
+        parts.append(f'<rect class="line-{note}" {card} stroke-width="1.5"/>')
+        parts.append(_text(end - 11, -2.5, 12, str(seat.tricks), note, 16, "end"))
         end -= 22
-    amount, words = signed(seat.units), ", ".join(seat.words)
-    sign = "gain" if seat.units > 0 else "loss" if seat.units < 0 else "note"
     parts += [
-        _text(start, -1.5, 13.5, name, "label", end - start),
-        _text(left, 13, 11.5, words, "note", right - left - text_width(amount, 12.5)),
+        _text(start, -1.5, 13.5, name, name_colour, end - start),
+        _text(left, 13, 11.5, words, note, right - left - text_width(amount, 12.5)),
         _text(right, 13, 12.5, amount, sign, width, "end"),
     ]
-    drawing = "".join(parts)
-    return drawing if seat.present else f'<g class="faded">{drawing}</g>'
+    return "".join(parts)
 
 
 def _dealer(block: Block) -> Item:
