@@ -115,7 +115,8 @@ def test_the_page_of_every_game_shows_the_frames_of_every_seat(game):
     rules = check_record(record)[1]
     for number in (1, 2, len(tables) // 2, len(tables) - 1):
         for seat in (*range(seats), None):
-            wanted = frame(load_game(game), *tables[number - 1 : number + 1], rules, seat)
+            before, after = tables[number - 1], tables[number]
+            wanted = frame(load_game(game), before, after, rules, seat)
             shown = data["moments"][number - 1]["views"][seats if seat is None else seat]
             assert picture(data, shown["wide"]) == wanted["wide"]
             assert picture(data, shown["tall"]) == wanted["tall"]

@@ -34,7 +34,7 @@ from kille_training.reports.matches import match_lines
 from kille_training.reports.pages import render
 from kille_training.reports.palette import css
 
-MOST_PICTURES = 20_000
+MOST_PICTURES = 10_000
 """Moments times views that a page may hold."""
 MOST_MISTAKES = 12
 LEAST_LOSS = 0.0005
