@@ -58,10 +58,10 @@ class KilleChoices extends EventTarget {
       enabled[(next + enabled.length) % enabled.length].focus();
       return true;
     }
-    return key === "Enter" && this.#pressEnter();
+    return key === "Enter" && this.#confirmMarked();
   }
 
-  #pressEnter() {
+  #confirmMarked() {
     const fitting = this.#marked.size ? this.#fitting() : [];
     const only = fitting.length === 1 ? fitting[0] : this.#choices.length === 1 && this.#choices[0];
     if (only) this.#choose(only);
@@ -100,7 +100,8 @@ class KilleChoices extends EventTarget {
       button.setAttribute("aria-pressed", this.#marked.has(button.dataset.place));
     }
     for (const button of this.#element.querySelectorAll("[data-action]")) {
-      button.classList.toggle("fits", fitting.some((one) => `${one.action}` === button.dataset.action));
+      const fits = fitting.some((one) => String(one.action) === button.dataset.action);
+      button.classList.toggle("fits", fits);
     }
   }
 

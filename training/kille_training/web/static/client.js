@@ -53,7 +53,8 @@ class KilleClient extends EventTarget {
     }
     const said = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      this.#tell("trouble", sentence(said.error ?? `the server answers ${answer.status}; reload the page`));
+      const error = said.error ?? `the server answers ${answer.status}; reload the page`;
+      this.#tell("trouble", sentence(error));
       if (answer.status === 409) this.listen();
       return null;
     }

@@ -27,7 +27,8 @@
   function showGame() {
     const {least, most, usual, players, presets} = game();
     fill(fields.players, range(least, most), String(usual));
-    fill(fields.opponents, players.map((name) => [name, name.replaceAll("_", " ")]), "rule_of_thumb");
+    const opponents = players.map((name) => [name, name.replaceAll("_", " ")]);
+    fill(fields.opponents, opponents, "rule_of_thumb");
     fill(fields.preset, presets.map((name) => [name, name]), presets[0]);
     showPlayers();
   }
@@ -71,8 +72,9 @@
     try {
       await open();
     } catch (error) {
-      const lost = error instanceof TypeError;
-      trouble.textContent = lost ? "The server does not answer; try again in a moment." : error.message;
+      const silent = error instanceof TypeError; // what fetch throws where nobody answers
+      const text = silent ? "The server does not answer; try again in a moment." : error.message;
+      trouble.textContent = text;
       button.disabled = false;
     }
   });

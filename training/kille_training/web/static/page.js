@@ -110,7 +110,8 @@
     }
     record.hidden = !state.results.length;
     const last = state.results.at(-1);
-    if (last) panel.append(create("h2", "", `Result of match ${last.match}`), resultsTable(last, state));
+    if (last) panel.append(create("h2", "", `Result of match ${last.match}`));
+    if (last) panel.append(resultsTable(last, state));
     panel.append(tools);
     if (hidden) panel.scrollIntoView({block: "nearest"});
   }
@@ -185,7 +186,10 @@
     use(field);
   }
 
-  const checked = [(field) => String(field.checked), (field, value) => (field.checked = value === "true")];
+  const checked = [
+    (field) => String(field.checked),
+    (field, value) => (field.checked = value === "true"),
+  ];
   const chosen = [(field) => field.value, (field, value) => (field.value = value)];
   remember("speed", ...chosen, (field) => {
     if (field.value === "0") table.skip();

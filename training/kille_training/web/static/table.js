@@ -239,7 +239,8 @@ const KilleTable = (() => {
       const end = spotOf(item);
       if (cardOf(old) !== cardOf(item)) this.#fly(old, item, start, end, {duration: pace});
       else if (toCss(start) !== toCss(end)) {
-        this.#play(item, [{transform: toCss(start)}, {transform: toCss(end)}], {duration: pace / 2});
+        const path = [{transform: toCss(start)}, {transform: toCss(end)}];
+        this.#play(item, path, {duration: pace / 2});
       }
     }
 
@@ -305,7 +306,7 @@ const KilleTable = (() => {
     }
 
     #pay(paid, spots, pace) {
-      const pot = spots.get("pot") ?? (this.#svg.querySelector('[data-key="pot"]') && this.#spot("pot"));
+      const pot = spots.get("pot") ?? this.#spot("pot");
       for (const [from, to, units] of payments(paid, Boolean(pot))) {
         const chip = this.#layer.appendChild(make("div", "kt-chip", amount(units)));
         const ends = [from, to].map((seat) => (seat === null ? pot : this.#seatSpot(seat)));
