@@ -16,7 +16,7 @@ from kille_env.registry import spec
 from kille_training.web.app import House, application
 from kille_training.web.orders import Order
 from kille_training.web.serving import listen, make_server
-from kille_training.web.tables import Table
+from kille_training.web.tables import Lineup, Table
 
 PATIENCE = 60.0
 """Seconds after which a test gives up waiting."""
@@ -37,7 +37,7 @@ class Served:
             self._loop = asyncio.get_running_loop()
 
         self._server = make_server(
-            application(self.house), prepare, self._ready.set, self.house.close
+            application(self.house), prepare, self._ready.set, self.house.hall.close
         )
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 
@@ -67,15 +67,16 @@ class Served:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(called(), self._loop).result(PATIENCE)
 
-    def table(self, game: str, players: list[Player | None], **order: Any) -> Table:
+    def table(self, game: str, players: list[Player | None]) -> Table:
         """Makes a table with these players; None is a seat for people."""
         seats = tuple(seat for seat, player in enumerate(players) if player is None)
-        rules = spec(game).resolve(order.pop("rules", None))
+        rules = spec(game).resolve()
         names = tuple("uniform" for player in players if player is not None)
-        made = Order(game, len(players), seats[:1], seats[1:], names, rules, **order)
+        made = Order(game, len(players), seats[:1], seats[1:], names, rules, seed=3)
 
         def make() -> Table:
-            table = Table(f"own-{len(self.house.hall.tables)}", made, players, [""] * len(players))
+            lineup = Lineup(players, [""] * len(players), {})
+            table = Table(f"own-{len(self.house.hall.tables)}", made, lineup)
             self.house.hall.tables[table.name] = table
             return table
 
@@ -101,7 +102,9 @@ class Browser:
         )
 
     def make(self, game: str = "byteskille", **order: Any) -> str:
-        """Makes a table, and returns its address."""
+        """Makes a table, with the same cards each time for a person alone; returns its address."""
+        if not {"people", "yours"} & set(order):
+            order = {"seed": 3, **order}
         answer = self.post("/tables", {"game": game, **order})
         assert answer.status_code == 201, answer.text
         return f"/tables/{answer.json()['id']}"

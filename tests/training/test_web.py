@@ -1,17 +1,18 @@
 """The web table as people use it: sitting down, playing, coming back, several at one table."""
 
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from kille_env.policy import UniformPolicy
-from kille_env.records import parse_record, replay
+from kille_env.records import parse_record, read_records, replay
 from kille_env.registry import spec
 from kille_training.people.sitting import Sitting
 from kille_training.web import hall, limits, tables
 from kille_training.web.limits import Refusal
-from web_tables import Served
+from web_tables import Browser, Served
 
 DEAL = {"episode": "deal"}
 
@@ -204,8 +205,8 @@ def test_a_slow_player_makes_nobody_else_wait(served, ada, bo):
     waiting = served.table("knack", [None, slow])
     table = f"/tables/{waiting.name}"
     assert ada.post(f"{table}/sit", {"seat": 0}).status_code == 200
-    state = ada.asked(table) if waiting.asked == 0 else None
-    if state:
+    state = ada.until(table, lambda state: state["choices"] or slow.asked.is_set())
+    if state["choices"]:
         ada.act(table, state)
     assert slow.asked.wait(60)
     other = bo.make("knack", players=2, rules=DEAL)
@@ -320,3 +321,51 @@ def test_sessions_that_are_silent_longest_go_first(monkeypatch):
         one.streams = 1
     with pytest.raises(Refusal, match="full"):
         known.begin()
+
+
+def test_the_command_serves_a_table_and_writes_its_matches(kille, monkeypatch, tmp_path):
+    """Interrupted, as people end it, after the owner's browser has played a deal."""
+    from kille_training.web import serving
+
+    def serve(app, server, *, prepare, ready, close):
+        started = threading.Event()
+        running = serving.make_server(app, prepare, started.set, close)
+        thread = threading.Thread(target=running.run, args=([server],), daemon=True)
+        thread.start()
+        assert started.wait(60)
+        ready()
+        port = server.getsockname()[1]
+        (page,) = opened
+        browser = Browser(f"http://127.0.0.1:{port}", page.partition(str(port))[2])
+        with closing(browser.http):
+            table = browser.page.url.path
+            state = browser.asked(table)
+            assert (state["you"], state["practice"]) == ([1], True)
+            browser.act(table, state)
+            browser.asked(table)
+        running.should_exit = True
+        thread.join()
+        raise KeyboardInterrupt
+
+    opened: list[str] = []
+    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(serving, "open_browser", opened.append)
+    words = "--web --port 0 --players 3 --seat 1 --name Ada --practice --rules episode=deal"
+    out = kille("play", "knack", *words.split(), "--seed", 3, "--out", "mine.jsonl").out
+    assert "Your table: http://127.0.0.1:" in out
+    (record,) = read_records(tmp_path / "mine.jsonl")
+    assert (record["seed"], record["names"][1]) == (3, "Ada")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--port 1", "--port is for a page; add --web"),
+        ("--seat 0,1", "several are for --web"),
+        ("--web --seat 0,9", "your seat is 0,9, expected one from 0 to 3"),
+        ("--web --people 1 --practice", "practice is for one person alone"),
+        ("--web --opponents uniform,uniform", "2 players are named for 3 seats"),
+    ],
+)
+def test_options_that_cannot_be(kille, words, sentence):
+    assert sentence in kille("play", "byteskille", *words.split(), ends=1).err

@@ -105,6 +105,7 @@ def test_a_seat_is_taken_once(ada, eve):
 def test_nobody_changes_to_another_seat_in_a_match(ada, eve):
     table = ada.make("knack", players=3, people=1)
     eve.post(f"{table}/sit", {"seat": 1})
+    eve.until(table, lambda state: state["frames"])
     ada.post(f"{table}/leave")
     eve.post(f"{table}/leave")
     refused = eve.post(f"{table}/sit", {"seat": 0})

@@ -10,11 +10,12 @@ import numpy as np
 
 from kille_agents.human import HINT, LISTED, UNDO, HasQuit, Human
 from kille_env.core.text import columns, counted, listed, second_person, signed
-from kille_env.errors import ConfigError, KilleError, RulesError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import Player, name_of
-from kille_env.records import write_records
+from kille_env.records import Record, write_records
 from kille_env.registry import spec
 from kille_training.cli import console
+from kille_training.cli.web_table import page_options, play_on_page, seats_named, wants_page
 from kille_training.people.advice import Advice, advisers_at
 from kille_training.people.lineup import players_named
 from kille_training.people.names import YOU, check_name, names_at
@@ -45,9 +46,12 @@ LEAST_SHOWN = 0.005
     help="Players who give hints, with commas between them; if not given, the solution where there "
     "is one, and the rule of thumb.",
 )
-@click.option("--seat", type=int, default=0, show_default=True, help="Your seat.")
+@click.option(
+    "--seat", default="0", show_default=True, help="Your seat; with --web also several, as in 0,2."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
+@page_options
 @console.json_option
 def play(
     game: str,
@@ -56,12 +60,13 @@ def play(
     name: str,
     hint: bool,
     advisers: str | None,
-    seat: int,
+    seat: str,
     seed: int | None,
     rules: dict[str, Any],
     out: Path | None,
     trust: bool,
     as_json: bool,
+    **page: Any,
 ) -> None:
     """Plays GAME with you at the table.
 
@@ -70,14 +75,21 @@ def play(
     """
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
-    if not 0 <= seat < seats:
-        raise RulesError(f"your seat is {seat}, expected one from 0 to {seats - 1}")
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
+    if wants_page(page):
+        taken = seats_named(seat, seats, seats)
+        records = play_on_page(
+            page, name, game=game, num_players=seats, yours=taken, opponents=opponents,
+            rules=resolved, seed=seed, hints=hint, advisers=advisers, trust=trust, quiet=as_json,
+        )  # fmt: skip
+        _report({"game": game, "seats": taken}, records, out, as_json)
+        return
+    (yours,) = seats_named(seat, seats, 1)
     by_seat: list[Player | None] = [
         *players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     ]
-    by_seat.insert(seat, None)
+    by_seat.insert(yours, None)
     helpers: Mapping[str, Player] = advisers_at(game, seats, resolved)
     if advisers is not None:
         places = len(advisers.split(","))
@@ -85,19 +97,26 @@ def play(
         helpers = {name_of(player): player for player in asked}
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    names = names_at(seats, {seat: check_name(name)})
+    names = names_at(seats, {yours: check_name(name)})
     sitting = Sitting(game, resolved, by_seat, names=names, seed=seed, advisers=helpers)
     # With --json the conversation moves to standard error.
-    terminal = _Terminal(sitting, seat, Human(out=sys.stderr if as_json else None), hint)
+    terminal = _Terminal(sitting, yours, Human(out=sys.stderr if as_json else None), hint)
     ended = terminal.run(seed)
-    records = sitting.records(unfinished=True)
+    result = {"game": game, "names": names, "seed": seed, "seat": yours}
+    _report(result, sitting.records(unfinished=True), out, as_json)
+    if ended is not None:
+        raise ended
+
+
+def _report(
+    result: dict[str, Any], records: Sequence[Record], out: Path | None, as_json: bool
+) -> None:
+    """Writes the matches where they are wanted, and prints what they brought."""
     if out is not None:
         write_records(records, out)
     matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
-    result = {"game": game, "names": names, "seed": seed, "seat": seat, "matches": matches}
-    console.report(result, [f"The matches are in {out}."] if out else [], as_json)
-    if ended is not None:
-        raise ended
+    last = [f"The matches are in {out}."] if out else []
+    console.report({**result, "matches": matches}, last, as_json)
 
 
 class _Terminal:

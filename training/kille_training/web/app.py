@@ -57,17 +57,13 @@ class House:
         cookie: The name of their cookie. It has the port in it, because browsers share the cookies
             of all servers of a machine.
         tickets: Tickets that nobody has shown yet.
-        keep: The table of the command that runs the server; its matches are asked for at the end.
+        first: The table of the command that runs the server; its matches are asked for at the end.
     """
 
     def __init__(self, join: str | None = None, cookie: str = "kille") -> None:
         self.hall, self.sessions, self.cookie = Hall(), Sessions(join), cookie
         self.tickets: dict[str, Ticket] = {}
-        self.keep: Table | None = None
-
-    def close(self) -> None:
-        """Ends everything, before the server ends."""
-        self.hall.close()
+        self.first: Table | None = None
 
     def issue(self, table: Table, name: str) -> str:
         """Returns the secret of a new ticket."""

@@ -2,13 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from kille_agents.describe import describe_player
 from kille_env.core.text import counted
 from kille_env.errors import KilleError
-from kille_env.policy import Player
+from kille_env.policy import Player, name_of
+from kille_training.people.advice import advisers_at
 from kille_training.people.lineup import players_named
 from kille_training.web.limits import (
     LEFT_TABLE_IDLE,
@@ -21,7 +22,7 @@ from kille_training.web.limits import (
 )
 from kille_training.web.orders import Order
 from kille_training.web.sessions import Session
-from kille_training.web.tables import Table, in_thread
+from kille_training.web.tables import Lineup, Table, in_thread
 
 
 class Hall:
@@ -67,8 +68,8 @@ class Hall:
         if maker is not None:
             maker.made += 1
         try:
-            by_seat, about = await in_thread(lambda: _lineup(order, trust))
-            table = Table(secrets.token_urlsafe(9), order, by_seat, about, maker)
+            lineup = await in_thread(lambda: _lineup(order, trust))
+            table = Table(secrets.token_urlsafe(9), order, lineup, maker)
         except BaseException:
             if maker is not None:
                 maker.made -= 1
@@ -137,22 +138,24 @@ def _is_open(table: Table) -> bool:
     return any(place.news for place in table.places.values())
 
 
-def _lineup(order: Order, trust: bool) -> tuple[list[Player | None], list[str]]:
-    """Returns [P] players and who they are; None and "" in the seats of people."""
+def _lineup(order: Order, trust: bool) -> Lineup:
+    """Returns who plays at a table."""
     people = {*order.yours, *order.people}
-    places = order.num_players - len(people)
-    named = ",".join(order.opponents)
-    players = players_named(
-        named, places, order.game, order.num_players, order.rules, trust=trust
-    ) if places else []  # fmt: skip
-    by_seat: list[Player | None] = []
-    about: list[str] = []
-    both = iter(zip(players, order.opponents, strict=True))
-    for seat in range(order.num_players):
-        player, name = (None, "") if seat in people else next(both)
-        by_seat.append(player)
-        about.append(_about(name, order.game) if name else "")
-    return by_seat, about
+    players = iter(_players(order, order.opponents, trust))
+    names = iter(order.opponents)
+    by_seat = [None if seat in people else next(players) for seat in range(order.num_players)]
+    about = [
+        "" if seat in people else _about(next(names), order.game) for seat in range(len(by_seat))
+    ]
+    advisers = advisers_at(order.game, order.num_players, order.rules)
+    if order.advisers:
+        advisers = {name_of(player): player for player in _players(order, order.advisers, trust)}
+    return Lineup(by_seat, about, advisers)
+
+
+def _players(order: Order, names: Sequence[str], trust: bool) -> list[Player]:
+    table = order.game, order.num_players, order.rules
+    return players_named(",".join(names), len(names), *table, trust=trust) if names else []
 
 
 def _about(name: str, game: str) -> str:

@@ -34,6 +34,7 @@ class Order:
         seed: Seed of the first match, None for one that the server draws.
         practice: Whether a person who plays alone may take back decisions and ask for hints.
         hints: Whether people may ask for hints in any case.
+        advisers: Names of the players who give hints; if none is named, those of `advisers_at`.
     """
 
     game: str
@@ -45,6 +46,7 @@ class Order:
     seed: int | None = None
     practice: bool = False
     hints: bool = False
+    advisers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Checks what people may get wrong.
@@ -82,7 +84,50 @@ def place_people(num_players: int, yours: Sequence[int], people: int) -> tuple[i
 
 def for_all(opponents: Sequence[str], places: int) -> tuple[str, ...]:
     """Returns the players by seat where one name may stand for all of them."""
-    return tuple(opponents) * places if len(opponents) == 1 else tuple(opponents)
+    return tuple(opponents) * max(places, 0) if len(opponents) == 1 else tuple(opponents)
+
+
+def order_for(
+    game: str,
+    num_players: int,
+    yours: Sequence[int],
+    people: int,
+    opponents: str,
+    rules: Rules,
+    *,
+    advisers: str | None = None,
+    **more: Any,
+) -> Order:
+    """Returns an order from the words of a command line.
+
+    Args:
+        game: The game.
+        num_players: Seats.
+        yours: The person's seats.
+        people: Further seats for people.
+        opponents: Names or paths with commas between them: one for all seats, or one each.
+        rules: The rules.
+        advisers: Names of advisers with commas between them; None is the usual ones.
+        **more: Other attributes of `Order`.
+
+    Raises:
+        Refusal: As `Order`.
+    """
+    places = num_players - len(yours) - people
+    return Order(
+        game,
+        num_players,
+        tuple(yours),
+        place_people(num_players, yours, people),
+        for_all(_words(opponents), places),
+        rules,
+        advisers=() if advisers is None else tuple(_words(advisers)),
+        **more,
+    )
+
+
+def _words(names: str) -> list[str]:
+    return [word.strip() for word in names.split(",")]
 
 
 def read_order(said: Mapping[str, Any]) -> Order:

@@ -158,7 +158,7 @@ def _seats(table: Table, session: Session) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "about": table.about[seat],
+            "about": table.lineup.about[seat],
             "person": seat in table.people,
             "taken": seat not in table.free,
             "you": seat in place.seats,

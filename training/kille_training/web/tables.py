@@ -9,7 +9,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import anyio
@@ -23,7 +23,7 @@ from kille_env.core.view import Change
 from kille_env.errors import KilleError
 from kille_env.policy import Player
 from kille_env.records import Record
-from kille_training.people.advice import Choice, advisers_at, choices
+from kille_training.people.advice import Advice, Choice, choices
 from kille_training.people.names import names_at
 from kille_training.people.sitting import Sitting
 from kille_training.web.limits import MATCHES, MOMENTS, THREADS, Refusal
@@ -50,6 +50,20 @@ class Moment(NamedTuple):
     before: np.record | None
     after: np.record
     seen: frozenset[int]
+
+
+class Lineup(NamedTuple):
+    """Who plays at a table besides the people.
+
+    Attributes:
+        by_seat: [P] the players; None is a seat for people.
+        about: [P] who the players are, as their cards say; "" for people.
+        advisers: Who gives hints, by name.
+    """
+
+    by_seat: Sequence[Player | None]
+    about: Sequence[str]
+    advisers: Mapping[str, Player]
 
 
 class Shown(NamedTuple):
@@ -112,8 +126,8 @@ class Table:
         name: Its name in addresses.
         order: What was ordered.
         maker: Who has made it.
-        by_seat: [P] the players; None is a seat for people.
-        about: [P] who the players are, as their cards say; "" for people.
+        lineup: Who plays besides the people.
+        people: The seats for people.
         sitters: Who sits in the seats for people.
         places: Every browser that has the table open, or has held a seat.
         sitting: The match, None before the first one.
@@ -128,16 +142,11 @@ class Table:
     """
 
     def __init__(
-        self,
-        name: str,
-        order: Order,
-        by_seat: Sequence[Player | None],
-        about: Sequence[str],
-        maker: Session | None = None,
+        self, name: str, order: Order, lineup: Lineup, maker: Session | None = None
     ) -> None:
-        self.name, self.order, self.by_seat, self.about = name, order, list(by_seat), about
-        self.maker, self.game = maker, order.game
-        self.people = [seat for seat, player in enumerate(by_seat) if player is None]
+        self.name, self.order, self.lineup, self.maker = name, order, lineup, maker
+        self.game = order.game
+        self.people = [seat for seat, player in enumerate(lineup.by_seat) if player is None]
         self.sitters: dict[int, Session] = {}
         self.places: dict[Session, Place] = {}
         self.sitting: Sitting | None = None
@@ -176,7 +185,7 @@ class Table:
             name = session.name or f"Guest {seat}"
             people[seat] = name if name not in taken else f"{name} {seat}"
             taken.add(people[seat])
-        return names_at(len(self.by_seat), people)
+        return names_at(self.order.num_players, people)
 
     @property
     def finished(self) -> int:
@@ -192,9 +201,16 @@ class Table:
         """Returns a browser's place."""
         return self.places.setdefault(session, Place())
 
-    def records(self) -> list[Record]:
-        """Returns the matches that were played to the end."""
-        return [*self._records, *self._latest()][-MATCHES:]
+    def records(self, *, unfinished: bool = False) -> list[Record]:
+        """Returns the newest matches that were played to the end.
+
+        Args:
+            unfinished: Whether to add the one that is being played, which shows every card.
+        """
+        latest = self._latest()
+        if unfinished and self.sitting is not None:
+            latest = self.sitting.records(unfinished=True)
+        return [*self._records, *latest][-MATCHES:]
 
     def _latest(self) -> list[Record]:
         return [] if self.sitting is None else self.sitting.records()
@@ -220,8 +236,8 @@ class Table:
             for seat in seats:
                 self.sitting.rename(seat, self.names[seat])
         self._touch()
-        if self.sitting is None and not self.free:
-            await self._begin()
+        if not self.match and not self.free:
+            self._begin()
 
     def leave(self, session: Session) -> None:
         """Frees the seats of a browser; the match waits until somebody takes them."""
@@ -275,14 +291,14 @@ class Table:
         """
         self._check_version(session, version)
         self._check_seated(session)
-        if self._changes.locked() or not (self.over or self.failed):
+        if not (self.over or self.failed):
             raise Refusal("this match is still being played; another one begins after its end")
         if self.free:
             free = counted(len(self.free), "seat is", "seats are")
             raise Refusal(f"{free} free; wait for somebody to sit down")
-        await self._begin()
+        self._begin()
 
-    async def hint(self, session: Session, version: int) -> list[Choice]:
+    async def hint(self, session: Session, version: int) -> list[Advice]:
         """Returns what other players would do where a person is to act.
 
         Raises:
@@ -335,7 +351,7 @@ class Table:
     def _check_begun(self) -> Sitting:
         self._check_standing()
         if self.sitting is None:
-            raise Refusal("the match has not begun: seats are free; wait for people to sit down")
+            raise Refusal("the match has not begun; wait until everybody is there")
         return self.sitting
 
     def _check_going(self) -> Sitting:
@@ -368,29 +384,38 @@ class Table:
 
     # How it goes on.
 
-    async def _begin(self) -> None:
-        """Begins a match."""
+    def _begin(self) -> None:
+        """Begins a match, which may take long where a game is played for the first time."""
         if self.sitting is not None:
             self._records.extend(self._latest())
             self._archived += len(self._latest())
             # Everybody has the last match's record, which names its seed.
             self.seed = self.seed + 1 if self.alone else secrets.randbits(SECRET_BITS)
-        order, names, seed = self.order, self.names, self.seed
-        self.failed = ""
+            self.sitting = None
+        self.failed, self.over, self.choices = "", False, []
         self.match += 1
         for place in self.places.values():
             place.held.clear()
+        self._touch()
+        self._player = asyncio.create_task(self._open())
 
-        def begin() -> Sitting:
-            advisers = advisers_at(order.game, order.num_players, order.rules)
+    async def _open(self) -> None:
+        order, lineup, names, seed = self.order, self.lineup, self.names, self.seed
+
+        def sit_down() -> Sitting:
             return Sitting(
-                order.game, order.rules, self.by_seat, names=names, seed=seed, advisers=advisers
-            )
+                order.game, order.rules, lineup.by_seat,
+                names=names, seed=seed, advisers=lineup.advisers,
+            )  # fmt: skip
 
-        async with self._changes:
-            self.sitting = sitting = await in_thread(begin)
-            await self._change(sitting.begin)
-        self._wake()
+        try:
+            async with self._changes:
+                self.sitting = sitting = await in_thread(sit_down)
+                await self._change(sitting.begin)
+        except Exception as error:
+            self._fail(error)
+        else:
+            await self._play()
 
     async def _change(self, do: Callable[[], Any], *, again: bool = False) -> None:
         """Does something that changes the sitting, in a thread, and shows what has happened.
@@ -437,8 +462,12 @@ class Table:
     async def _play(self) -> None:
         sitting = self._check_begun()
         try:
-            while not (sitting.over or sitting.waits):
-                thought = await in_thread(sitting.think)
+            while True:
+                async with self._changes:
+                    if sitting.over or sitting.waits:
+                        return
+                    think = sitting.thinker()
+                thought = await in_thread(think)
                 async with self._changes:
                     await self._change(lambda thought=thought: sitting.play(thought))
         except Exception as error:  # a player may be anybody's code
