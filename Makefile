@@ -126,6 +126,7 @@ docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs 
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/architecture.py
 	$(BIN)/python docs/environments.py
+	$(BIN)/python docs/pictures.py
 
 .PHONY: screenshots
 screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots

@@ -22,7 +22,7 @@ PAGES = [
 
 SCRIPTS = {
     name: script(f"docs/{name}.py")
-    for name in ("tables", "players", "architecture", "environments")
+    for name in ("tables", "players", "architecture", "environments", "pictures")
 }
 
 
@@ -200,6 +200,7 @@ def test_commands_named_in_the_readme_exist() -> None:
         "agents/README.md",
         "docs/add_a_game.md",
         "docs/environments.md",
+        "docs/pictures.md",
         "docs/play.md",
         "docs/search.md",
         "docs/solvers.md",

@@ -140,9 +140,9 @@ def _lily(number: int) -> str:
 def _ordinary(rank: str, suit: str) -> str:
     name, colour = SUITS[suit]
     pip = _coloured(name, colour)
-    corner = _index(RANKS[rank], colour) + _put(pip, 11.5, 34, 0.85)
+    corner = _index(RANKS[rank], colour) + _put(pip, 12.5, 36, 1.1)
     if rank in COURTS:
-        return _coloured(COURTS[rank], colour) + corner
+        return _coloured(COURTS[rank], colour) + corner + _put(pip, 12.5, 64, 1.1)
     if rank == "A":
         return _put(pip, 38, 52, 2.4) + corner
     return "".join(_put(pip, x, y, 0.74) for x, y in ORDINARY[rank]) + corner
