@@ -1,16 +1,18 @@
 """Writes pictures of the web table, in every game at 2, 4 and the most seats, for looking at.
 
-The page of recorded matches is among them; docs/replay.png is replay-laptop-light.png.
+The page of recorded matches is among them.
 
 make screenshots
 make screenshots ARGS="--games knack --colours dark"
+make screenshots ARGS=--docs
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from PIL import Image
+from playwright.sync_api import Browser, expect
 
 sys.path.append(str(Path(__file__).parents[1]))
 
@@ -22,6 +24,12 @@ from kille_training.reports.replay import replay_page
 
 FOLDER = Path("runs/screenshots")
 NAME = "Ingeborg"
+DOCS = {
+    "replay-laptop-light": "replay",
+    "byteskille-4-laptop-light": "web_table",
+    "byteskille-4-phone-dark": "web_phone",
+}
+"""Pictures that the docs show, and what they are called there."""
 
 
 def main() -> None:
@@ -30,9 +38,13 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=list_games(), choices=list_games())
     parser.add_argument("--colours", nargs="+", default=["light"], choices=["light", "dark"])
     parser.add_argument("--decisions", type=int, default=2, help="played before the picture")
+    parser.add_argument("--docs", action="store_true", help="write those of the docs, no others")
     asked = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with serving() as url, chromium() as browser:
+        if asked.docs:
+            take_docs(browser, url)
+            return
         for colours in asked.colours:
             take_lobby(browser, url, colours)
             take_replay(browser, colours)
@@ -40,6 +52,16 @@ def main() -> None:
                 for seats in sorted({2, 4, spec(game).max_players}):
                     take_table(browser, url, colours, game, seats, asked.decisions)
     print(f"The pictures are in {FOLDER}.")
+
+
+def take_docs(browser: Browser, url: str) -> None:
+    """Takes the pictures of the docs and writes them there, with 128 colours, which suffice."""
+    take_replay(browser, "light")
+    for colours in ("light", "dark"):
+        take_table(browser, url, colours, "byteskille", 4, decisions=2, calls=False)
+    for taken, name in DOCS.items():
+        picture = Image.open(FOLDER / f"{taken}.png").convert("RGB")
+        picture.quantize(128).save(Path("docs", f"{name}.png"), optimize=True)
 
 
 def take_lobby(browser: Browser, url: str, colours: str) -> None:
@@ -73,9 +95,15 @@ def take_replay(browser: Browser, colours: str) -> None:
 
 
 def take_table(
-    browser: Browser, url: str, colours: str, game: str, seats: int, decisions: int
+    browser: Browser,
+    url: str,
+    colours: str,
+    game: str,
+    seats: int,
+    decisions: int,
+    calls: bool = True,
 ) -> None:
-    """Takes the pictures of a table after some decisions of the person's."""
+    """Takes the pictures of a table after some decisions, while calls are read or afterwards."""
     for width, (across, down) in WIDTHS.items():
         context = browser.new_context(
             viewport={"width": across, "height": down},
@@ -89,6 +117,8 @@ def take_table(
             if wait_for_news(page):
                 press_choice(page)
         wait_for_news(page)
+        if not calls:
+            expect(page.locator(".kt-bubble")).to_have_count(0)
         page.screenshot(path=FOLDER / f"{game}-{seats}-{width}-{colours}.png")
         context.close()
 
