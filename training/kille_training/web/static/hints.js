@@ -4,6 +4,8 @@
  */
 "use strict";
 
+const RARE = 0.005; // choices that nobody makes more often than this are counted, not listed
+
 class KilleHints {
   #element;
 
@@ -15,7 +17,12 @@ class KilleHints {
   show(advice) {
     const players = [...new Set(advice.flatMap((one) => Object.keys(one.probabilities)))];
     const worth = advice.some((one) => one.worth !== null && one.worth !== undefined);
-    const rows = [...advice].sort((a, b) => likelihood(b) - likelihood(a));
+    if (!players.length && !worth) {
+      this.#open(create("p", "", "No player gives advice in this game."));
+      return;
+    }
+    const sorted = [...advice].sort((a, b) => merit(b) - merit(a));
+    const rows = sorted.filter(isWorthSaying);
     const table = document.createElement("table");
     const heads = ["Choice", ...players, ...(worth ? ["Worth, units"] : [])];
     table.createTHead().insertRow().append(...heads.map((text) => headOf(text, "col")));
@@ -29,15 +36,22 @@ class KilleHints {
     const scroll = create("div", "scroll");
     scroll.tabIndex = 0;
     scroll.append(table);
-    this.#element.replaceChildren(create("h2", "", "What players would do"), scroll);
-    this.#element.hidden = false;
-    this.#element.scrollIntoView({block: "nearest"});
+    const others = advice.length - rows.length;
+    const text = `${others} other ${others === 1 ? "choice" : "choices"}: hardly ever.`;
+    const title = create("h2", "", "What players would do");
+    this.#open(title, scroll, ...(others ? [create("p", "soft", text)] : []));
   }
 
   /** Takes the advice away: it is no longer about this decision. */
   clear() {
     this.#element.hidden = true;
     this.#element.replaceChildren();
+  }
+
+  #open(...content) {
+    this.#element.replaceChildren(...content);
+    this.#element.hidden = false;
+    this.#element.scrollIntoView({block: "nearest"});
   }
 
   #bar(cell, probability) {
@@ -49,8 +63,18 @@ class KilleHints {
   }
 }
 
+/** Whether anything is known of a choice besides that nobody makes it. */
+function isWorthSaying(choice) {
+  return (choice.worth ?? null) !== null || likelihood(choice) >= RARE;
+}
+
+/** What choices are sorted by: their worth, or else how likely anybody makes them. */
+function merit(choice) {
+  return choice.worth ?? likelihood(choice);
+}
+
 function likelihood(choice) {
-  return choice.worth ?? Math.max(...Object.values(choice.probabilities), 0);
+  return Math.max(...Object.values(choice.probabilities), 0);
 }
 
 function headOf(text, scope) {
