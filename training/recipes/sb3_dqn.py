@@ -17,7 +17,7 @@ with needs("train"):
 def train(
     game: str = "byteskille",
     num_players: int = 3,
-    decisions: int = 1_200_000,
+    decisions: int = 1_300_000,
     seed: int = 0,
     best_legal: bool = True,
 ) -> DQN:
@@ -28,14 +28,15 @@ def train(
         "MlpPolicy",  # 64 and 64 units
         BestLegalAction(venv) if best_legal else venv,
         buffer_size=300_000,
-        learning_starts=20_000,
+        learning_starts=10_000,
         train_freq=4,
-        gradient_steps=4,
-        batch_size=4096,
+        gradient_steps=8,
+        batch_size=2048,
+        n_steps=10,  # a whole deal: nothing is learnt from a guess about later values
         target_update_interval=5_000,
         exploration_fraction=0.9,
         exploration_initial_eps=0.5,
-        exploration_final_eps=0.02,
+        exploration_final_eps=0.0,
         gamma=1.0,
         learning_rate=2e-3,
         policy_kwargs={"activation_fn": torch.nn.Tanh},
