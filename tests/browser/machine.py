@@ -24,7 +24,7 @@ def serving() -> Iterator[str]:
     async def prepare() -> None:
         """Prepares nothing."""
 
-    server = make_server(application(house), prepare, up.set, house.close)
+    server = make_server(application(house), prepare, up.set, house.hall.close)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     if not up.wait(30):
