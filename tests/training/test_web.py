@@ -10,7 +10,7 @@ from kille_env.policy import UniformPolicy
 from kille_env.records import parse_record, read_records, replay
 from kille_env.registry import spec
 from kille_training.people.sitting import Sitting
-from kille_training.web import hall, limits, tables
+from kille_training.web import hall, limits, states, tables
 from kille_training.web.limits import Refusal
 from web_tables import Browser, Served
 
@@ -86,6 +86,23 @@ def test_another_match_has_the_next_seed(ada):
         assert ada.post(f"{table}/again", {"version": state["version"]}).status_code == 200
     lines = ada.http.get(f"{table}/record").text.splitlines()
     assert [parse_record(line)["seed"] for line in lines] == [7, 8]
+
+
+def test_the_balance_counts_matches_that_a_page_shows_no_longer(ada, monkeypatch):
+    monkeypatch.setattr(states, "RESULTS", 1)
+    monkeypatch.setattr(tables, "MATCHES", 1)
+    table = ada.make("knack", rules=DEAL, seed=7)
+    state, sum_of_all = ada.asked(table), 0.0
+    assert state["balance"] is None
+    for match in (1, 2, 3):
+        while not state["over"]:
+            ada.act(table, state)
+            state = ada.asked(table)
+        assert [result["match"] for result in state["results"]] == [match]
+        sum_of_all += state["results"][0]["returns"][0]
+        assert state["balance"] == pytest.approx(sum_of_all)
+        ada.post(f"{table}/again", {"version": state["version"]})
+        state = ada.asked(table)
 
 
 def test_a_reload_shows_the_same_table(ada):

@@ -1,5 +1,6 @@
 """A table on the server while much happens at once: slow players, taking back, many requests."""
 
+import asyncio
 import random
 import threading
 import time
@@ -10,7 +11,9 @@ import pytest
 
 from kille_env.policy import UniformPolicy
 from kille_env.records import replay
+from kille_training.people.advice import Question
 from kille_training.web import sessions
+from kille_training.web.limits import Refusal
 from web_tables import Browser, Served, Table
 
 
@@ -101,3 +104,22 @@ def test_many_requests_at_once_leave_a_match_that_is_whole(served, monkeypatch):
         ada.act(path, state)
         state = ada.asked(path)
     assert replay(table.records()[-1]).differences == []
+
+
+def test_two_clicks_work_out_one_hint(served, monkeypatch):
+    ada, asked = served.browser(), list[Question]()
+    table, path = practice_with(served, UniformPolicy(), ada)
+    state = ada.asked(path)
+    monkeypatch.setattr(Question, "advise", lambda question: asked.append(question))
+
+    async def twice():
+        session = table.sitters[0]
+        both = asyncio.gather(
+            *(table.hint(session, state["version"]) for _ in range(2)), return_exceptions=True
+        )
+        async with table._changes:  # something else changes the table meanwhile
+            await asyncio.sleep(0)
+        return await both
+
+    _, second = served.do(twice)
+    assert len(asked) == 1 and isinstance(second, Refusal)

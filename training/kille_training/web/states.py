@@ -64,6 +64,7 @@ def state_of(table: Table, session: Session, since: int | None) -> State:
             "seed": table.seed if table.alone and place.seats else None,
             "records": len(table.records()) if current else 0,
             "results": _results(table) if current else [],
+            "balance": _balance(table, place) if current else None,
         },
         shown,
         more,
@@ -167,6 +168,11 @@ def _seats(table: Table, session: Session) -> list[dict[str, Any]]:
         }
         for seat, name in enumerate(table.names)
     ]
+
+
+def _balance(table: Table, place: Place) -> float | None:
+    """Returns what the browser's first seat has won or lost; None before the first result."""
+    return table.balance(min(place.seats)) if place.seats and table.finished else None
 
 
 def _results(table: Table) -> list[dict[str, Any]]:

@@ -156,6 +156,7 @@ class Table:
         self.used = asyncio.get_running_loop().time()
         self.seed = secrets.randbits(SECRET_BITS) if order.seed is None else order.seed
         self._records: deque[Record] = deque(maxlen=MATCHES)
+        self._earned = np.zeros(order.num_players)
         self._last: np.record | None = None
         self._changes = asyncio.Lock()
         self._player: asyncio.Task[None] | None = None
@@ -211,6 +212,11 @@ class Table:
         if unfinished and self.sitting is not None:
             latest = self.sitting.records(unfinished=True)
         return [*self._records, *latest][-MATCHES:]
+
+    def balance(self, seat: int) -> float:
+        """Returns the units that a seat has won or lost in all matches played to the end."""
+        latest = sum(record["returns"][seat] for record in self._latest())
+        return float(self._earned[seat] + latest)
 
     def _latest(self) -> list[Record]:
         return [] if self.sitting is None else self.sitting.records()
@@ -312,11 +318,11 @@ class Table:
             raise Refusal("hints are for your own decisions; wait until you are asked")
         if self._advising:
             raise Refusal("a hint is being worked out; wait for it")
-        async with self._changes:
-            self._check_version(session, version)
-            question = sitting.question(sitting.seat)
         self._advising = True
         try:
+            async with self._changes:
+                self._check_version(session, version)
+                question = sitting.question(sitting.seat)
             return await in_thread(question.advise)
         finally:
             self._advising = False
@@ -387,7 +393,9 @@ class Table:
     def _begin(self) -> None:
         """Begins a match, which may take long where a game is played for the first time."""
         if self.sitting is not None:
-            self._records.extend(self._latest())
+            for record in self._latest():
+                self._records.append(record)
+                self._earned += record["returns"]
             self._archived += len(self._latest())
             # Everybody has the last match's record, which names its seed.
             self.seed = self.seed + 1 if self.alone else secrets.randbits(SECRET_BITS)
@@ -397,6 +405,8 @@ class Table:
         for place in self.places.values():
             place.held.clear()
         self._touch()
+        if self._player is not None:
+            self._player.cancel()  # it may still think about what was taken back
         self._player = asyncio.create_task(self._open())
 
     async def _open(self) -> None:

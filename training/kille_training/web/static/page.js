@@ -84,11 +84,8 @@
   }
 
   function showBalance() {
-    const seat = state.you[0];
-    find("balance").hidden = seat === undefined || !state.results.length;
-    if (find("balance").hidden) return;
-    const sum = state.results.reduce((total, result) => total + result.returns[seat], 0);
-    show("balance", `Balance ${units(sum)}`);
+    find("balance").hidden = state.balance === null;
+    show("balance", `Balance ${units(state.balance)}`);
   }
 
   function showResults(over) {
