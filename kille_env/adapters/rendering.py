@@ -20,7 +20,7 @@ OPEN, SEAT = "open", "seat"
 class Renderer:
     """Shows tables by the options `render_mode` and `render_view`.
 
-    A copy shows the same, in a window of its own.
+    A copy shows the same.
     """
 
     def __init__(

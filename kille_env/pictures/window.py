@@ -9,7 +9,8 @@ from kille_env.pictures.style import Theme
 class Window:
     """A window on the screen, which can be resized and closed.
 
-    Once a person has closed it, nothing is shown any more, and the match goes on.
+    Once a person has closed it, nothing is shown any more, and the match goes on. A process has one
+    window of pygame: where several are shown, they take turns in it.
     """
 
     def __init__(self, title: str, theme: Theme = "light") -> None:
@@ -30,7 +31,8 @@ class Window:
         Raises:
             KilleError: There is no screen to open a window on.
         """
-        if not self._opened:
+        taken_away = self._opened and not self._closed and not pygame.display.get_init()
+        if taken_away or not self._opened:  # another one has closed the window of the process
             self._open(scene)
         self._scene = scene
         self._draw()

@@ -224,6 +224,18 @@ def test_a_window_is_resized_and_closed_by_the_person() -> None:
     window.show(scene, seconds=60.0)
 
 
+def test_environments_that_share_the_window_of_the_process() -> None:
+    one, other = (KilleEnv("krypkille", 3, render_mode="human", seat=0) for _ in range(2))
+    for env in (one, other):
+        env.metadata = {**env.metadata, "render_fps": 10_000}
+        env.reset(seed=1)
+    one.close()
+    other.render()
+    assert pygame.display.get_init()
+    other.close()
+    assert not pygame.display.get_init()
+
+
 def test_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
     env = KilleEnv("byteskille", 3, render_mode="human")

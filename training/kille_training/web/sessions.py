@@ -110,10 +110,6 @@ class Sessions:
         if len(self._known) >= SESSIONS:
             raise Refusal("the house is full; try again when somebody has left", 429)
 
-    def __contains__(self, session: object) -> bool:
-        """Whether a session is still known."""
-        return isinstance(session, Session) and session.key in self._known
-
 
 def same(shown: str | None, secret: str) -> bool:
     """Returns whether somebody shows a secret, in a time that does not tell how much of it."""
