@@ -199,6 +199,17 @@ def test_a_seat_that_was_left_waits_for_the_same_cards(ada, bo):
     ]
 
 
+def test_a_record_has_the_names_that_the_page_shows(served, ada, bo):
+    path = ada.make("knack", players=3, people=1, rules=DEAL, name="Ada")
+    bo.post(f"{path}/sit", {"seat": 1, "name": "Cecilia"})
+    table = served.house.hall.tables[path.rpartition("/")[2]]
+    ada.until(path, lambda state: state["version"])
+    assert table.names == table.sitting.names == ["Ada", "Cecilia", "Astrid"]
+    bo.post(f"{path}/leave")
+    served.browser().post(f"{path}/sit", {"seat": 1, "name": "Ada"})
+    assert table.names == table.sitting.names == ["Ada", "Ada 1", "Cecilia"]
+
+
 def test_practice_takes_back_and_gives_hints(ada):
     table = ada.make("knack", players=2, practice=True, rules=DEAL)
     state = ada.asked(table)

@@ -239,8 +239,9 @@ class Table:
         if seats and (place.view is None or place.view not in place.seats):
             place.look(seats[0], None if self.sitting is None else self._last)
         if self.sitting is not None:
-            for seat in seats:
-                self.sitting.rename(seat, self.names[seat])
+            for seat, name in enumerate(self.names):  # one new name may change others
+                if seat not in self.free:
+                    self.sitting.rename(seat, name)
         self._touch()
         if not self.match and not self.free:
             self._begin()
