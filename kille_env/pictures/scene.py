@@ -154,7 +154,10 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
     parts.append(f'<rect class="{rim[0]}" {room} stroke-width="{rim[1]}"/>')
     if turn:
         parts.append(f'<path class="mark" d="M{left - 2:g} -11l8 5l-8 5z"/>')
-    amount, words = signed(seat.units), ", ".join(seat.words)
+    amount = signed(seat.units)
+    space = right - left - text_width(amount, 12.5)
+    words = _latest(seat.words, space, 11.5)
+    small = min(11.5, max(9.0, 11.5 * space / max(1.0, text_width(words, 11.5))))
     name_colour, note, sign = "label", "note", "note"
     if not seat.present:
         name_colour = note = sign = "on-felt"
@@ -168,7 +171,7 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
         end -= 22
     parts += [
         _text(start, -1.5, 13.5, name, name_colour, end - start),
-        _text(left, 13, 11.5, words, note, right - left - text_width(amount, 12.5)),
+        _text(left, 13, small, words, note, space),
         _text(right, 13, 12.5, amount, sign, width, "end"),
     ]
     return "".join(parts)
@@ -267,6 +270,16 @@ def _letter_width(letter: str) -> float:
     if letter in "mwMW@%" or ord(letter) > 0x2E80:  # wide letters, and those of eastern scripts
         return 1.0
     return 0.74 if letter.isupper() else 0.6
+
+
+def _latest(words: Sequence[str], room: float, size: float) -> str:
+    """Returns words in a line; where there is no room for all, the first ones go."""
+    line = ", ".join(words)
+    for first in range(1, len(words)):
+        if text_width(line, size) <= room:
+            break
+        line = ", ".join(words[first:])
+    return line
 
 
 def cut(text: str, room: float, size: float) -> str:

@@ -11,7 +11,7 @@ from kille_env.core.view import Card, Pile, Seat, View
 from kille_env.errors import RulesError
 from kille_env.pictures.frame import frame
 from kille_env.pictures.layout import SHAPES
-from kille_env.pictures.scene import Item, Scene, arrange, cut, text_width
+from kille_env.pictures.scene import Item, Scene, _latest, arrange, cut, text_width
 from kille_env.pictures.svg import document, fragment
 
 HAND = {"byteskille": 1, "knack": 3}
@@ -148,3 +148,11 @@ def test_frames_say_what_moved_between_two_pictures(game: str) -> None:
             places = {node.get("data-key") for tree in (before, after) for node in tree}
             assert all(target in places for _, target in new["moves"]), new["moves"]
         assert new["title"] and new["question"] and new["text"].startswith(batch.spec.title)
+
+
+def test_a_plate_without_room_for_all_words_keeps_the_latest() -> None:
+    words = ("swapped", "went to the talon", "had to give")
+    wide, narrow = (text_width("x" * letters, 11.5) for letters in (60, 15))
+    assert _latest(words, wide, 11.5) == "swapped, went to the talon, had to give"
+    assert _latest(words, narrow, 11.5) == "had to give"
+    assert _latest(words[:1], 1.0, 11.5) == "swapped"  # `cut` shortens a single word
