@@ -344,7 +344,7 @@ def test_sessions_that_are_silent_longest_go_first(monkeypatch):
         made.append(known.begin())
     made[0].streams = 1
     made.append(known.begin())
-    assert [one in known for one in made] == [True, False, True, True]
+    assert [known.find(one.key) is one for one in made] == [True, False, True, True]
     for one in made:
         one.streams = 1
     with pytest.raises(Refusal, match="full"):
