@@ -28,7 +28,8 @@ class Served:
     def __init__(self, join: str | None = None) -> None:
         self.house = House(join)
         self._socket = listen(port=0)
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.address: tuple[str, int] = self._socket.getsockname()
+        self.url = f"http://127.0.0.1:{self.address[1]}"
         self._ready = threading.Event()
         self._browsers: list[Browser] = []
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -1,6 +1,7 @@
 """The web table under attack: nobody sees or does what is not theirs, and nobody floods it."""
 
 import re
+import socket
 
 import httpx
 import pytest
@@ -358,3 +359,20 @@ def test_what_only_this_machine_reaches():
     assert all(map(is_loopback, ("127.0.0.1", "::1", "localhost", "127.3.2.1")))
     assert not any(map(is_loopback, ("0.0.0.0", "192.168.1.2", "example.com", "::")))
     assert own_names()
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"], ids=["first", "second"]
+)
+def test_a_connection_that_asks_for_nothing_is_closed(before, monkeypatch):
+    monkeypatch.setattr(limits, "HEAD_SECONDS", 0.2)
+    with (
+        Served() as server,
+        socket.create_connection(server.address, timeout=PATIENCE) as silent,
+    ):
+        silent.sendall(before)
+        answered = silent.recv(1 << 16) if before else b""
+        assert answered.startswith(b"HTTP/1.1 200" if before else b"")
+        silent.sendall(b"GET / HTTP/1.1\r\n")
+        while silent.recv(1 << 16):
+            pass

@@ -25,6 +25,8 @@ BODY_BYTES = 16 * 1024
 """Size of a message. The largest that a page sends, all switches of a game, has about 2 kB."""
 BODY_SECONDS = 5.0
 """How long a message may take to arrive."""
+HEAD_SECONDS = 5.0
+"""How long the first lines of a request may take to arrive; silent connections would fill up."""
 REQUESTS_PER_SECOND, REQUESTS_AT_ONCE = 20.0, 80.0
 """Requests of one browser: a page takes about ten, a quick player two each second."""
 NEWCOMERS_PER_SECOND, NEWCOMERS_AT_ONCE = 10.0, 160.0

@@ -8,12 +8,14 @@ import threading
 import webbrowser
 from collections.abc import Awaitable, Callable
 
+import h11
 import uvicorn
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kille_env.errors import KilleError
-from kille_training.web.limits import BODY_SECONDS, STREAMS
+from kille_training.web import limits
 
 LOOPBACK, PORT = "127.0.0.1", 8765
 """Where the server is unless told otherwise: on this machine alone."""
@@ -24,6 +26,35 @@ REPLAY_CSP = (
     "font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """For a page that has everything in it, scripts too, and asks for nothing else."""
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed if the first lines of a request do not arrive in time."""
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._rest()
+
+    def _watch(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._rest()
+        elif self._limit is None:
+            self._limit = self.loop.call_later(limits.HEAD_SECONDS, self.transport.close)
+
+    def _rest(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+        self._limit = None
 
 
 class _Server(uvicorn.Server):
@@ -140,16 +171,16 @@ def make_server(
     """Returns the server of `serve`, which has the same arguments."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         loop="asyncio",
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=2 * STREAMS,
+        limit_concurrency=2 * limits.STREAMS,
         h11_max_incomplete_event_size=HEADER_BYTES,
-        timeout_keep_alive=int(BODY_SECONDS),
+        timeout_keep_alive=int(limits.BODY_SECONDS),
         timeout_graceful_shutdown=2,
     )
     return _Server(config, prepare, ready, close)
