@@ -276,6 +276,18 @@ def test_tables_that_nobody_needs_are_cleared_away(served, ada, monkeypatch):
         assert [event["event"] for event in events][-1] == "gone"
 
 
+def test_a_table_forgets_those_who_only_looked(served, ada, bo):
+    path = ada.make("knack", players=3, people=1, rules=DEAL)
+    table = served.house.hall.tables[path.rpartition("/")[2]]
+    bo.state(path)
+    assert len(table.places) == 1
+    with bo.listening(path) as events:
+        next(events)
+        assert len(table.places) == 2
+    ada.until(path, lambda state: len(table.places) == 1)
+    assert table.sitters[0] in table.places
+
+
 def test_orders_are_bounded(served, ada, monkeypatch):
     monkeypatch.setattr(hall, "TABLES_PER_SESSION", 1)
     ada.make("knack")
@@ -389,6 +401,7 @@ def test_the_command_serves_a_table_and_writes_its_matches(kille, monkeypatch, t
     ("words", "sentence"),
     [
         ("--port 1", "--port is for a page; add --web"),
+        ("--port 0", "--port is for a page; add --web"),
         ("--seat 0,1", "several are for --web"),
         ("--web --seat 0,9", "your seat is 0,9, expected one from 0 to 3"),
         ("--web --people 1 --practice", "practice is for one person alone"),

@@ -45,7 +45,7 @@ def wants_page(page: dict[str, Any]) -> bool:
         ConfigError: An option is given that only a page has.
     """
     for name, value in page.items():
-        if value not in (None, False) and not page["web"]:
+        if value is not None and value is not False and not page["web"]:
             raise ConfigError(f"--{name.replace('_', '-')} is for a page; add --web")
     return page["web"]
 

@@ -324,7 +324,7 @@ def _listed(table: Table, session: Session) -> dict[str, Any]:
         "free": len(table.free),
         "people": len(table.people),
         "names": table.names,
-        "yours": bool(table.place(session).seats) if session in table.places else False,
+        "yours": bool(table.place(session).seats),
     }
 
 

@@ -100,7 +100,7 @@ class Hall:
         news = asyncio.Event()
         session.streams += 1
         self._streams += 1
-        table.place(session).news.add(news)
+        table.keep_place(session).news.add(news)
         table.tell()
         try:
             yield news
@@ -108,6 +108,7 @@ class Hall:
             session.streams -= 1
             self._streams -= 1
             table.place(session).news.discard(news)
+            table.clear_place(session)
             table.tell()
 
     def close(self) -> None:

@@ -199,8 +199,18 @@ class Table:
         return seat not in self.people or (session is not None and bool(self.place(session).news))
 
     def place(self, session: Session) -> Place:
-        """Returns a browser's place."""
+        """Returns a browser's place, an empty one for a browser that has none."""
+        return self.places.get(session) or Place()
+
+    def keep_place(self, session: Session) -> Place:
+        """Returns a browser's place, from now on one that lasts."""
         return self.places.setdefault(session, Place())
+
+    def clear_place(self, session: Session) -> None:
+        """Forgets a browser that has left and has never been shown anything."""
+        place = self.place(session)
+        if not (place.news or place.seats or place.version):
+            self.places.pop(session, None)
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
         """Returns the newest matches that were played to the end.
@@ -230,9 +240,9 @@ class Table:
             Refusal: A seat is not free, or its cards must stay hidden from this browser.
         """
         self._check_standing()
-        place = self.place(session)
         for seat in seats:
-            self._check_seat(place, seat)
+            self._check_seat(self.place(session), seat)
+        place = self.keep_place(session)
         for seat in seats:
             self.sitters[seat] = session
             place.seats.add(seat)
