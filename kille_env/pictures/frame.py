@@ -37,7 +37,8 @@ def frame(
     Returns:
         By name: "wide" and "tall", the table after it as SVG (`svg.fragment`); "moves", keys of
         things in the picture before and after, [[from, to], ...]; "calls", [[seat, words,
-        meaning], ...]; "lines", what happened; "paid", [[seat, units], ...] where money moved;
+        meaning], ...]; "dealt", whether a deal begins with it, or nothing is known of what came
+        before; "lines", what happened; "paid", [[seat, units], ...] where money moved;
         "title", "question", "turn" (the seat, -1 none); "text", the table for screen readers.
     """
     view = game.view(after, rules, seat, names)
@@ -51,6 +52,7 @@ def frame(
     } | {
         "moves": [[_key(move.source), _key(move.target)] for move in change.moves],
         "calls": [list(call) for call in change.calls],
+        "dealt": before is None or bool(before["deals"] != after["deals"]),
         "lines": lines,
         "paid": paid,
         "title": view.title,

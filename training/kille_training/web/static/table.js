@@ -200,6 +200,7 @@ const KilleTable = (() => {
       const before = this.#svg ? keyed(this.#svg) : null;
       const spots = before && new Map([...before].map(([key, item]) => [key, spotOf(item)]));
       this.#draw(frame);
+      if (frame.dealt) this.#clear();
       this.#say(frame.calls);
       if (!before || still.matches) return;
       const pace = this.#pace();
