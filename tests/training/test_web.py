@@ -134,7 +134,22 @@ def test_who_was_away_for_too_long_sees_how_the_table_stands(ada):
     state = ada.asked(table)
     for since in (None, state["version"] + 9):
         (frame,) = ada.state(table, since)["frames"]
-        assert (frame["version"], frame["moves"], frame["lines"]) == (state["version"], [], [])
+        assert (frame["version"], frame["moves"]) == (state["version"], [])
+
+
+def test_who_comes_back_is_told_what_has_happened_in_the_deal(ada):
+    table = ada.make("knack", players=4, practice=True, rules=DEAL)
+    state = ada.asked(table)
+    told = [state["frames"][-1]["lines"]]
+    assert told[0][0].startswith("Deal 1: ")
+    assert any(line.startswith("You get ") for line in told[0])
+    ada.act(table, state)
+    later = ada.asked(table, state["version"])
+    told += [frame["lines"] for frame in later["frames"]]
+    (anew,) = ada.state(table)["frames"]
+    assert anew["lines"] == [line for lines in told for line in lines]
+    ada.post(f"{table}/undo", {"version": later["version"]})
+    assert ada.asked(table)["frames"][-1]["lines"] == told[0]
 
 
 def test_long_news_come_in_parts(served, ada):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import anyio
+import numpy as np
 from anyio.to_thread import run_sync
 
 from kille_env.core.text import second_person
@@ -27,11 +28,13 @@ class State(NamedTuple):
     Attributes:
         said: The state without its frames, as the page reads it.
         shown: What it has not been shown yet, to be drawn.
+        kept: What the server knows that it has been shown, these among them, the oldest first.
         more: Whether there is more after that.
     """
 
     said: dict[str, Any]
     shown: list[Shown]
+    kept: list[Shown]
     more: bool
 
 
@@ -67,6 +70,7 @@ def state_of(table: Table, session: Session, since: int | None) -> State:
             "balance": _balance(table, place) if current else None,
         },
         shown,
+        list(place.shown),
         more,
     )
 
@@ -74,7 +78,7 @@ def state_of(table: Table, session: Session, since: int | None) -> State:
 async def draw(table: Table, state: State) -> dict[str, Any]:
     """Returns a state with its frames, as a page reads it."""
     names, you = table.names, len(state.said["you"]) == 1
-    frames = await run_sync(lambda: _frames(table, state.shown, names, you), limiter=_drawers)
+    frames = await run_sync(lambda: _frames(table, state, names, you), limiter=_drawers)
     return {**state.said, "frames": frames}
 
 
@@ -116,27 +120,55 @@ def _missed(shown: Sequence[Shown], since: int | None) -> tuple[list[Shown], boo
     return missed[:FRAMES], len(missed) > FRAMES
 
 
-def _frames(
-    table: Table, shown: Sequence[Shown], names: Sequence[str], you: bool
-) -> list[dict[str, Any]]:
-    """Returns frames; where one person sits at the browser, they speak to that person."""
+def _frames(table: Table, state: State, names: Sequence[str], you: bool) -> list[dict[str, Any]]:
+    """Returns frames; where one person sits at the browser, they speak to that person.
+
+    A frame that shows the table anew, as it stands, tells all that has happened in its deal.
+    """
     game = load_game(table.game)
     frames: list[dict[str, Any]] = []
-    for one in shown:
+    for one in state.shown:
         called = [YOU if you and seat == one.view else name for seat, name in enumerate(names)]
         drawn = frame(game, one.before, one.after, table.rules, one.view, called)
+        lines = drawn["lines"]
+        if one.before is None:
+            kept = [seen for seen in state.kept if seen.version <= one.version]
+            for before, after in _story(kept, one.view):
+                lines += game.narrate(before, after, table.rules, called, one.view)
         text = [second_person(line, YOU) for line in drawn["text"].splitlines()]
         frames.append(
             {
                 **drawn,
                 "version": one.version,
                 "view": one.view,
-                "lines": [second_person(line, YOU) for line in drawn["lines"]],
+                "anew": one.before is None,
+                "lines": [second_person(line, YOU) for line in lines],
                 "question": second_person(drawn["question"], YOU),
                 "text": "\n".join(text),
             }
         )
     return frames
+
+
+def _story(kept: Sequence[Shown], view: int) -> list[tuple[np.record, np.record]]:
+    """Returns the tables before and after each step of the deal, as far as a seat has seen them.
+
+    What has been taken back is no part of it. It begins later where the server knows no more.
+    """
+    story: list[tuple[np.record, np.record]] = []
+    for one in kept:
+        if one.view == view and one.before is not None:
+            story.append((one.before, one.after))
+        elif one.view == view:  # seen anew: what once began here has been taken back
+            undone = [i for i, (before, _) in enumerate(story) if _same(before, one.after)]
+            story = story[: undone[-1]] if undone else story
+    deals = [i for i, (before, after) in enumerate(story) if before["deals"] != after["deals"]]
+    return story[deals[-1] :] if deals else story
+
+
+def _same(one: np.record, other: np.record) -> bool:
+    names = one.dtype.names or ()
+    return all(np.array_equal(one[name], other[name]) for name in names)
 
 
 def _question(table: Table, place: Place) -> str:

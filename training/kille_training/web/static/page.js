@@ -28,7 +28,7 @@
     find("trouble").textContent = event.detail;
   });
   table.addEventListener("frame", (event) => {
-    write(event.detail.lines);
+    write(event.detail);
     find("step").hidden = !table.stepping;
   });
   table.addEventListener("idle", refresh);
@@ -113,10 +113,12 @@
     if (hidden) panel.scrollIntoView({block: "nearest"});
   }
 
-  function write(lines) {
+  /** Tells what happened; a table that is shown anew has its whole story with it. */
+  function write({anew, lines}) {
     const log = find("log");
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const list = log.firstElementChild;
+    if (anew) list.replaceChildren();
     for (const line of lines) list.append(create("li", line.startsWith(" ") ? "inner" : "", line));
     while (list.children.length > LOG_LINES) list.firstChild.remove();
     if (atEnd) log.scrollTop = log.scrollHeight;
