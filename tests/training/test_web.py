@@ -243,6 +243,19 @@ def test_practice_takes_back_and_gives_hints(ada):
     assert back["frames"][-1]["moves"] == []
 
 
+def test_a_decision_is_taken_back_on_a_page_that_has_not_seen_what_players_did_since(ada):
+    table = ada.make("knack", players=4, practice=True, rules=DEAL)
+    state = ada.asked(table)
+    ada.act(table, state)
+    later = ada.asked(table, state["version"])
+    decided = later["frames"][0]["version"]
+    assert decided < later["version"]
+    before = ada.post(f"{table}/undo", {"version": state["version"]})
+    assert (before.status_code, "moved on" in before.text) == (409, True)
+    assert ada.post(f"{table}/undo", {"version": decided}).status_code == 200
+    assert ada.asked(table)["choices"] == state["choices"]
+
+
 def test_a_slow_player_makes_nobody_else_wait(served, ada, bo):
     slow = Slow()
     waiting = served.table("knack", [None, slow])

@@ -88,6 +88,7 @@ class Place:
         seats: The seats that its people hold.
         view: The seat through which it sees the table, None if it sees no cards.
         version: Grows with everything that it is shown, and with nothing else.
+        decided: The version after its last decision, or after that was taken back.
         shown: What it has been shown last, the oldest first.
         news: One event per open stream, set when there may be something to send.
         held: The seats whose cards it has seen in this match.
@@ -96,7 +97,7 @@ class Place:
     def __init__(self) -> None:
         self.seats: set[int] = set()
         self.view: int | None = None
-        self.version = 0
+        self.version = self.decided = 0
         self.shown: deque[Shown] = deque(maxlen=MOMENTS)
         self.news: set[asyncio.Event] = set()
         self.held: set[int] = set()
@@ -280,23 +281,28 @@ class Table:
             if sitting.seat not in self.place(session).seats:
                 raise Refusal("it is not your turn; wait until you are asked")
             await self._change(lambda: sitting.act(sitting.seat, action))
+            self.place(session).decided = self.place(session).version
         self._wake()
 
     async def undo(self, session: Session, version: int) -> None:
         """Takes back the last decision of the person, where only one person plays, in practice.
 
+        What players have done since that decision makes no page stale: it is taken back too.
+
         Raises:
-            Refusal: The table is not for practice, or somebody else sits there too.
+            Refusal: The page does not show the last decision, the table is not for practice, or
+                somebody else sits there too.
         """
-        self._check_version(session, version)
+        self._check_version(session, version, since=self.place(session).decided)
         self._check_practice(session)
         async with self._changes:
-            self._check_version(session, version)
+            self._check_version(session, version, since=self.place(session).decided)
             sitting, place = self._check_begun(), self.place(session)
             mine = [seat for seat in place.seats if sitting.can_undo(seat)]
             if not mine:
                 raise Refusal("there is nothing to take back in this match")
             await self._change(lambda: sitting.undo(mine[0]), again=True)
+            place.decided = place.version
             self.failed = ""
         self._wake()
 
@@ -383,10 +389,11 @@ class Table:
         if not self.place(session).seats:
             raise Refusal("you have no seat at this table; sit down first", 403)
 
-    def _check_version(self, session: Session, version: int) -> None:
+    def _check_version(self, session: Session, version: int, since: int | None = None) -> None:
         self._check_standing()
         self._check_seated(session)
-        if version != self.place(session).version:
+        newest = self.place(session).version
+        if not (newest if since is None else since) <= version <= newest:
             raise Refusal(
                 "the table has moved on since this page was drawn; nothing was played. Look again "
                 "and choose"
