@@ -14,6 +14,7 @@ const KilleTable = (() => {
   const PACE = 520; // milliseconds for one frame at speed 1
   const BUBBLE = 2600; // milliseconds that a call stays to be read
   const BUBBLES = 4; // calls that can be read at a time
+  const CROWD = 8; // seats from which on a call is shown without what it means, over its seat
   const NARROW = 620; // elements below this width, in pixels, show the tall picture
   const EASE = "cubic-bezier(.4, 0, .2, 1)";
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -295,6 +296,7 @@ const KilleTable = (() => {
         const bubble = make("div", "kt-bubble");
         bubble.dataset.seat = seat;
         bubble.append(make("b", "", words), make("span", "", meaning));
+        bubble.classList.toggle("kt-short", Boolean(words) && this.#isCrowded());
         bubble.firstChild.lang = "sv";
         for (const other of this.#layer.querySelectorAll(`[data-seat="${seat}"]`)) other.remove();
         this.#layer.append(bubble);
@@ -354,6 +356,10 @@ const KilleTable = (() => {
       bubble.style.top = `${Math.max(4, top)}px`;
       bubble.classList.toggle("kt-below", below);
       bubble.style.setProperty("--tip", `${spot.x * scale - left}px`);
+    }
+
+    #isCrowded() {
+      return this.#svg.querySelectorAll('[data-key^="seat "]').length >= CROWD;
     }
 
     /** Whether a seat's hand can be seen. */
