@@ -14,7 +14,7 @@ const KilleTable = (() => {
   const PACE = 520; // milliseconds for one frame at speed 1
   const BUBBLE = 2600; // milliseconds that a call stays to be read
   const BUBBLES = 4; // calls that can be read at a time
-  const CROWD = 8; // seats from which on a call is shown without what it means, over its seat
+  const CROWD = 8; // seats from which on a call is shown without what it means
   const NARROW = 620; // elements below this width, in pixels, show the tall picture
   const EASE = "cubic-bezier(.4, 0, .2, 1)";
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
