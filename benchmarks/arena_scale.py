@@ -27,7 +27,8 @@ from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
-from kille_training.cli.speed import machine, random_network
+from kille_training.speed.rows import machine
+from kille_training.speed.training import random_network
 from kille_training.statistics.tally import ARRAYS, Tally
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))

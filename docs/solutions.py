@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from blocks import filled, table, write
 
-from kille_training.cli.speed import machine
 from kille_training.reports.plots import convergence, swap_heat_map
 from kille_training.reports.solutions import curves_of, swaps_of
 from kille_training.solving.byteskille.deals import DealStages, build_deal
@@ -33,6 +32,7 @@ from kille_training.solving.byteskille.policies import (
 from kille_training.solving.byteskille.solution import Solution
 from kille_training.solving.byteskille.solve import solve
 from kille_training.solving.byteskille.text import first_turns, strategy_text
+from kille_training.speed.rows import machine
 
 DOCS = Path(__file__).parent
 PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"

@@ -8,7 +8,8 @@ from rich.table import Table
 
 from kille_env.registry import list_games, spec
 from kille_training.cli.console import json_option, report
-from kille_training.cli.speed import BENCHES, Row, machine
+from kille_training.speed.benches import BENCHES
+from kille_training.speed.rows import Row, machine
 
 SLOW = ("train", "solve")
 

@@ -1,0 +1,32 @@
+"""What `kille bench` measures, by name."""
+
+from collections.abc import Callable, Iterator
+
+from kille_training.speed.batch import (
+    bench_batch,
+    bench_games,
+    bench_one,
+    bench_shares,
+    bench_state,
+    bench_threads,
+)
+from kille_training.speed.doors import bench_aec
+from kille_training.speed.peers import bench_peers
+from kille_training.speed.rows import Row
+from kille_training.speed.solving import bench_solve
+from kille_training.speed.start import bench_start
+from kille_training.speed.training import bench_train
+
+BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
+    "batch": bench_batch,
+    "games": bench_games,
+    "one": bench_one,
+    "threads": bench_threads,
+    "shares": bench_shares,
+    "state": bench_state,
+    "aec": bench_aec,
+    "train": bench_train,
+    "solve": bench_solve,
+    "start": bench_start,
+    "peers": bench_peers,
+}

@@ -1,0 +1,63 @@
+"""Rows of a table of figures, the clock, and the machine they were measured on."""
+
+import contextlib
+import os
+import platform
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pettingzoo
+
+from kille_training.learning.runs import versions
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured figure.
+
+    Attributes:
+        what: What was measured.
+        value: The median.
+        low: The least run.
+        high: The largest run.
+        unit: Unit of the three.
+        target: The goal as a text; empty if there is none.
+    """
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    target: str = ""
+
+
+def row(what: str, runs: Iterable[float], unit: str, target: str = "") -> Row:
+    """Returns the row of a figure's runs."""
+    values = list(runs)
+    return Row(what, statistics.median(values), min(values), max(values), unit, target)
+
+
+def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
+    """Returns how long a call took each time."""
+    spent = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work(*arguments)
+        spent.append(time.perf_counter() - start)
+    return spent
+
+
+def machine() -> dict[str, str]:
+    """Returns what the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        named = re.search(r"(?m)^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text())
+        model = named[1] if named else model
+    about = {"cpu": model, "cores": str(os.cpu_count()), "pettingzoo": pettingzoo.__version__}
+    return about | versions()
