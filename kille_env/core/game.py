@@ -44,6 +44,26 @@ HOOKS = (
     "change",
 )
 
+LOOPS: dict[str, Any] = {
+    "begin": loops.begin_tables,
+    "deal": loops.deal_tables,
+    "show": loops.show_tables,
+    "step": loops.step_tables,
+    "apply": loops.apply_tables,
+    "masks_of_all": loops.masks_of_all,
+    "resample": loops.resample_tables,
+    "relabel": loops.relabel_tables,
+}
+"""The core's loops, by what a game calls its own copy of them."""
+
+VIEWS = {
+    "observe": "observe",
+    "mask": "legal_actions",
+    "information_state": "information_state",
+    "full_state": "full_state",
+}
+"""Loops that write what one seat of each table sees, and the kernel that writes it for one."""
+
 
 class Game:
     """A game: its facts, its kernels as loops over many tables, and what it says to people.
@@ -83,7 +103,8 @@ class Game:
         module: The module.
         spec: Its facts.
         seed, begin, deal, show, step, apply, observe, mask, masks_of_all, information_state,
-            full_state, resample, relabel: The loops of `kille_env.core.loops`.
+            full_state, resample, relabel: The loops of `kille_env.core.loops`, each made when it
+            is first asked for.
     """
 
     def __init__(self, module: ModuleType) -> None:
@@ -106,24 +127,20 @@ class Game:
         functions["SECRET_ACTIONS"] = secret
         functions["_deal"] = bind(loops._deal, name, functions)
         functions["_show"] = bind(loops._show, name, functions)
+        self._functions = functions
         self.seed = loops.seed_tables
-        self.begin = loop(loops.begin_tables, name, functions)
-        self.deal = loop(loops.deal_tables, name, functions)
-        self.show = loop(loops.show_tables, name, functions)
-        self.step: Any = loop(loops.step_tables, name, functions)
-        self.apply = loop(loops.apply_tables, name, functions)
-        self.observe = self._view("observe")
-        self.mask = self._view("legal_actions")
-        self.masks_of_all: Any = loop(loops.masks_of_all, name, functions)
-        self.information_state = self._view("information_state")
-        self.full_state = self._view("full_state")
-        self.resample = loop(loops.resample_tables, name, functions)
-        self.relabel = loop(loops.relabel_tables, name, functions)
 
-    def _view(self, kernel: str) -> Any:
-        """Returns the loop that writes what one seat of each table sees by a kernel."""
-        name = f"{kernel}_{self.spec.name}"
-        return loop(loops.view_tables, name, {"view": self._own[kernel]})
+    def __getattr__(self, name: str) -> Any:
+        """Makes a loop when it is first asked for: facts and texts need no compiler."""
+        if name in VIEWS:
+            functions = {"view": self._own[VIEWS[name]]}
+            made = loop(loops.view_tables, f"{VIEWS[name]}_{self.spec.name}", functions)
+        elif name in LOOPS:
+            made = loop(LOOPS[name], self.spec.name, self._functions)
+        else:
+            raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
+        setattr(self, name, made)
+        return made
 
     @cached_property
     def root(self) -> Path:

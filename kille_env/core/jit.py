@@ -17,28 +17,21 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 import platformdirs
-from numba.core.caching import FunctionCache
-
-from kille_env.core.inlining import InlinedType, inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-njit: Any = numba.njit
-settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
-"""Numba's settings, which it fills in when it starts: type checkers do not know them."""
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0")
+"""Whether kernels run as the plain Python that they are written in. This is Numba's setting, read
+here because Numba itself is imported when something is compiled."""
 
 index = np.uintp
 """For indices in hot loops: a signed one may count from the end, which costs a test each time."""
-
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-"""What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
-counting of references to arrays, which only a function that allocates needs."""
 
 ROOMS_OF_KERNELS = ("cards", "core", "games", "tricktaking")
 """Folders of kille-env that kernels of other files call, or read constants from."""
@@ -60,7 +53,7 @@ def source_digest(root: Path, without: tuple[str, ...] = ()) -> str:
         root: Folder of the package, or the file.
         without: Names of files that do not count.
     """
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(version("numba").encode())
     files = sorted(root.rglob("*.py") if root.is_dir() else root.parent.glob("*.py"))
     for file in (file for file in files if file.name not in without):
         digest.update(file.relative_to(root.parent).as_posix().encode())
@@ -109,6 +102,8 @@ def cache_folder(function_root: Path) -> Path | None:
 
     The digest covers kille-env's own rooms as well: a game of another package calls our kernels.
     """
+    from kille_env.core.compiler import settings
+
     base = _cache_base()
     if base is None:
         return None
@@ -135,17 +130,6 @@ def _forget_old(base: Path) -> None:
             used[folder] = folder.stat().st_mtime
     for old in sorted(used, key=lambda folder: used[folder], reverse=True)[KEPT_CACHES:]:
         shutil.rmtree(old, ignore_errors=True)
-
-
-class _Cache(FunctionCache):
-    """Numba's cache of a function, which goes on without if the disk is full."""
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Saves a compiled version of the function."""
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _say_unwritable(error)
 
 
 @cache
@@ -187,26 +171,23 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """The dispatcher for calls from Python."""
-        made = njit(no_cfunc_wrapper=True, **OPTIONS)(self.py_func)
+        from kille_env.core import compiler
+
         folder = cache_folder(self._root or package_root(self.py_func))
-        if folder:
-            before = settings.CACHE_DIR
-            # Numba reads the setting here; other packages' functions keep theirs.
-            settings.CACHE_DIR = str(folder)
-            try:
-                made._cache = _Cache(self.py_func)
-            finally:
-                settings.CACHE_DIR = before
-        return made
+        return compiler.compiled(self.py_func, folder, _say_unwritable)
 
     @cached_property
     def inlined(self) -> Any:
         """The dispatcher for calls from other kernels."""
-        return inlined(self.py_func, **OPTIONS)
+        from kille_env.core import compiler
+
+        return compiler.inlined(self.py_func)
 
     @property
-    def _numba_type_(self) -> InlinedType:
+    def _numba_type_(self) -> Any:
         """What Numba finds where a kernel calls this one."""
+        from kille_env.core.compiler import InlinedType
+
         return InlinedType(self.inlined)
 
 
@@ -222,7 +203,7 @@ def kernel(function: F, root: Path | None = None) -> F:
         root: Folder or file of the sources that it is compiled from, besides kille-env's; None is
             where it is defined.
     """
-    return function if settings.DISABLE_JIT else Kernel(function, root)  # type: ignore[return-value]
+    return function if PLAIN else Kernel(function, root)  # type: ignore[return-value]
 
 
 def bind(template: F, name: str, functions: dict[str, Any]) -> F:
@@ -270,7 +251,7 @@ def announce_compilation(name: str, root: Path) -> Iterator[None]:
     """Says on standard error what takes so long, the first time that `name` is compiled."""
     folder = cache_folder(root)
     marker = folder / f"compiled-{name}" if folder else None
-    if settings.DISABLE_JIT or (marker and marker.exists()):
+    if PLAIN or (marker and marker.exists()):
         yield
         return
     print(

@@ -15,7 +15,7 @@ match.
 
 import numpy as np
 
-from kille_env.core.jit import kernel, settings
+from kille_env.core.jit import PLAIN, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -44,7 +44,7 @@ def below(table, bound):
     return np.int64(((mix(table["rng"]) >> _S32) * np.uint64(bound)) >> _S32)
 
 
-if settings.DISABLE_JIT:  # NumPy's scalars warn when they wrap around, which is the point here
+if PLAIN:  # NumPy's scalars warn when they wrap around, which is the point here
     mix = np.errstate(over="ignore")(mix)
     derive = np.errstate(over="ignore")(derive)
     below = np.errstate(over="ignore")(below)

@@ -11,7 +11,7 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
-from kille_env.core.jit import settings
+from kille_env.core.jit import PLAIN
 from kille_env.core.spec import Part, Rules, lay_out
 from kille_env.testing import contract, determinization, secrets
 
@@ -22,7 +22,7 @@ SPEC = kille_env.spec(GAME)
 def test_every_game_keeps_the_contract(game: str, scale: Callable[..., int]) -> None:
     spec = kille_env.spec(game)
     # As plain Python, tables with the most seats would take most of the time.
-    players = (spec.min_players, spec.default_players) if settings.DISABLE_JIT else None
+    players = (spec.min_players, spec.default_players) if PLAIN else None
     kille_env.testing.check_game(game, players=players, decisions=scale(300, 5))
 
 

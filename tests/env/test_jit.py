@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from numba.core.caching import FunctionCache
 
-from kille_env.core import jit
+from kille_env.core import compiler, jit
 
 MODULES = {
     "__init__.py": "",
@@ -159,6 +159,16 @@ def test_a_second_process_starts_the_game_warm():
     assert (second.stdout.split(), second.stderr) == (["0", "0"], "")
 
 
+def test_facts_and_manuals_of_games_need_no_compiler():
+    code = (
+        "import sys, kille_env\n"
+        "for game in kille_env.list_games():\n"
+        "    kille_env.spec(game), kille_env.describe_rules(game)\n"
+        "assert not {'numba', 'llvmlite'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # Digest
 
 
@@ -242,9 +252,9 @@ def test_kernels_of_other_rooms_read_nothing_that_the_digest_does_not_cover():
 
 
 def test_checked_indices_have_a_cache_of_their_own(base, monkeypatch):
-    monkeypatch.setattr(jit.settings, "BOUNDSCHECK", None)
+    monkeypatch.setattr(compiler.settings, "BOUNDSCHECK", None)
     plain = jit.cache_folder(OWN)
-    monkeypatch.setattr(jit.settings, "BOUNDSCHECK", 1)
+    monkeypatch.setattr(compiler.settings, "BOUNDSCHECK", 1)
     assert jit.cache_folder(OWN) != plain
 
 
@@ -286,13 +296,13 @@ def test_caches_of_old_sources_are_forgotten(base):
 
 
 def test_other_packages_kernels_keep_numbas_folder():
-    before = jit.settings.CACHE_DIR
+    before = compiler.settings.CACHE_DIR
 
     @jit.kernel
     def double(x):
         return 2 * x
 
-    assert before == jit.settings.CACHE_DIR
+    assert before == compiler.settings.CACHE_DIR
     assert double(4) == 8
 
 
@@ -316,7 +326,7 @@ def test_a_compilation_that_fails_is_announced_again(base, capsys):
 
 
 def test_nothing_is_said_where_nothing_is_compiled(base, capsys, monkeypatch):
-    monkeypatch.setattr(jit.settings, "DISABLE_JIT", 1)
+    monkeypatch.setattr(jit, "PLAIN", True)
     with jit.announce_compilation("tiny", OWN):
         pass
     assert capsys.readouterr().err == ""

@@ -47,14 +47,14 @@ def test_no_cache_at_all_is_broken(monkeypatch, kille):
 def test_a_cold_cache_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(checks, "cache_folder", lambda root: tmp_path)
     monkeypatch.delenv("KILLE_CACHE_DIR", raising=False)
-    monkeypatch.setattr(checks.numba_settings, "DISABLE_JIT", 0)
+    monkeypatch.setattr(checks, "PLAIN", False)
     (tmp_path / "compiled-knack").write_bytes(b"")
     assert found(checks.cache, "warm").found == "knack"
     assert "byteskille" in found(checks.cache, "cold").found
 
 
 def test_kernels_as_plain_python_are_warned_of(monkeypatch):
-    monkeypatch.setattr(checks.numba_settings, "DISABLE_JIT", 1)
+    monkeypatch.setattr(checks, "PLAIN", True)
     assert found(checks.cache, "compiler").level == WARNING
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kille_env
-from kille_env.core.jit import cache_folder
-from kille_env.core.jit import settings as numba_settings
+from kille_env.core.jit import PLAIN, cache_folder
 from kille_env.core.text import counted, listed
 from kille_env.extras import EXTRAS
 
@@ -135,7 +134,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 def cache() -> Iterator[Finding]:
     """Yields where compiled kernels are kept, and which games are warm."""
-    if numba_settings.DISABLE_JIT:
+    if PLAIN:
         mend = "unset NUMBA_DISABLE_JIT, unless you look for an error in a kernel"
         yield Finding("cache", "compiler", "off: some hundred times slower", WARNING, mend)
         return

@@ -1,0 +1,117 @@
+"""How kernels are compiled: the only module that imports Numba.
+
+It is imported when the first kernel is compiled or taken from the cache: what a game is called, who
+can sit at it and how it is played is known without, and Numba is most of what such a start costs.
+
+**Inlined functions.** Numba compiles every function by itself first: optimized, assembled, with an
+entry from Python, once more for every constant that it is called with. For functions that exist
+only inside of others this is wasted, and was half of the time that a first start took. Here
+they are translated only; their callers, into which they vanish, are optimized and assembled.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.extending import models, register_model
+
+njit: Any = numba.njit
+settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+"""Numba's settings, which it fills in when it starts: type checkers do not know them."""
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
+counting of references to arrays, which only a function that allocates needs."""
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of a function, which goes on without if the disk is full."""
+
+    def __init__(self, function: Callable[..., Any], say: Callable[[OSError], None]) -> None:
+        super().__init__(function)
+        self._say = say
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Saves a compiled version of the function."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self._say(error)
+
+
+def compiled(
+    function: Callable[..., Any], folder: Path | None, unwritable: Callable[[OSError], None]
+) -> Any:
+    """Returns a dispatcher of a function for calls from Python.
+
+    Args:
+        function: The function, which is compiled with all that it calls.
+        folder: Where compiled code is kept; None keeps none.
+        unwritable: Called with the error if it cannot be kept.
+    """
+    made = njit(no_cfunc_wrapper=True, **OPTIONS)(function)
+    if folder:
+        before = settings.CACHE_DIR
+        # Numba reads the setting here; other packages' functions keep theirs.
+        settings.CACHE_DIR = str(folder)
+        try:
+            made._cache = _Cache(function, unwritable)
+        finally:
+            settings.CACHE_DIR = before
+    return made
+
+
+class _Inlined(JITCodeLibrary):
+    """Code that is translated, and optimized and assembled only as a part of its callers."""
+
+    def _optimize_final_module(self) -> None:
+        """Leaves that to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Leaves that to the callers."""
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        """Whoever is asked for `set_env`, and for nothing else."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Does nothing: there is no code of its own that could look at its environment."""
+
+
+class _Translator(Compiler):
+    """Numba's compiler, which puts what it makes into an `_Inlined`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, _Inlined(target.codegen(), "inlined"), *rest)
+
+
+class InlinedType(types.Dispatcher):
+    """The type of such a function, which is made once for all constants of one type."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Returns the signature of a call, 3 and -1 being whole numbers like any other."""
+        args = tuple(map(types.unliteral, args))
+        return super().get_call_type(
+            context, args, {key: types.unliteral(arg) for key, arg in kws.items()}
+        )
+
+
+register_model(InlinedType)(models.OpaqueModel)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Returns a dispatcher of a function that compiled code can call and Python cannot."""
+    return njit(
+        forceinline=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=_Translator,
+        **OPTIONS,
+    )(function)
