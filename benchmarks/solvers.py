@@ -25,26 +25,15 @@ from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import Policy, TabularPolicy
 
 from kille_env import __version__
-from kille_training.solving.trees.build import Chance, Decision, Flattened, Terminal, flatten
+from kille_training.solving.trees.build import Flattened, flatten
 from kille_training.solving.trees.cfr import CFR
+from kille_training.speed.peers.trees import expand
 
 try:
     import LiteEFG  # pyright: ignore[reportMissingImports]
     from LiteEFG.baselines import CFRplus  # pyright: ignore[reportMissingImports]
 except ImportError:
     LiteEFG = CFRplus = None
-
-
-def expand(state: Any) -> Terminal | Chance | Decision:
-    """Returns who decides at one of OpenSpiel's states, and the states that can follow."""
-    if state.is_terminal():
-        return Terminal(state.returns())
-    if state.is_chance_node():
-        actions, chances = zip(*state.chance_outcomes(), strict=True)
-        return Chance(chances, [state.child(action) for action in actions])
-    actions = tuple(state.legal_actions())
-    known = (state.information_state_string(), actions)
-    return Decision(state.current_player(), known, [state.child(action) for action in actions])
 
 
 class Contestant(NamedTuple):

@@ -25,6 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "torch": {"torchrl": "torchrl", "tianshou": "tianshou"},
     "jax": {"jax": "jax"},
     "llm": {"textarena": "textarena", "openenv": "openenv"},
+    "peers": {"peers": "pgx"},
 }
 """Libraries that fit into one environment: the extra, as its tests are called, and the library."""
 

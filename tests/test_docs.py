@@ -22,7 +22,7 @@ PAGES = [
 
 SCRIPTS = {
     name: script(f"docs/{name}.py")
-    for name in ("tables", "players", "architecture", "environments", "pictures")
+    for name in ("tables", "players", "architecture", "environments", "performance", "pictures")
 }
 
 

@@ -1,15 +1,22 @@
 """`kille bench`: how fast everything is on this machine."""
 
+import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
+from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 from kille_training.cli.console import json_option, report
 from kille_training.speed.benches import BENCHES
-from kille_training.speed.rows import Row, machine
+from kille_training.speed.rows import Row, Spread, machine
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 SLOW = ("train", "solve")
 
@@ -21,9 +28,17 @@ SLOW = ("train", "solve")
 @click.option(
     "--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs per figure."
 )
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for a file per WHAT."
+)
 @json_option
 def bench(
-    what: tuple[str, ...], game: str, players: int | None, repeats: int, as_json: bool
+    what: tuple[str, ...],
+    game: str,
+    players: int | None,
+    repeats: int,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Measure WHAT; print medians and their spread.
 
@@ -31,22 +46,50 @@ def bench(
     """
     names = list(BENCHES) if "all" in what else what or [n for n in BENCHES if n not in SLOW]
     seats = spec(game).check_players(players)
+    about = machine()
     rows: list[Row] = []
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr)
-        rows += BENCHES[name](game, seats, repeats)
-    about = machine()
-    result = {"machine": about, "rows": [asdict(row) for row in rows]}
+        found = list(BENCHES[name](game, seats, repeats))
+        rows += found
+        if out:
+            _write(out / f"{name}.json", about, found)
     measured_on = ", ".join(f"{name} {value}" for name, value in about.items())
-    report(result, [_table(rows, game), measured_on], as_json)
+    report(_result(about, rows), [_table(rows, game), measured_on], as_json)
 
 
-def _table(rows: list[Row], game: str) -> Table:
+def _result(about: dict[str, str], rows: Sequence[Row]) -> dict[str, object]:
+    return {"machine": about, "rows": [asdict(row) for row in rows]}
+
+
+def _write(file: Path, about: dict[str, str], rows: Sequence[Row]) -> None:
+    """Writes what `docs/performance.py` makes tables of."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(_result(about, rows), indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(file, f"{text}\n".encode())
+
+
+def _table(rows: Sequence[Row], game: str) -> "Table":
     from kille_training.reports.tables import table
 
-    cells = []
-    for row in rows:
-        spread = "" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
-        cells.append((row.what, f"{row.value:.4g}", spread, row.unit, row.target))
+    cells = [
+        (
+            row.what,
+            f"{row.value:.4g}",
+            "" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}",
+            row.unit,
+            row.target,
+            _times(row.times) if row.times else "",
+        )
+        for row in rows
+    ]
+    head = ["what", ">median", ">spread", "unit", "target", ">ours is faster by"]
+    compared = any(row.times for row in rows)
+    width = len(head) if compared else len(head) - 1
     title = f"Medians of several runs; of {game} where no game is named"
-    return table(title, ["what", ">median", ">spread", "unit", "target"], cells)
+    return table(title, head[:width], [line[:width] for line in cells])
+
+
+def _times(times: Spread) -> str:
+    median, low, high = times
+    return f"{median:.3g} ({low:.3g} to {high:.3g})"

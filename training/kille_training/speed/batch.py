@@ -9,6 +9,7 @@ import numpy as np
 
 import kille_env
 from kille_env.core.batch import Batch
+from kille_training.speed.choices import random_actions
 from kille_training.speed.rows import Row, row, seconds
 
 TABLES = (64, 1024, 4096, 16384, 65536)
@@ -22,11 +23,6 @@ def played(game: str, tables: int, players: int, episode: str = "match", threads
     for _ in range(20):
         batch.step(random_actions(batch.mask, rng))
     return batch
-
-
-def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns uniform legal actions [N]."""
-    return (mask * rng.random(mask.shape, dtype=np.float32)).argmax(axis=1)
 
 
 def step_rate(batch: Batch, decisions: int, rng: np.random.Generator) -> float:

@@ -11,7 +11,7 @@ from kille_training.speed.batch import (
     bench_threads,
 )
 from kille_training.speed.doors import bench_aec
-from kille_training.speed.peers import bench_peers
+from kille_training.speed.peers.contest import bench_peers
 from kille_training.speed.rows import Row
 from kille_training.speed.solving import bench_solve
 from kille_training.speed.start import bench_start

@@ -15,6 +15,9 @@ import pettingzoo
 
 from kille_training.learning.runs import versions
 
+Spread = tuple[float, float, float]
+"""The median, the least and the largest of several runs."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -27,6 +30,9 @@ class Row:
         high: The largest run.
         unit: Unit of the three.
         target: The goal as a text; empty if there is none.
+        times: How many times as fast this suite is in the same turns (median, least, largest);
+            None where nothing else is compared.
+        includes: What is inside the measured time, where that needs saying.
     """
 
     what: str
@@ -35,12 +41,19 @@ class Row:
     high: float
     unit: str
     target: str = ""
+    times: Spread | None = None
+    includes: str = ""
 
 
-def row(what: str, runs: Iterable[float], unit: str, target: str = "") -> Row:
-    """Returns the row of a figure's runs."""
+def spread(runs: Iterable[float]) -> Spread:
+    """Returns the median, the least and the largest of a figure's runs."""
     values = list(runs)
-    return Row(what, statistics.median(values), min(values), max(values), unit, target)
+    return statistics.median(values), min(values), max(values)
+
+
+def row(what: str, runs: Iterable[float], unit: str, target: str = "", **more: Any) -> Row:
+    """Returns the row of a figure's runs; `more` are further attributes of `Row`."""
+    return Row(what, *spread(runs), unit, target, **more)
 
 
 def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
