@@ -288,9 +288,10 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Gives new infos to the agents whose masks have changed or may have."""
         now = self._masks_of_all(self._batch._tables, self._batch._rules, self._masks)
         changed = now | self._with_mask
+        fresh = self._masks.copy()  # one copy for all: each agent gets its own row
         for seat, name in enumerate(self.possible_agents):
             if changed >> seat & 1 and name in self.infos:
-                self.infos[name] = {"action_mask": self._masks[seat].copy()}
+                self.infos[name] = {"action_mask": fresh[seat]}
         self._with_mask = now
 
     def _select_next(self) -> None:

@@ -181,7 +181,7 @@ class Logbook:
         if which is not None and not np.all(which):
             raise RecordError("a Logbook records steps of all tables only")
         self.batch.step(actions)
-        self._moves.append(copy.copy(actions))
+        self._moves.append(np.array(actions))
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back, for environments that can."""
