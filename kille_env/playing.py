@@ -110,6 +110,9 @@ class Players:
         players: The players, each asked once per step for all of its tables.
         seating: [N, P] index into `players` of who sits in each seat; -1 for a seat whose actions
             come from outside (`step`).
+        match: [N] uint64, key of the match whose decisions are counted.
+        decided: [N, P] how often each seat has decided in it.
+        remember: Whether a player remembers the deal.
 
     Whatever asks players raises a `PolicyError`, and has played nothing, where one returns what is
     no distribution over the legal actions.
@@ -135,9 +138,9 @@ class Players:
         shape = (batch.num_tables, batch.num_players)
         self.seating = np.array(np.broadcast_to(seating, shape), dtype=np.int64)
         self._step = step
-        self._decided = np.zeros(shape, dtype=np.int64)
-        self._match = np.zeros(batch.num_tables, dtype=np.uint64)
-        self._remember = any(getattr(player, "remembers", False) for player in self.players)
+        self.decided = np.zeros(shape, dtype=np.int64)
+        self.match = np.zeros(batch.num_tables, dtype=np.uint64)
+        self.remember = any(getattr(player, "remembers", False) for player in self.players)
         self._history = History(batch)  # empty if nobody remembers
         self._memories = _Memories(*shape)
 
@@ -178,10 +181,10 @@ class Players:
         """
         player, batch = self.players[number], self.batch
         if not has_memory(player):
-            history = self._history if self._remember else None
+            history = self._history if self.remember else None
             return decide(player, batch, rows, keys, history)
         player, seats = cast(Recurrent, player), batch.seat[rows]
-        first = self._decided[rows, seats] == 0
+        first = self.decided[rows, seats] == 0
         known = self._memories.before(rows, seats, first, player.memory_size)
         seen = batch.observation[rows], batch.mask[rows]
         probabilities, memory = decide_with_memory(player, *seen, known)
@@ -202,7 +205,7 @@ class Players:
 
     def _step_at(self, due: Due, actions: np.ndarray, which: np.ndarray | None) -> None:
         known = self._history.mark()
-        if self._remember:
+        if self.remember:
             self._history.note(actions, which)
         try:
             (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
@@ -210,8 +213,8 @@ class Players:
             self._history.return_to(known)
             raise
         rows, seats, keys, _ = due
-        self._memories.keep(rows, seats, keys, self._decided[rows, seats] == 0)
-        self._decided[rows, seats] += 1
+        self._memories.keep(rows, seats, keys, self.decided[rows, seats] == 0)
+        self.decided[rows, seats] += 1
 
     def forget(self, which: np.ndarray | None = None) -> None:
         """Forgets what was decided, for matches that begin again from the same seed.
@@ -220,18 +223,18 @@ class Players:
             which: [N] bool, the tables; None is all of them.
         """
         chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if which is None else which
-        self._decided[chosen] = 0
+        self.decided[chosen] = 0
         self._history.forget(chosen)
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
-        decided, match = self._decided.copy(), self._match.copy()
+        decided, match = self.decided.copy(), self.match.copy()
         return decided, match, self._history.mark(), self._memories.kept.copy()
 
     def return_to(self, mark: Any) -> None:
         """Forgets what was decided since `mark`, for actions that are taken back."""
         decided, match, known, memory = mark
-        self._decided[:], self._match[:] = decided, match
+        self.decided[:], self.match[:] = decided, match
         self._history.return_to(known)
         self._memories.return_to(memory)
 
@@ -250,7 +253,7 @@ class Players:
         """
         self._check_forgetful("taken")
         taken = Players(batch, self.players, self.seating[rows], step)
-        taken._decided, taken._match = self._decided[rows], self._match[rows]
+        taken.decided, taken.match = self.decided[rows], self.match[rows]
         taken._memories.return_to(self._memories.kept[rows])
         return taken
 
@@ -261,16 +264,16 @@ class Players:
             KilleError: A player remembers the deal, which arrays do not hold.
         """
         self._check_forgetful("saved")
-        decided, match = self._decided.copy(), self._match.copy()
+        decided, match = self.decided.copy(), self.match.copy()
         return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken; the tables are restored by themselves."""
-        self._decided[...], self._match[...] = state["decided"], state["match"]
+        self.decided[...], self.match[...] = state["decided"], state["match"]
         self._memories.return_to(state["memory"])
 
     def _check_forgetful(self, what: str) -> None:
-        if self._remember:
+        if self.remember:
             raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
     def due(self, which: np.ndarray | None = None) -> Due:
@@ -280,7 +283,7 @@ class Players:
         words = np.empty((2, size), dtype=np.uint64)
         chosen = np.ones(size, dtype=np.bool_) if which is None else which
         count = _list_due(
-            self.batch.seat, self.batch.tables["match_key"], chosen, self._match, self._decided,
+            self.batch.seat, self.batch.tables["match_key"], chosen, self.match, self.decided,
             rows, seats, words,
         )  # fmt: skip
         return rows[:count], seats[:count], words[0, :count], words[1, :count] * 2.0**-53

@@ -52,6 +52,21 @@ class Policy(Protocol):
 
 
 @runtime_checkable
+class KernelPolicy(Policy, Protocol):
+    """A deterministic policy that is a kernel too: its seats are played without a return to Python.
+
+    Attributes:
+        choose: A `kille_env.core.jit.kernel` that is called with an observation [F] uint8, a mask
+            [A] int8 and `numbers`, and returns the action that `probabilities` gives a 1; None for
+            a policy that has no kernel.
+        numbers: [K] int64, what the kernel reads besides.
+    """
+
+    choose: Any
+    numbers: np.ndarray
+
+
+@runtime_checkable
 class Searcher(Protocol):
     """A policy that looks ahead: it is given what the seat to act knows.
 
@@ -199,6 +214,11 @@ def has_memory(player: Any) -> bool:
     """Returns whether a player has a memory; see `Recurrent`."""
     with_memory = callable(getattr(player, "probabilities_with_memory", None))
     return with_memory and player.memory_size > 0
+
+
+def has_kernel(player: Any) -> bool:
+    """Returns whether a player is a kernel too; see `KernelPolicy`."""
+    return getattr(player, "choose", None) is not None
 
 
 def name_of(player: Any) -> str:

@@ -172,7 +172,8 @@ def playing_by(
         undo: Takes back what else the reset may have changed before it was refused.
     """
     before = batch.rules
-    batch.use_rules(rules)
+    if rules is not before:
+        batch.use_rules(rules)
     try:
         yield
     except KilleError:

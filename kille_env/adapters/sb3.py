@@ -127,22 +127,23 @@ class _TableVecEnv(VecEnv):
             taken["start"] = first
         return taken
 
-    def _infos(self, dones: np.ndarray, results: Any, lengths: Any, **told: Any) -> list[Any]:
-        """Returns infos, which are empty for tables whose match has not ended.
+    def _tell(
+        self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
+    ) -> None:
+        """Fills the infos of tables whose match has ended.
 
         Args:
-            dones: [N] bool, where it has.
+            infos: [N].
+            ended: [M] where it has.
             results: [N], what monitors are told that the episode earned.
             lengths: [N], its decisions.
-            **told: [N, ...] what else to tell of each table; it is handed out, not copied.
+            **told: [M, ...] what else to tell of each; it is handed out, not copied.
         """
-        infos: list[Any] = [{} for _ in range(self.num_envs)]
         spent = round(time.time() - self._began, 6)
-        for i in np.flatnonzero(dones).tolist():
-            infos[i] = {name: values[i] for name, values in told.items()}
+        for k, i in enumerate(ended):
+            infos[i].update({name: values[k] for name, values in told.items()})
             infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
             infos[i]["TimeLimit.truncated"] = False
-        return infos
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
@@ -258,16 +259,16 @@ class SelfPlayVecEnv(_TableVecEnv):
         step = SeatStep(self._number, seats, batch.reward.copy(), batch.seat < 0)
         self._returns += step.rewards
         self._decisions += 1
-        if not step.dones.any():
-            infos = [{} for _ in range(self.num_envs)]
-        else:
-            infos = self._infos(
-                step.dones,
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if step.dones.any():
+            self._tell(
+                infos,
+                np.flatnonzero(step.dones).tolist(),
                 self._returns[:, 0],
                 self._decisions,
-                terminal_observation=self._shown(batch.observe(seats)),
-                truncated=batch.truncated.tolist(),
-                returns=self._returns.copy(),
+                terminal_observation=self._shown(batch.observe(seats)[step.dones]),
+                truncated=batch.truncated[step.dones].tolist(),
+                returns=self._returns[step.dones],
             )
             self._clear(step.dones)
         self.last_step = step
@@ -437,25 +438,32 @@ class SeatVecEnv(_TableVecEnv):
         tables = self.tables
         if self.live.model is None and self.live in tables.players.players:
             self._find_model()
-        tables.step(self._actions)
-        dones = tables.over.copy()
-        if not dones.any():
-            infos = [{} for _ in range(self.num_envs)]
-        else:
-            infos = self._infos(
-                dones,
-                tables.earned,
-                tables.decisions,
-                terminal_observation=self._shown(tables.observation()),
-                truncated=tables.truncated.tolist(),
-                illegal_action=tables.forfeited.tolist(),
-                seat=tables.own.tolist(),
-                returns=tables.returns.copy(),
-            )
-            tables.begin(which=dones)
-            for i in np.flatnonzero(dones):
-                infos[i]["skipped"] = int(tables.skipped[i])
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        dones = np.zeros(self.num_envs, dtype=np.bool_)
+
+        def note(ended: np.ndarray) -> None:
+            self._tell_seats(infos, ended)
+            dones[ended] = True
+
+        tables.step(self._actions, again=note)
+        for i in np.flatnonzero(dones).tolist():
+            infos[i]["skipped"] = int(tables.skipped[i])
         return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
+
+    def _tell_seats(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
+        """Fills the infos of matches that have just ended."""
+        tables = self.tables
+        self._tell(
+            infos,
+            np.flatnonzero(ended).tolist(),
+            tables.earned,
+            tables.decisions,
+            terminal_observation=self._shown(tables.observation(ended)),
+            truncated=tables.truncated[ended].tolist(),
+            illegal_action=tables.forfeited[ended].tolist(),
+            seat=tables.own[ended].tolist(),
+            returns=tables.returns[ended],
+        )
 
     def _find_model(self) -> None:
         learner = algorithm_that_steps(self)

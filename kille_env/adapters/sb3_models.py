@@ -1,12 +1,17 @@
 """Models of Stable-Baselines3: which one steps an environment, and what its network returns."""
 
 import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import torch
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
 
 from kille_env.errors import PolicyError
 
@@ -92,8 +97,11 @@ def scores(model: Any, observation: Any) -> np.ndarray:
             `VecNormalize` around the environment does to it is done here.
     """
     policy = model.policy
+    normalized = _normalized(model, observation)
+    if _is_plain(policy):
+        return _logits(policy, normalized)
     with torch.no_grad():
-        seen, _ = policy.obs_to_tensor(_normalized(model, observation))
+        seen, _ = policy.obs_to_tensor(normalized)
         if hasattr(policy, "q_net"):
             found = policy.q_net(seen)
         elif hasattr(policy, "quantile_net"):
@@ -101,3 +109,43 @@ def scores(model: Any, observation: Any) -> np.ndarray:
         else:
             found = policy.get_distribution(seen).distribution.logits
     return found.cpu().numpy()
+
+
+def _is_plain(policy: Any) -> bool:
+    """Returns whether a policy's logits come from Stable-Baselines3's own layers, on the CPU."""
+    return (
+        type(policy) in PLAIN
+        and type(policy.features_extractor) is FlattenExtractor
+        and policy.action_net.weight.is_cpu
+        and all(type(layer) in LAYERS for layer in _layers(policy))
+    )
+
+
+def _layers(policy: Any) -> list[nn.Module]:
+    return [*policy.mlp_extractor.policy_net, policy.action_net]
+
+
+def _logits(policy: Any, seen: np.ndarray) -> np.ndarray:
+    """Returns the logits of a plain policy, [N, A] float32, by the same weights without torch.
+
+    The seats of a table decide one after the other, so that many questions are about a few
+    decisions, for which torch takes five times as long as their numbers do.
+    """
+    values = seen.astype(np.float32).reshape(len(seen), -1)
+    for layer in _layers(policy):
+        values = LAYERS[type(layer)](layer, values)
+    return values
+
+
+def _linear(layer: Any, values: np.ndarray) -> np.ndarray:
+    values = values @ layer.weight.detach().numpy().T  # shares the memory of the tensor
+    values += layer.bias.detach().numpy()
+    return values
+
+
+PLAIN = (ActorCriticPolicy, MaskableActorCriticPolicy)
+LAYERS: dict[type[nn.Module], Callable[[Any, np.ndarray], np.ndarray]] = {
+    nn.Linear: _linear,
+    nn.Tanh: lambda _, values: np.tanh(values, out=values),
+    nn.ReLU: lambda _, values: np.maximum(values, np.float32(0.0), out=values),
+}

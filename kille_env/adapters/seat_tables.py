@@ -8,7 +8,7 @@ A match that ends before the seat has a decision has nothing to reward. It is pa
 one begins, and `skipped` counts it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -27,17 +27,16 @@ from kille_env.adapters.options import (
     rules_of_reset,
 )
 from kille_env.core import arguments
-from kille_env.core.keys import mix
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.playing import Players
 from kille_env.policy import Player, PlayerLike, resolve
 from kille_env.records import Logbook
 from kille_env.registry import make_batch
+from kille_env.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 
-SEATS = ("rotate", "random")
+SEATS = {"rotate": ROTATE, "random": RANDOM}
 MOST_SKIPPED = 10_000
-_FOR_SEATS = np.uint64(0x5EA7)
 _SHARED = TableOptions.__annotations__.keys()
 
 
@@ -88,6 +87,11 @@ def seat_opponents(
             players.append(resolve(player, game, num_players, rules))
         distances.append(numbers[key])
     return players, np.array(distances, dtype=np.int64)
+
+
+def _field(name: str) -> Any:
+    """Returns a property that shows a field of the streams' records, a view [N]."""
+    return property(lambda tables: tables._streams[name])
 
 
 class SeatTables:
@@ -144,12 +148,15 @@ class SeatTables:
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         step = None if self.log is None else self.log.step
         self.players = Players(self.batch, players, np.array(-1), step)
-        n = num_tables
-        self.own, self.decisions, self.skipped = np.zeros((3, n), dtype=np.int64)
-        self.over = np.ones(n, dtype=np.bool_)
-        self.forfeited, self.terminated, self.truncated = np.zeros((3, n), dtype=np.bool_)
-        self.reward, self.earned, self.pending = np.zeros((3, n))
-        self.returns = np.zeros((n, self.num_players))
+        self._streams = np.zeros(num_tables, dtype=STREAM)
+        self.over[:] = True
+        self.returns = np.zeros((num_tables, self.num_players))
+        self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
+
+    own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
+    reward, earned, pending = _field("reward"), _field("earned"), _field("pending")
+    terminated, truncated = _field("terminated"), _field("truncated")
+    decisions, skipped = _field("decisions"), _field("skipped")
 
     @property
     def illegal_reward(self) -> float:
@@ -211,94 +218,127 @@ class SeatTables:
     def _begin(
         self, seed: Any, chosen: np.ndarray, deck: Any, seat: int | None, **options: Any
     ) -> None:
-        reset = (self.log or self.batch).reset
-        reset(seed, deck=deck, which=chosen, **options)
+        self._start(chosen, seat, seed=seed, deck=deck, **options)
+        going = True
+        while going:
+            going = self._rounds.others()
+            passed = chosen & (self.batch.seat < 0)
+            if passed.any():
+                self._pass_over(passed, deck, seat, **options)
+                going = True
+
+    def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
+        """Deals new matches, and plays nothing."""
+        (self.log or self.batch).reset(which=chosen, **options)
         self.players.forget(chosen)
         self.skipped[chosen] = 0
         self._sit_down(chosen, seat)
-        while (waits := chosen & (self.batch.seat != self.own)).any():
-            self._play_round()
-            passed = waits & (self.batch.seat < 0)
-            if not passed.any():
-                continue
-            if deck is not None:
-                raise CardError(
-                    f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
-                    "it another seat, dealer or deck"
-                )
-            self.skipped[passed] += 1
-            if self.skipped.max() > MOST_SKIPPED:
-                raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
-            reset(which=passed, **options)
-            self._sit_down(passed, seat)
+
+    def _pass_over(
+        self, passed: np.ndarray, deck: Any = None, seat: int | None = None, **options: Any
+    ) -> None:
+        """Deals the next matches where one has ended without a decision of the seat."""
+        if deck is not None:
+            raise CardError(
+                f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
+                "it another seat, dealer or deck"
+            )
+        self.skipped[passed] += 1
+        if self.skipped.max() > MOST_SKIPPED:
+            raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
+        (self.log or self.batch).reset(which=passed, **options)
+        self._sit_down(passed, seat)
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None) -> None:
         """Seats everybody for new matches."""
-        tables, seats = self.batch.tables, np.uint64(self.num_players)
-        if seat is None and self.seat == "rotate":
-            first = (mix(tables["seed"][chosen] ^ _FOR_SEATS) % seats).astype(np.int64)
-            self.own[chosen] = (first + tables["matches"][chosen]) % self.num_players
-        elif seat is None and self.seat == "random":
-            self.own[chosen] = mix(tables["match_key"][chosen] ^ _FOR_SEATS) % seats
-        else:
-            self.own[chosen] = self.seat if seat is None else seat
-        self._seat_players(chosen)
-        for name in _OF_A_MATCH:
-            getattr(self, name)[chosen] = 0
+        where = self.seat if seat is None else seat
+        if isinstance(where, str):
+            where = SEATS[where]
+        sit_down(
+            self.batch.tables, chosen, where, self._distances, self.players.seating, self._streams,
+            self.returns,
+        )  # fmt: skip
 
-    def _seat_players(self, chosen: Any = slice(None)) -> None:
-        distances = (np.arange(self.num_players) - self.own[chosen, None]) % self.num_players
-        self.players.seating[chosen] = self._distances[distances]
-
-    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
+    def step(
+        self,
+        actions: Any,
+        which: np.ndarray | None = None,
+        again: Callable[[np.ndarray], object] | None = None,
+    ) -> None:
         """Plays the seat's action at each table, and on to its next decision or the end.
 
         Args:
             actions: [N] whole numbers.
             which: [N] bool, the tables to play at; None is all of them.
+            again: Called with [N] bool, tables whose matches have just ended, to read what they
+                show; then these begin their next match, and it is played to the seat's first
+                decision beside those that go on, so that players are asked once for both. None
+                leaves them over.
 
         Raises:
             IllegalActionError: An action is not legal (with `illegal="raise"`); nothing has been
                 played.
             KilleError: A match is over and has not been begun again.
         """
-        chosen = np.ones(self.num_tables, np.bool_) if which is None else which
         actions = arguments.actions(actions, self.num_tables)
-        if (chosen & self.over).any():
-            table = int(np.argmax(chosen & self.over))
-            raise KilleError(f"the match at table {table} is over: begin another one, reset()")
-        known = np.clip(actions, 0, self.batch.spec.num_actions - 1)
-        legal = self.batch.mask[np.arange(self.num_tables), known] != 0
-        wrong = chosen & ~(legal & (actions == known))
-        if wrong.any() and self.illegal == "raise":
-            table = int(np.argmax(wrong))
+        unpaid = np.ones(self.num_tables, np.bool_) if which is None else which.copy()
+        wrong = judge(self.batch.mask, actions, unpaid, self._streams)
+        if wrong < 0:
+            raise KilleError(f"the match at table {-1 - wrong} is over: begin another one, reset()")
+        if wrong and self.illegal == "raise":
+            table = int(np.argmax(self._streams["wrong"]))
             self.batch.refuse(table, int(actions[table]))
-        self.skipped[:] = 0
-        self.decisions[chosen] += 1
-        played = chosen & ~wrong
-        if played.any():
-            self.players.step(actions, played)
-            self._credit()
-            while self._play_round().any():
-                pass
-        self.reward = np.where(played, self.pending, 0.0)
-        self.pending[played] = 0.0
-        if wrong.any():
-            self.reward[wrong] = self.illegal_reward
-            self.forfeited |= wrong
-        self.earned += self.reward
-        ended = played & (self.batch.seat < 0)
-        self.terminated = wrong | (ended & self.batch.terminated)
-        self.truncated = ended & self.batch.truncated
-        self.over |= wrong | ended
+        if which is not None:
+            for name in ("reward", "skipped", "terminated", "truncated"):
+                self._streams[name][~which] = 0
+        playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
+        going = bool(playing.any()) and self._rounds.step(actions, playing)
+        if again is not None:
+            self._play_and_begin(unpaid, again)
+        else:
+            while going:
+                going = self._rounds.others()
+        self._pay(unpaid)
 
-    def observation(self) -> np.ndarray:
-        """Returns what the seat sees at each table, fresh, [N, F] uint8; after the end too."""
+    def _play_and_begin(self, unpaid: np.ndarray, again: Callable[[np.ndarray], object]) -> None:
+        """Plays on, and begins again where a match ends; pays these tables, and no others."""
+        fresh = np.zeros_like(unpaid)
+        going = True
+        while going:
+            ended = unpaid & ((self.batch.seat < 0) | self._streams["wrong"])
+            if ended.any():
+                self._pay(ended)
+                again(ended)
+                self._start(ended)
+                unpaid &= ~ended
+                fresh |= ended
+            going = self._rounds.others()
+            passed = fresh & (self.batch.seat < 0)
+            if passed.any():
+                self._pass_over(passed)
+                going = True
+
+    def _pay(self, chosen: np.ndarray) -> None:
+        """Pays out the last decisions at the chosen tables."""
+        batch, streams = self.batch, self._streams
+        lost = self.illegal_reward if streams["wrong"].any() else 0.0
+        pay(batch.seat, batch.terminated, batch.truncated, chosen, lost, streams)
+
+    def ask_everybody(self) -> None:
+        """Asks every player for each decision from now on, also one that kernels could play."""
+        self._rounds.compiled = False
+
+    def observation(self, which: np.ndarray | None = None) -> np.ndarray:
+        """Returns what the seat sees, after the end too, fresh, [M, F] uint8.
+
+        Args:
+            which: [N] bool, at which tables; None is all of them.
+        """
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
         if ended.any():
             seen[ended] = self.batch.observe(self.own)[ended]
-        return seen
+        return seen if which is None else seen[which]
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
@@ -329,7 +369,8 @@ class SeatTables:
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
         for name in ("own", "skipped", *_OF_A_MATCH):
             getattr(self, name)[...] = kept[name]
-        self._seat_players()
+        for own, seating in zip(self.own, self.players.seating, strict=True):
+            seat_players(own, self._distances, seating)
 
     def _mark(self) -> Any:
         """Returns what `_return_to` needs to take a reset back."""
@@ -343,21 +384,6 @@ class SeatTables:
             self.log.return_to(written)
         self.players.return_to(played)
         self._put_back(kept)
-
-    def _play_round(self) -> np.ndarray:
-        """Plays a decision at each table where another seat is to act; returns which, [N] bool."""
-        seat = self.batch.seat
-        others = (seat >= 0) & (seat != self.own)
-        if others.any():
-            self.players.play(others)
-            self._credit()
-        return others
-
-    def _credit(self) -> None:
-        """Adds up what the last step brought."""
-        earned = self.batch.reward
-        self.pending += earned[np.arange(self.num_tables), self.own]
-        self.returns += earned
 
 
 _OF_A_MATCH = ("over", "forfeited", "pending", "earned", "returns", "decisions")

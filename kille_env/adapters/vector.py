@@ -153,7 +153,8 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             tables.begin(which=ended)
         infos |= self._infos(np.ones_like(ended))
         self._show()
-        return self._observe(), tables.reward, tables.terminated, tables.truncated, infos
+        shown = tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy()
+        return self._observe(), *shown, infos
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
         """Returns the last observations and infos of tables that are about to begin again."""

@@ -161,12 +161,12 @@ class Logbook:
     def __init__(self, batch: Batch) -> None:
         """Starts empty; from now on, reset and step the batch through the logbook."""
         self.batch = batch
-        self._before: np.ndarray | None = None
+        self._before: bytes | None = None
         self._moves: list[dict[str, Any] | np.ndarray] = []
 
     def reset(self, seed: Any = None, **options: Any) -> None:
         """Calls `Batch.reset`; a reset of all tables forgets what was before."""
-        before = np.array(self.batch.tables)
+        before = self.batch.tables.tobytes()  # an array would be copied field by field
         self.batch.reset(seed, **options)
         if options.get("which") is None or np.all(options["which"]):
             self._before, self._moves = before, []
@@ -182,6 +182,10 @@ class Logbook:
             raise RecordError("a Logbook records steps of all tables only")
         self.batch.step(actions)
         self._moves.append(np.array(actions))
+
+    def note(self, actions: np.ndarray) -> None:
+        """Notes actions [M] that were played, one after the other, at a batch of one table."""
+        self._moves += list(actions.reshape(-1, 1).copy())
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back, for environments that can."""
@@ -207,7 +211,7 @@ class Logbook:
             raise RecordError("there is no match to record yet: reset first")
         mine = self.batch
         again = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
-        again._tables[:] = self._before
+        again._tables[:] = np.frombuffer(self._before, dtype=again._tables.dtype)
         recorder = Recorder(again, names)
         done: list[Record] = []
         going = np.zeros(mine.num_tables, dtype=np.bool_)

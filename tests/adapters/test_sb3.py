@@ -31,6 +31,7 @@ from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import RULES, Kept, SeatSpy, random_legal  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
+from kille_env.adapters.sb3_models import scores  # noqa: E402
 from kille_env.core.spec import feature_scale  # noqa: E402
 from kille_env.errors import (  # noqa: E402
     IllegalActionError,
@@ -158,26 +159,19 @@ def test_the_librarys_checker() -> None:
 # The live policy in the other seats.
 
 
-class Counting:
-    """Counts what a policy is asked."""
+def test_the_learners_live_policy_plays_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
 
-    def __init__(self, model: Any) -> None:
-        self.policy, self.rows = model.policy, 0
-        self.original = model.policy.get_distribution
-        model.policy.get_distribution = self
+    def counted(model: Any, observation: np.ndarray) -> np.ndarray:
+        asked.append(len(observation))
+        return scores(model, observation)
 
-    def __call__(self, observation: Any, action_masks: Any = None) -> Any:
-        self.rows += len(observation)
-        return self.original(observation, action_masks=action_masks)
-
-
-def test_the_learners_live_policy_plays_the_others() -> None:
+    monkeypatch.setattr("kille_env.adapters.sb3.scores", counted)
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
-    counting = Counting(model)
     model.learn(16 * 8)
+    assert sum(asked) > 16 * 8
     assert venv.live.model is model
-    assert counting.rows > 16 * 8
     venv.reset()
     before = venv.live.probabilities(venv.tables.observation(), venv.action_masks())
     model.learn(16 * 8, reset_num_timesteps=False)
@@ -186,6 +180,24 @@ def test_the_learners_live_policy_plays_the_others() -> None:
     wanted = venv.live.probabilities(seen, mask)
     assert wanted.sum(axis=1) == pytest.approx(1)
     assert not wanted[mask == 0].any()
+
+
+@pytest.mark.parametrize("activation", [torch.nn.Tanh, torch.nn.ReLU, torch.nn.ELU])
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO])
+def test_what_a_network_says_is_the_same_with_and_without_torch(
+    algorithm: Any, activation: Any
+) -> None:
+    venv = SeatVecEnv("byteskille", 16, 3, seed=5, illegal="lose")
+    kwargs = {"activation_fn": activation}
+    model = algorithm("MlpPolicy", venv, policy_kwargs=kwargs, seed=1, device="cpu")
+    seen = venv.reset()
+    policy: Any = model.policy
+    with torch.no_grad():
+        policy.action_net.weight *= 100.0  # it begins with next to no preferences
+        expected = policy.get_distribution(torch.as_tensor(seen)).distribution.logits.numpy()
+    found = scores(model, seen)
+    shift = (found - expected)[:, :1]  # logits are known up to a number for each row
+    assert found == pytest.approx(expected + shift, abs=1e-5)
 
 
 def test_live_play_beside_others_and_under_a_monitor() -> None:
@@ -248,13 +260,13 @@ def test_rewards_of_one_seat_are_the_tables_own(
     venv.reset()
     sums = np.zeros(venv.num_envs)
     results = np.zeros_like(spy.total)
-    begin = venv.tables.begin
+    start = venv.tables._start
 
-    def keep_results(*args: Any, **kwargs: Any) -> None:
-        results[:] = spy.total
-        begin(*args, **kwargs)
+    def keep_results(ended: np.ndarray, *args: Any, **kwargs: Any) -> None:
+        results[ended] = spy.total[ended]
+        start(ended, *args, **kwargs)
 
-    venv.tables.begin = keep_results  # type: ignore[method-assign]
+    venv.tables._start = keep_results  # type: ignore[method-assign]
     for _ in range(scale(60, 8)):
         _, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
         sums += rewards

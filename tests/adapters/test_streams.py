@@ -9,6 +9,7 @@ import pytest
 
 from adapters.spies import RULES, SeatSpy, random_legal
 from kille_env.adapters.seat_tables import SeatTables, seat_opponents
+from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.policy import pick_actions, resolve
 from kille_env.registry import spec
@@ -191,6 +192,76 @@ def test_an_illegal_action_can_lose() -> None:
         tables.step(np.array([0, 0, 0]))
     tables.begin(which=tables.over.copy())
     tables.step(tables.mask().argmax(axis=1))
+
+
+class Plain:
+    """A player that is asked for each decision, whatever else it could do."""
+
+    name = "plain"
+
+    def __init__(self, player: Any) -> None:
+        self.probabilities = player.probabilities
+
+
+@pytest.mark.parametrize("tables", [1, 6])
+@pytest.mark.parametrize("beside", [None, "uniform"])
+@pytest.mark.parametrize(("players", "rules"), RULES[2:6])
+def test_kernels_play_what_players_that_are_asked_play(
+    players: int, rules: dict[str, Any], beside: str | None, tables: int
+) -> None:
+    resolved = spec("byteskille").resolve(**rules)
+    rule = resolve("rule_of_thumb", "byteskille", players, resolved)
+    fast, slow = (
+        SeatTables(
+            "byteskille", tables, players, rules=resolved, seed=2,
+            opponents=[beside or who] + [who] * (players - 2),
+        )
+        for who in (rule, Plain(rule))
+    )  # fmt: skip
+    fast.begin()
+    slow.begin()
+    assert play(fast, 30) == play(slow, 30)
+    assert np.array_equal(fast.players.decided, slow.players.decided)
+    if fast.log is not None and slow.log is not None:
+        assert fast.log.records() == slow.log.records()
+
+
+def test_a_kernel_that_wants_what_is_illegal_is_refused() -> None:
+    class Wrong(First):
+        choose = staticmethod(kernel(lambda seen, mask, numbers: 9))
+        numbers = np.zeros(1, dtype=np.int64)
+
+    Wrong.choose.__name__ = "wrong"
+    tables = SeatTables("byteskille", 2, 3, rules=PLAIN, opponents=Wrong(), seed=1)
+    with pytest.raises(IllegalActionError, match=r"seat \d: action 9 .* is not legal now"):
+        tables.begin()
+
+
+@pytest.mark.parametrize("opponents", ["rule_of_thumb", "uniform", ["rule_of_thumb", "uniform"]])
+def test_what_begins_beside_others_plays_as_what_begins_after_them(opponents: Any) -> None:
+    def run(together: bool) -> list[Any]:
+        tables = SeatTables("byteskille", 12, 3, episode="deal", opponents=opponents, seed=4)
+        tables.begin()
+        seen: list[Any] = []
+
+        def ended(which: np.ndarray) -> None:
+            rows = np.flatnonzero(which).tolist()
+            shown = [row.tobytes() for row in tables.observation(which)]
+            results = tables.returns[which].tolist()
+            told.extend(zip(rows, tables.earned[which], results, shown, strict=True))
+
+        for _ in range(20):
+            told: list[Any] = []
+            tables.step(tables.mask().argmax(axis=1), again=ended if together else None)
+            if not together and tables.over.any():
+                over = tables.over.copy()
+                ended(over)
+                tables.begin(which=over)
+            seen.append((sorted(told), tables.reward.tolist(), tables.skipped.tolist()))
+            seen.append(tables.observation().tobytes())
+        return seen
+
+    assert run(True) == run(False)
 
 
 # Who sits in the other seats.

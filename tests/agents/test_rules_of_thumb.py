@@ -48,6 +48,22 @@ def test_another_table_is_refused(game):
         policy.probabilities(batch.observation, batch.mask)
 
 
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+@pytest.mark.parametrize("seats", [2, 3, 5, 20])
+def test_the_kernel_chooses_as_the_habits_do(preset, seats, scale):
+    rules = kille_env.spec("byteskille").resolve(preset)
+    rule = load_policy("rule_of_thumb", "byteskille", seats, rules)
+    batch = kille_env.make_batch("byteskille", scale(200, 10), seats, rules=rules, seed=1)
+    batch.reset()
+    rng = np.random.default_rng(1)
+    for _ in range(scale(40, 10)):
+        wanted = rule.choose_by_habits(batch.observation, batch.mask)
+        chosen = rule.probabilities(batch.observation, batch.mask)
+        assert np.array_equal(chosen.argmax(axis=1), wanted)
+        anything = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
+        batch.step(np.where(rng.random(len(wanted)) < 0.5, wanted, anything))
+
+
 # Reading hands
 
 

@@ -196,7 +196,7 @@ def test_a_seat_can_be_played_from_outside() -> None:
         assert not players.actions()[own].any()
         choose.actions()
         actions = np.where(own, choose.actions(), players.actions())
-        choose._decided[np.arange(10), np.maximum(batch.seat, 0)] += batch.seat >= 0
+        choose.decided[np.arange(10), np.maximum(batch.seat, 0)] += batch.seat >= 0
         players.step(actions)
         total += batch.reward
     assert total.round(9).tobytes() == whole.tobytes()

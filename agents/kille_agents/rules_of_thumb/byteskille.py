@@ -33,11 +33,24 @@ from typing import ClassVar
 import numpy as np
 
 from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen, always, do_if
-from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb, first_legal, first_one
 from kille_env.cards.pack import Kind
+from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
+from kille_env.games.byteskille.table import Action
 
 MOST_TO_COME = 19
+KILLE = int(Kind.KI)
+STAND, SWAP, WAIT, ASK = (int(Action[a]) for a in ("STAND", "SWAP", "WAIT", "ASK"))
+NO, BUY, DECLINE = int(Action.NO), int(Action.BUY), int(Action.DECLINE)
+TURN, GOK_WAITS, BUYING_IN = 0, 1, 4  # of the observation's phases
+READS = (
+    "phase", "card", "card_high", "card_dealt", "pot", "price", "in_hand", "on_turn", "to_come",
+    "chopped", "known",
+)  # fmt: skip
+PHASE, CARD, CARD_HIGH, CARD_DEALT, POT, PRICE = range(1, 7)
+IN_HAND, ON_TURN, TO_COME, CHOPPED, KNOWN = range(7, 12)
+ASKS, FIRST_THRESHOLD = 12, 13
 
 # Lowest type to stand with, one row a number of players dealt in, from 2; the entries are for 0, 1,
 # 2, ... players still to come. Types: 0 blaren, 1 blompottan, 2 kransen, 3 to 14 lilja 1 to 12.
@@ -160,6 +173,57 @@ def buying_is_worth_it(seen: Seen) -> np.ndarray:
     return pot + price > price * np.maximum(seen["in_hand"].sum(axis=1, dtype=np.int64), 2)
 
 
+@kernel
+def choose(seen, mask, numbers):
+    """Chooses as the habits of `ByteskilleRuleOfThumb` do, for one decision."""
+    phase = first_one(seen, numbers[PHASE], 5)
+    if phase == GOK_WAITS:
+        return first_legal(mask, WAIT)
+    if phase == BUYING_IN:
+        return first_legal(mask, BUY if _pays(seen, numbers) else DECLINE)
+    if phase != TURN:
+        return first_legal(mask, NO)
+    if _is_content(seen, numbers):
+        return first_legal(mask, STAND)
+    if numbers[ASKS] != 0 and mask[ASK] != 0:
+        return ASK
+    return first_legal(mask, SWAP)
+
+
+@kernel
+def _is_content(seen, numbers):
+    """Returns whether it is content with its card, as by `reaches`."""
+    players, own = numbers[0], first_one(seen, numbers[CARD], 21)
+    dealt, to_come = 0, 0
+    knows_lower = False
+    for seat in range(players):
+        inside = seen[numbers[IN_HAND] + seat] != 0
+        waits = seen[numbers[TO_COME] + seat] != 0
+        dealt += inside
+        to_come += waits
+        moves = waits or seen[numbers[ON_TURN] + seat] != 0
+        known = np.int64(seen[numbers[KNOWN] + seat]) - 1
+        rests = inside and not moves and seen[numbers[CHOPPED] + seat] == 0
+        knows_lower = knows_lower or (seat > 0 and rests and 0 <= known < own)
+    if own == KILLE and seen[numbers[CARD_HIGH]] == 0:
+        return dealt == 2
+    taken = 0 if seen[numbers[CARD_DEALT]] != 0 else 1
+    row = (taken * 21 + dealt) * 20 + min(to_come, MOST_TO_COME)
+    return knows_lower or own >= numbers[FIRST_THRESHOLD + row]
+
+
+@kernel
+def _pays(seen, numbers):
+    """Returns whether buying in is worth it, as by `buying_is_worth_it`."""
+    pot, price, dealt = 0, 0, 0
+    for k in range(16):
+        pot += np.int64(seen[numbers[POT] + k]) << k
+        price += np.int64(seen[numbers[PRICE] + k]) << k
+    for seat in range(numbers[0]):
+        dealt += seen[numbers[IN_HAND] + seat]
+    return pot + price > price * max(dealt, 2)
+
+
 class ByteskilleRuleOfThumb(RuleOfThumb):
     """Plays Byteskille by thresholds; see the module's text for the reasons."""
 
@@ -171,6 +235,8 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         "answer_third": always("no"),
         "buyin": do_if("buy", buying_is_worth_it),
     }
+    kernel: ClassVar = choose
+    reads: ClassVar = READS
 
     def __init__(
         self,
@@ -189,6 +255,11 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
             asks: Whether it asks for better cards where it may.
             instead: Habits that replace its usual ones, by phase.
         """
-        self.thresholds = thresholds
+        self.thresholds, self.asks = thresholds, asks
         usual = turn(reaches(thresholds), "bad" if asks else "never")
         super().__init__(num_players, rules, **{"turn": usual, **instead})
+        self._as_usual = not instead  # the kernel reads the thresholds, too
+
+    def settings(self) -> list[int]:
+        """Returns whether it asks, and its thresholds."""
+        return [int(self.asks), *self.thresholds.ravel().tolist()]

@@ -2,17 +2,22 @@
 
 A rule of thumb plays what a sensible person plays without calculating; each file gives the reasons.
 It is the mark that a trained policy has to beat.
+
+With nothing but its usual habits it is a kernel too, if its game has one: the same choice for one
+decision, so that loops can play its seats by themselves. Players with other ways have no kernel.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
 from kille_env.registry import spec
+from kille_env.rounds import choices
 
 
 class RuleOfThumb:
@@ -23,14 +28,19 @@ class RuleOfThumb:
         game: The game that it plays.
         what: What it does, in a sentence for its description.
         habits: Its usual habits by phase, named as in the game's `phases`.
+        kernel: Chooses as they do, see `kille_env.policy.KernelPolicy`; None where there is none.
+        reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
+        numbers: [K] int64, what the kernel reads: P, the places of `reads`, and `settings`.
     """
 
     name = "rule_of_thumb"
     game = ""
     what = ""
     habits: ClassVar[dict[str, Habit]] = {}
+    kernel: ClassVar[Any] = None
+    reads: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:
         """Reads where the observation's parts lie.
@@ -57,8 +67,19 @@ class RuleOfThumb:
         phases = range(self._width)[self._parts["phase"]]
         columns = dict(zip(game.phases[-len(phases) :], phases, strict=True))
         # The usual habits stay with the class: they are functions, which cannot be pickled.
-        self._instead = instead
+        self._instead, self._as_usual = instead, not instead
         self._columns = {phase: columns[phase] for phase in self.habits | instead}
+        places = [self._parts[part].start for part in self.reads]
+        self.numbers = np.array([num_players, *places, *self.settings()], dtype=np.int64)
+
+    def settings(self) -> list[int]:
+        """Returns what the kernel reads of this player's settings and rules."""
+        return []
+
+    @property
+    def choose(self) -> Any:
+        """The kernel, None where other habits count than the usual ones."""
+        return type(self).kernel if self._as_usual else None
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
@@ -67,10 +88,35 @@ class RuleOfThumb:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
+        if self.choose is None:
+            return np.eye(mask.shape[1])[self.choose_by_habits(observation, mask)]
+        return np.eye(mask.shape[1])[choices(self, observation, mask)]
+
+    def choose_by_habits(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns the legal action that it wants most, the first of equals, [N] int64."""
         wishes = np.zeros(mask.shape)
         for phase, habit in (self.habits | self._instead).items():
             rows = np.flatnonzero(observation[:, self._columns[phase]])
             if len(rows):
                 wishes[rows] = habit(self.see(observation[rows]))
-        chosen = np.where(mask != 0, wishes, -np.inf).argmax(axis=1)
-        return np.eye(mask.shape[1])[chosen]
+        return np.where(mask != 0, wishes, -np.inf).argmax(axis=1)
+
+
+@kernel
+def first_legal(mask, wanted):
+    """Returns the wanted action if it is legal, else the first that is."""
+    if mask[wanted] != 0:
+        return wanted
+    for action in range(mask.shape[0]):
+        if mask[action] != 0:
+            return action
+    return 0
+
+
+@kernel
+def first_one(seen, begin, size):
+    """Returns which feature of a part of an observation is the first that is not 0; 0 if none."""
+    for k in range(size):
+        if seen[begin + k] != 0:
+            return k
+    return 0

@@ -10,12 +10,12 @@ from kille_training.speed.batch import (
     bench_state,
     bench_threads,
 )
-from kille_training.speed.doors import bench_aec
+from kille_training.speed.doors import bench_aec, bench_gym
 from kille_training.speed.peers.contest import bench_peers
 from kille_training.speed.rows import Row
 from kille_training.speed.solving import bench_solve
 from kille_training.speed.start import bench_start
-from kille_training.speed.training import bench_train
+from kille_training.speed.training import bench_seats, bench_train
 
 BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "batch": bench_batch,
@@ -25,7 +25,9 @@ BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "shares": bench_shares,
     "state": bench_state,
     "aec": bench_aec,
+    "gym": bench_gym,
     "train": bench_train,
+    "seats": bench_seats,
     "solve": bench_solve,
     "start": bench_start,
     "peers": bench_peers,

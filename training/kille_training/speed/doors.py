@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import kille_env
+from kille_env.adapters.gym import KilleEnv
 from kille_training.speed.rows import Row, row
+
+DECISIONS = 2000
 
 
 def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
@@ -39,3 +42,32 @@ def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
         number = line.partition(" turns per second")[0]
         with contextlib.suppress(ValueError):
             yield row("pettingzoo.test.performance_benchmark", [float(number)], "turns/s")
+
+
+def bench_gym(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """A decision through Gymnasium's `KilleEnv`: the others' decisions and the resets included."""
+    rng = np.random.default_rng(1)
+    for opponents in ("rule_of_thumb", "uniform"):
+        env = KilleEnv(game, players, opponents=opponents)
+        env.reset(seed=0)
+        _seconds_of_play(env, rng)  # compiles
+        spent = [_seconds_of_play(env, rng) for _ in range(repeats)]
+        what = f"KilleEnv decision, {players} seats, against {opponents}"
+        target = "15" if opponents == "rule_of_thumb" else ""
+        yield row(what, [1e6 * seconds / DECISIONS for seconds in spent], "µs a decision", target)
+
+
+def _seconds_of_play(env: KilleEnv, rng: np.random.Generator) -> float:
+    """Returns the seconds that some decisions take inside the environment."""
+    mask = env.action_masks()
+    chances = rng.random((DECISIONS, len(mask)))
+    inside = 0.0
+    for chance in chances:
+        action = int((mask * chance).argmax())
+        start = time.perf_counter()
+        _, _, terminated, truncated, info = env.step(action)
+        if terminated or truncated:
+            _, info = env.reset()
+        inside += time.perf_counter() - start
+        mask = info["action_mask"]
+    return inside

@@ -1,25 +1,106 @@
 """Rows for training a network."""
 
-from collections.abc import Iterator
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 
 from kille_agents.network import NetworkPolicy
 from kille_env.core.spec import Rules
+from kille_training.speed.choices import random_actions
 from kille_training.speed.rows import Row, row, seconds
+
+STEPS = 8
 
 
 def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """MaskablePPO end to end on seat streams, 64x64 network, one thread."""
+    """MaskablePPO end to end on seat streams, 64x64 network, one thread; and beside idle tables.
+
+    The second row is the limit of what any environment lets the learner reach: the same learner,
+    with its library's own buffer, at tables that cost nothing. Both take turns.
+    """
     from kille_training.learning.sb3 import make_model, update
     from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+    from kille_training.speed.idle import IdleVecEnv
 
     learner = LearnerSettings(num_tables=512, n_steps=32, batch_size=4096)
-    runs = []
+    rates, shares = [], []
     for seed in range(min(repeats, 3)):
         settings = TrainSettings(seed=seed, table=TableSettings(game, players), learner=learner)
-        model = make_model(settings, settings.table.resolve())
-        _, *spent = seconds(9, update, model, learner, lambda: 1.0)  # the first one compiles
-        runs.append(8 * 512 * 32 / sum(spent) / 1e3)
-    yield row(f"MaskablePPO end to end, {players} seats, deals", runs, "k decisions/s", "45")
+        rules = settings.table.resolve()
+        idle = IdleVecEnv(game, learner.num_tables, players, rules=rules, seed=seed)
+        models = make_model(settings, rules), make_model(settings, rules, idle)
+        for model in models:
+            update(model, learner, lambda: 1.0)  # compiles
+        turns = [
+            [seconds(1, update, model, learner, lambda: 1.0)[0] for model in models]
+            for _ in range(8)
+        ]
+        playing, idling = (sum(spent) for spent in zip(*turns, strict=True))
+        rates.append(8 * 512 * 32 / playing / 1e3)
+        shares.append(idling / playing)
+    yield row(f"MaskablePPO end to end, {players} seats, deals", rates, "k decisions/s", "45")
+    what = f"MaskablePPO over the same at idle tables, {players} seats"
+    yield row(what, shares, "times", "0.9")
+
+
+class _Asked:
+    """A policy's `probabilities`, with a clock and a count of its calls."""
+
+    def __init__(self, probabilities: Callable[..., Any]) -> None:
+        self._probabilities = probabilities
+        self.seconds, self.decisions, self.passes = 0.0, 0, 0
+
+    def __call__(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        start = time.perf_counter()
+        found = self._probabilities(observation, mask)
+        self.seconds += time.perf_counter() - start
+        self.decisions, self.passes = self.decisions + len(mask), self.passes + 1
+        return found
+
+
+def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """A step of `SeatVecEnv` against the live policy, beside one forward pass over its decisions.
+
+    Between two decisions of a seat the others decide one after the other, so their questions come
+    in many small passes. The yardstick is one pass of the same network by torch over as many
+    decisions.
+    """
+    import torch
+
+    from kille_env.adapters.sb3 import SeatVecEnv
+    from kille_training.learning.sb3 import make_model
+    from kille_training.learning.settings import TableSettings, TrainSettings
+
+    settings = TrainSettings(table=TableSettings(game, players))
+    rules = settings.table.resolve()
+    venv = SeatVecEnv(game, 512, players, rules=rules, opponents="self", seed=0)
+    model: Any = make_model(settings, rules, venv)
+    venv.follow(model)
+    asks, rng = venv.live.probabilities, np.random.default_rng(1)
+    venv.reset()
+
+    def play() -> None:
+        for _ in range(STEPS):
+            venv.step(random_actions(venv.action_masks(), rng))
+
+    play()
+    runs = []
+    for _ in range(repeats):
+        asked = venv.live.probabilities = _Asked(asks)
+        (spent,) = seconds(1, play)
+        features = venv.tables.batch.observation.shape[1]
+        seen = torch.zeros(asked.decisions // STEPS, features)
+        with torch.no_grad():
+            one = statistics.median(seconds(5, model.policy.get_distribution, seen))
+        runs.append((spent / STEPS * 1e3, asked.passes / STEPS, asked.seconds / STEPS / one))
+    steps, passes, shares = zip(*runs, strict=True)
+    where = f"{players} seats, 512 tables"
+    yield row(f"SeatVecEnv step against the live policy, {where}", steps, "ms")
+    yield row(f"its forward passes, {where}", passes, "a step")
+    yield row(f"all of them over one pass of all decisions, {where}", shares, "times", "1")
 
 
 def random_network(seats: int, rules: Rules) -> NetworkPolicy:
