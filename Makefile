@@ -62,11 +62,11 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 .PHONY: test
 test: $(VENV)/.installed-dev ## run the tests with compiled kernels
 	$(if $(ARGS),,$(KERNELS))
-	$(PYTEST) -n $(JOBS) -m 'not slow' $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/.installed-dev ## run the tests that are slow and rarely broken
-	$(PYTEST) -n $(JOBS) -m slow $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist worksteal -m slow $(ARGS)
 
 .PHONY: test-browser
 test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the machine's Chromium
@@ -74,7 +74,7 @@ test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the ma
 
 .PHONY: test-nojit
 test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) -m 'not compiled and not slow' $(or $(ARGS),tests/env tests/adapters)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled and not slow' $(or $(ARGS),tests/env tests/adapters)
 
 .PHONY: coverage
 coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no test reaches
@@ -83,7 +83,7 @@ coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no 
 .PHONY: test-bounds
 test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
 	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS) --no-solver)
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) -m 'not slow' $(or $(ARGS),tests/env)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),tests/env)
 
 .PHONY: test-libraries
 test-libraries: ## run the tests of other libraries, each group of them in its own environment

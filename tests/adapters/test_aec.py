@@ -22,7 +22,7 @@ from kille_env.adapters.aec import KilleAEC
 from kille_env.errors import IllegalActionError, KilleError
 from kille_env.records import replay
 
-SEATS = [2, 3, 5, 13, pytest.param(20, marks=pytest.mark.compiled)]
+SEATS = [2, 3, 13, pytest.param(20, marks=pytest.mark.compiled)]
 PRESETS = ["svensk", "wikipedia"]
 
 

@@ -31,7 +31,7 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **options)
 
 
-@pytest.mark.parametrize("players", [2, 3, 5, 13, 20])
+@pytest.mark.parametrize("players", [2, 3, 13, pytest.param(20, marks=pytest.mark.compiled)])
 @pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
 @pytest.mark.parametrize("episode", ["match", "deal"])
 @pytest.mark.parametrize("observation", ["box", "dict"])
