@@ -34,7 +34,7 @@ def train(
         gamma=1.0,
         gae_lambda=1.0,
         learning_rate=3e-3,
-        ent_coef=0.1,
+        ent_coef=0.2,
         seed=seed,
         device="cpu",
     )
