@@ -79,7 +79,7 @@ RECIPES = {
     "tianshou_dqn": Recipe(("tianshou", "torch"), "torch", TIANSHOU),
     "rllib_ppo": Recipe(("ray", "torch"), "rllib", COLLECT),
     "agilerl_ppo": Recipe(("agilerl", "torch"), "agilerl", COLLECT),
-    "jax_ppo": Recipe(("jax", "optax"), "jax", BATCH),
+    "jax_ppo": Recipe(("jax", "optax"), "jax", BATCH, first=1_500_000),  # it compiles first
 }
 
 
