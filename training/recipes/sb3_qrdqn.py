@@ -2,12 +2,11 @@
 
 One seat of each table learns, and plays the others by its values (`opponents="self"`).
 `BestLegalAction` replaces an illegal choice by the legal action of the highest value.
-The trap is the loss, which is squared for errors below 1 only: `ScaledRewards` keeps them there.
 Returns run to the end of the deal instead of being estimated after one step (`n_steps`).
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-from kille_env.sb3 import Anneal, BestLegalAction, ScaledRewards, SeatVecEnv
+from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
 from kille_training.cli.recipe import needs, run
 
 with needs("train"):
@@ -16,19 +15,19 @@ with needs("train"):
 
 
 def train(
-    game: str = "byteskille", num_players: int = 3, decisions: int = 2_200_000, seed: int = 0
+    game: str = "byteskille", num_players: int = 3, decisions: int = 1_100_000, seed: int = 0
 ) -> QRDQN:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
-    tables = SeatVecEnv(game, 2_048, num_players, episode="deal", opponents="self")
+    tables = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self")
     model = QRDQN(
         "MlpPolicy",  # 64 and 64 units
-        ScaledRewards(BestLegalAction(tables), units=10),
+        BestLegalAction(tables),
         buffer_size=300_000,  # older decisions were made against other opponents
         learning_starts=10_000,
         train_freq=4,
-        gradient_steps=4,
-        batch_size=4096,
+        gradient_steps=8,
+        batch_size=2048,
         n_steps=10,
         target_update_interval=5_000,
         exploration_fraction=0.9,

@@ -22,8 +22,8 @@ with needs("tianshou"):
     from torch import nn
 
 TABLES, STEPS = 1_024, 8
-MINIBATCH, EPOCHS = 2_048, 2
-LEARNING_RATE, ENTROPY = 2e-3, 0.05
+MINIBATCH, EPOCHS = 2_048, 4
+LEARNING_RATE, ENTROPY = 2e-3, 0.1
 
 
 class Network(nn.Module):
@@ -46,7 +46,7 @@ class Actor(Network):
 
 
 def train(
-    game: str = "byteskille", num_players: int = 3, decisions: int = 2_750_000, seed: int = 0
+    game: str = "byteskille", num_players: int = 3, decisions: int = 2_300_000, seed: int = 0
 ) -> kille_env.LiveOpponent:
     """Returns the policy."""
     torch.set_num_threads(1)
