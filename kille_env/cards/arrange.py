@@ -62,17 +62,3 @@ def relabel_set(field, cards):
         if in_cards(field, card):
             relabelled |= card_bit(cards[index(card)])
     return relabelled
-
-
-@kernel
-def relabel_places(field, cards):
-    """Moves the entries of a list with one for each card to the places of the new cards."""
-    moved = np.uint64(0)
-    for first in range(cards.shape[0]):
-        card, carried = index(first), field[index(first)]
-        while not in_cards(moved, card):
-            moved |= card_bit(card)
-            card = index(cards[card])
-            here = field[card]
-            field[card] = carried
-            carried = here

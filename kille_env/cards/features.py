@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from kille_env.cards.seats import has, relative
+from kille_env.cards.pack import TYPES
+from kille_env.cards.seats import all_seen_from, has, relative, seen_from
 from kille_env.core.jit import index, kernel
+from kille_env.core.words import write_pairs, write_word
+
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -13,10 +17,58 @@ def capped(number, size):
 
 
 @kernel
-def binary(number, size, out, at):
-    """Writes a number in binary, lowest bit first."""
-    for i in range(size):
-        out[index(at + i)] = (number >> i) & 1
+def write_bits(word, size, out, at):
+    """Writes the low bits of a word as features, the lowest first.
+
+    In two halves that overlap, of as many bits as an instruction takes. So it pays to gather in one
+    word what lies side by side in a layout: flags, sets, numbers in binary.
+    """
+    bits = np.uint64(word)
+    if size < 8:
+        for i in range(size):
+            out[index(at + i)] = (bits >> np.uint64(i)) & _ONE
+    elif size < 16:
+        write_word(np.uint8(bits), 8, out, at)
+        write_word(np.uint8(bits >> np.uint64(size - 8)), 8, out, at + size - 8)
+    elif size < 32:
+        write_word(np.uint16(bits), 16, out, at)
+        write_word(np.uint16(bits >> np.uint64(size - 16)), 16, out, at + size - 16)
+    else:
+        write_word(np.uint32(bits), 32, out, at)
+        write_word(np.uint32(bits >> np.uint64(size - 32)), 32, out, at + size - 32)
+
+
+@kernel
+def write_sets(sets, viewer, num_players, out, at):
+    """Writes sets of seats as parts side by side, one feature for each seat of each set.
+
+    If all of them fit in one word, they are turned to the viewer together.
+
+    Args:
+        sets: A tuple of sets, all of the same type.
+        viewer: The seat from which the others are counted.
+        num_players: Seats of the table.
+        out: Where they are written.
+        at: Where the first of them begins.
+    """
+    if len(sets) * num_players > 64:
+        for i in range(len(sets)):
+            seen = seen_from(sets[i], viewer, num_players)
+            write_bits(seen, num_players, out, at + i * num_players)
+        return
+    word = np.uint64(0)
+    for i in range(len(sets)):
+        word |= np.uint64(sets[i]) << np.uint64(i * num_players)
+    size = len(sets) * num_players
+    write_bits(all_seen_from(word, viewer, num_players), size, out, at)
+
+
+@kernel
+def write_counts(cards, out, at):
+    """Writes how many cards of each type of the Kille pack are in a set, 21 features."""
+    cards = np.uint64(cards)
+    write_pairs(np.uint32(cards), 16, out, at)
+    write_pairs(np.uint32(cards >> np.uint64(2 * (TYPES - 16))), 16, out, at + TYPES - 16)
 
 
 @kernel

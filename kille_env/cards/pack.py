@@ -22,6 +22,7 @@ class Kind(IntEnum):
     VH, KA, SV, HU, GO, KI = range(15, 21)
 
 
+TYPES = len(Kind)
 KILLE_CODES = tuple(kind.name for kind in Kind)
 KILLE_NAMES = (
     "blaren",

@@ -4,13 +4,24 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.jit import kernel
+from kille_env.core.jit import index, kernel
+
+_FIELDS = np.array(
+    [sum(1 << i for i in range(0, 64, size or 64)) % (1 << 64) for size in range(65)], np.uint64
+)
+"""The lowest bit of each field of a word, by the size of the fields."""
 
 
 @kernel
 def bit(seat):
     """The set of one seat."""
     return np.uint32(np.uint32(1) << np.uint32(seat))
+
+
+@kernel
+def only(seat):
+    """The set of one seat, or of none (-1)."""
+    return bit(seat) if seat >= 0 else np.uint32(0)
 
 
 @kernel
@@ -46,6 +57,32 @@ def relative(seat, viewer, num_players):
     """How far left of the viewer a seat is."""
     distance = seat - viewer
     return distance + num_players if distance < 0 else distance
+
+
+@kernel
+def left_of(viewer, distance, num_players):
+    """The seat so many places to the left of the viewer, less than once around the table."""
+    seat = viewer + distance
+    return seat - num_players if seat >= num_players else seat
+
+
+@kernel
+def seen_from(seats, viewer, num_players):
+    """A set of seats counted from a viewer: bit `i` is the seat `i` to the left of it."""
+    word = np.uint64(seats)
+    turned = (word >> np.uint64(viewer)) | (word << np.uint64(num_players - viewer))
+    return turned & ((np.uint64(1) << np.uint64(num_players)) - np.uint64(1))
+
+
+@kernel
+def all_seen_from(sets, viewer, num_players):
+    """Like `seen_from` for as many sets as lie in a word side by side, `num_players` bits each.
+
+    What is above the last of them is of no meaning.
+    """
+    word, back = np.uint64(sets), np.uint64(num_players - viewer)
+    own = _FIELDS[index(num_players)] * ((np.uint64(1) << back) - np.uint64(1))
+    return ((word >> np.uint64(viewer)) & own) | ((word << back) & ~own)
 
 
 def seat_or_none(seat: Any) -> int | None:

@@ -2,16 +2,26 @@
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
+from kille_env.cards.features import (
+    capped,
+    digits,
+    one_seat,
+    put,
+    seat_set,
+    start,
+    write_bits,
+    write_counts,
+)
+from kille_env.cards.pack import TYPES
 from kille_env.cards.seats import relative
 from kille_env.cards.sets import lowest_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part
 from kille_env.core.table import OVER
 from kille_env.tricktaking.pots import deals_left
-from kille_env.tricktaking.tricks import HAND, TYPES, seen
+from kille_env.tricktaking.tricks import HAND, seen
 
-_ONE, _THREE = np.uint64(1), np.uint64(3)
+_THREE = np.uint64(3)
 
 
 def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...]:
@@ -64,15 +74,6 @@ def write_types(cards, out, at):
     cards = np.uint64(cards)
     for kind in range(TYPES):
         out[index(at + kind)] = (cards >> np.uint64(2 * kind)) & _THREE != 0
-
-
-@kernel
-def write_counts(cards, out, at):
-    """Writes how many cards of each type are in a set, 21 features from 0 to 2."""
-    cards = np.uint64(cards)
-    for kind in range(TYPES):
-        pair = cards >> np.uint64(2 * kind)
-        out[index(at + kind)] = (pair & _ONE) + ((pair >> _ONE) & _ONE)
 
 
 @kernel
@@ -160,7 +161,7 @@ def observe_pot_game(table, rules, viewer, play, out, obs):
     write_counts(seen(table, index(viewer)), out, start(obs.seen, p))
     # The pot and the deals left lie side by side and are written as one number.
     numbers = capped(table["pot"], 10) | capped(deals_left(table, rules), 8) << 10
-    binary(numbers, 18, out, start(obs.pot, p))
+    write_bits(numbers, 18, out, start(obs.pot, p))
     seat_set(table["in_play"], viewer, p, out, obs.in_play)
     one_seat(table["dealer"], viewer, p, out, obs.dealer)
     one_seat(table["seat"], viewer, p, out, obs.to_act)

@@ -13,12 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_PACK, draw, take_pack
+from kille_env.cards.pack import KILLE_PACK, TYPES, draw, take_pack
 from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, lowest_card, without_lowest
 from kille_env.core.jit import index, kernel
 
-TYPES = len(KILLE_PACK.codes)
 HAND = 5
 NOT_YET = -1
 NO_RANK = -1  # nothing has been played to the trick

@@ -431,7 +431,7 @@ def test_a_determinization_does_not_tell_who_held_what_in_an_earlier_hand():
         Table(4, reentry="none").deal(cards).act(FIRST_HAND[1]).deal("L2 L3 L4")
         for cards in ("L5 L6 L7 L1", "L7 L6 L5 L1")
     )
-    chance, number = least_alike(one.batch, other.batch, 0, ["known_by"])
+    chance, number = least_alike(one.batch, other.batch, 0, ["held"])
     assert chance * number > LEAST
 
 

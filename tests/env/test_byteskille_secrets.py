@@ -104,8 +104,8 @@ def test_copies_look_alike():
     for field in ("hand", "dealt"):
         cards = other.record[field]
         cards[0], cards[3] = cards[3], cards[0]
-    owners = other.record["known_by"]
-    owners[14], owners[15] = owners[15], owners[14]
+    held = other.record["held"]
+    held[0], held[3] = held[3], held[0]
     assert differ(one, other) == set()
 
 

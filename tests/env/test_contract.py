@@ -186,7 +186,11 @@ def with_a_card_of_the_talon(batch: Batch, seats: Any, keys: Any, real: Any) -> 
     """The neighbour's card is another one, and the pack does not know of it."""
     cards = real(batch, seats, keys)
     rows, left = np.arange(batch.num_tables), (seats + 1) % batch.num_players
-    unknown = batch.tables["known_by"][rows, batch.tables["hand"][rows, left]] == 1 << left
+    hand = batch.tables["hand"][rows, left].astype(np.uint64)
+    others = batch.tables["held"].copy()
+    others[rows, left] = 0
+    held = np.bitwise_or.reduce(others, axis=1)
+    unknown = (batch.tables["hand"][rows, left] >= 0) & (held >> hand & np.uint64(1) == 0)
     unknown &= (batch.tables["showdown"] == 0) & (batch.tables["phase"] == 2)
     for field in ("hand", "dealt"):
         batch._tables[field][rows[unknown], left[unknown]] = batch.tables["deck"][unknown, -1]
@@ -199,8 +203,7 @@ def that_bounds_do_not_hold(batch: Batch, seats: Any, keys: Any, real: Any) -> n
     for row in range(batch.num_tables):
         table = batch.tables[row]
         drawn = table["deck"][: table["drawn"]].tolist()
-        seen = {c for c in drawn if (table["known_by"][c] >> seats[row]) & 1}
-        seen |= {c for c in drawn if int(table["shown"]) >> c & 1}
+        seen = members(table["held"][seats[row]] | table["shown"])
         hidden = [card for card in range(42) if card not in seen]
         cards[row, hidden] = np.random.default_rng(int(keys[row])).permutation(hidden)
     batch.game.relabel(batch._tables, batch._rules, cards)

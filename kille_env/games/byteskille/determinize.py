@@ -18,12 +18,10 @@ import numpy as np
 from kille_env.cards.arrange import (
     deal_places,
     relabel_cards,
-    relabel_places,
     relabel_set,
     whole_pack,
 )
 from kille_env.cards.pack import Kind
-from kille_env.cards.seats import has
 from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.games.byteskille.table import (
@@ -33,7 +31,6 @@ from kille_env.games.byteskille.table import (
     Phase,
     TwoPlayer,
     card_type,
-    is_shown,
 )
 
 NO_MATADORS, NO_GOKS, NO_KILLES = (
@@ -56,7 +53,7 @@ def resample(table, rules, seat, cards):
     hidden = np.uint64(0)
     for position in range(cards.shape[0]):
         card = index(table["deck"][index(position)])
-        seen = is_shown(table, card) | has(table["known_by"][card], seat)
+        seen = in_cards(table["shown"] | table["held"][index(seat)], card)
         if position >= table["drawn"] or not seen:
             hidden |= card_bit(card)
     given, offered = np.uint64(0), np.uint64(0)
@@ -83,10 +80,9 @@ def relabel(table, rules, cards):
     relabel_cards(table["dealt"], cards)
     relabel_cards(table["laid_aside"][: table["num_laid_aside"]], cards)
     relabel_cards(table["deck"], cards)
-    relabel_places(table["known_by"], cards)
-    for position in range(table["drawn"], cards.shape[0]):
-        card = index(table["deck"][index(position)])
-        table["known_by"][card] = 0  # who held it in an earlier hand
+    for position in range(table["num_players_dealt"]):
+        seat = index(table["order"][index(position)])
+        table["held"][seat] = relabel_set(table["held"][seat], cards)
     shown = table["shown"]
     table["high"] = _relabel_ranks(table["high"], shown, rules, cards)
     for number in range(table["num_events"]):

@@ -6,22 +6,29 @@ The layouts below say what each part means; the page of the game is made from th
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
+from kille_env.cards.features import (
+    capped,
+    digits,
+    one_seat,
+    put,
+    start,
+    write_bits,
+    write_counts,
+    write_sets,
+)
 from kille_env.cards.pack import Kind
-from kille_env.cards.seats import has, relative
+from kille_env.cards.seats import has, left_of, next_seat, only, relative, seen_from
 from kille_env.cards.sets import in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
+from kille_env.core.spec import Part, lay_out, offsets
 from kille_env.games.byteskille.settle import price
 from kille_env.games.byteskille.table import (
     MAX_EVENTS,
     UNDONE,
-    Deed,
     Event,
     Phase,
     card_type,
     is_high,
-    is_shown,
 )
 
 
@@ -129,13 +136,11 @@ OBS = offsets(observation_parts)
 INFO = offsets(information_state_parts)
 FULL = offsets(full_state_parts)
 
-NOBODYS_TURN = 99  # past every position
-
 
 @kernel
-def known(table, seat, card):
-    """Whether a seat knows what a card is: it lies open, or the seat has held it."""
-    return is_shown(table, card) | has(table["known_by"][index(card)], seat)
+def known_cards(table, seat):
+    """The cards that a seat can locate: those that lie open, and those that it has held."""
+    return np.uint64(table["shown"]) | np.uint64(table["held"][index(seat)])
 
 
 @kernel
@@ -145,87 +150,113 @@ def _phase(table, seat):
     return np.int64(Phase.TURN) if hidden else np.int64(table["phase"])
 
 
+@kernel
+def _phase_bit(table, seat):
+    """The phase as a set of the decisions that there are."""
+    asked = table["phase"] >= Phase.TURN
+    return np.uint64(asked) << np.uint64(max(_phase(table, seat) - Phase.TURN, 0))
+
+
 # observe
 
 
 @kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
-    out[:] = 0
     p = np.int64(table["num_players"])
-    if table["phase"] >= Phase.TURN:
-        put(1, out, OBS.phase, p, _phase(table, seat) - Phase.TURN)
-    card = int(table["hand"][seat])
+    knows = known_cards(table, seat)
+    write_bits(_own_card(table, seat), 30, out, start(OBS.phase, p))
+    write_counts(knows, out, start(OBS.seen, p))
+    write_bits(_counters(table, rules, seat), 51, out, start(OBS.redeals_left, p))
+    _observe_players(table, seat, p, knows, out)
+
+
+@kernel
+def _own_card(table, seat):
+    """The phase and the viewer's own card, in the order of the layout."""
+    word = _phase_bit(table, seat)
+    card = int(table["hand"][index(seat)])
     if card >= 0:
         kind = card_type(card)
-        put(1, out, OBS.card, p, kind)
-        put(kind == Kind.KI and is_high(table, card), out, OBS.card_high, p, 0)
-        put(is_shown(table, card), out, OBS.card_open, p, 0)
-        put(card == table["dealt"][seat], out, OBS.card_dealt, p, 0)
-    put(table["asked"], out, OBS.asked, p, 0)
-    put(table["first_done"], out, OBS.buying, p, 0)
-    put(table["second_done"], out, OBS.buying, p, 1)
-    # The three counters lie side by side and are written as one number.
-    counters = capped(rules["max_redeals"] - table["redeals"], 5)
-    counters |= capped(rules["max_deals"] - table["deals"], 8) << 5
-    counters |= capped(rules["pots"] - table["pots_won"], 4) << 13
-    binary(counters, 17, out, start(OBS.redeals_left, p))
+        high = (kind == Kind.KI) & is_high(table, card)
+        word |= np.uint64(1) << np.uint64(5 + kind)
+        word |= np.uint64(high) << np.uint64(26)
+        word |= np.uint64(in_cards(table["shown"], card)) << np.uint64(27)
+        word |= np.uint64(card == table["dealt"][index(seat)]) << np.uint64(28)
+    return word | np.uint64(table["asked"]) << np.uint64(29)
+
+
+@kernel
+def _counters(table, rules, seat):
+    """The numbers that an observation shows in binary, in the order of the layout."""
+    word = np.uint64(capped(rules["max_redeals"] - table["redeals"], 5))
+    word |= np.uint64(capped(rules["max_deals"] - table["deals"], 8)) << np.uint64(5)
+    word |= np.uint64(capped(rules["pots"] - table["pots_won"], 4)) << np.uint64(13)
+    word |= np.uint64(table["first_done"]) << np.uint64(17)
+    word |= np.uint64(table["second_done"]) << np.uint64(18)
     if table["pot"] > 0:
         # A whole division would cost a tenth of a step. This one is exact: below 2**16 a quotient
         # by a stake of at most 10**9 that is not whole lies farther from the next whole number
         # than it errs.
-        pot = capped(2.0 * table["pot"] / rules["stake"], 16)
-        binary(pot, 16, out, start(OBS.pot, p))
+        word |= np.uint64(capped(2.0 * table["pot"] / rules["stake"], 16)) << np.uint64(19)
     if has(table["to_buy"], seat):
         cost = capped(2 * price(table, rules, seat) // rules["stake"], 16)
-        binary(cost, 16, out, start(OBS.price, p))
-    for number in range(table["num_laid_aside"]):
-        aside = int(table["laid_aside"][number])
-        out[start(OBS.seen, p) + card_type(aside)] += known(table, seat, aside)
-    _observe_players(table, seat, p, out)
-    if rules["episode"] != SINGLE_DEAL:
-        buying = table["phase"] == Phase.BUYIN
-        for other in range(p):
-            at = relative(other, seat, p)
-            put(table["entries"][index(other)], out, OBS.entries, p, at)
-            put(has(table["declined"], other), out, OBS.declined, p, at)
-            put(buying & has(table["in_pot"], other), out, OBS.still_in, p, at)
+        word |= np.uint64(cost) << np.uint64(35)
+    return word
 
 
 @kernel
-def _observe_players(table, viewer, p, out):
-    """Writes the parts that have an entry per seat, for those who were dealt a card.
+def _turns(table, p):
+    """Who is on turn to exchange, and whose turn is still to come: two sets of seats."""
+    turns = (table["phase"] >= Phase.TURN) & (table["phase"] < Phase.BUYIN)
+    on_turn = np.int64(table["order"][index(table["turn"])]) if turns else np.int64(-1)
+    forehand = next_seat(table, table["dealer"])
+    speaking = seen_from(table["players"], forehand, p)  # in the order in which they speak
+    done = np.uint64(relative(max(on_turn, 0), forehand, p) + 1)
+    waiting = (speaking >> done) << done if turns else np.uint64(0)
+    return np.uint64(only(on_turn)), seen_from(waiting, p - forehand, p)
 
-    Everything is read before anything is written: to the compiler `out` could be the table itself,
-    and each write would make it read the record again.
+
+@kernel
+def _known_high(table, knows):
+    """The seats whose card is, of the given ones, a kille that ranks high."""
+    seats, high = np.uint64(0), knows & (np.uint64(table["high"]) << np.uint64(2 * Kind.KI))
+    if high != 0:  # seldom
+        for position in range(table["num_players_dealt"]):
+            seat = index(table["order"][index(position)])
+            seats |= np.uint64(in_cards(high, table["hand"][seat])) << np.uint64(seat)
+    return seats
+
+
+@kernel
+def _observe_players(table, viewer, p, knows, out):
+    """Writes the parts that have an entry per seat.
+
+    What it reads of the table it reads first: to the compiler `out` could be the table itself, and
+    each write would make it read the record again.
     """
-    turn = int(table["turn"]) if Phase.TURN <= table["phase"] < Phase.BUYIN else NOBODYS_TURN
-    chopped, shown, last = table["chopped"], table["shown"], int(table["num_players_dealt"])
-    dealer = relative(int(table["dealer"]), viewer, p)
-    for position in range(last):
-        seat = index(table["order"][index(position)])
-        card = index(table["hand"][seat])
-        deeds = int(table["deeds"][seat])
-        untouched = card == index(table["dealt"][seat])
-        lies_open = in_cards(shown, card)
-        knows = lies_open | has(table["known_by"][card], viewer)
-        kind = card_type(card)
-        high = knows & (kind == Kind.KI) & is_high(table, card)
-        at = relative(int(seat), viewer, p)
-        put(1, out, OBS.in_hand, p, at)
-        put(position == turn, out, OBS.on_turn, p, at)
-        put(position > turn, out, OBS.to_come, p, at)
-        put(deeds & Deed.STOOD != 0, out, OBS.stood, p, at)
-        put(deeds & Deed.SWAPPED != 0, out, OBS.swapped, p, at)
-        put(deeds & Deed.GAVE != 0, out, OBS.gave, p, at)
-        put(deeds & Deed.DREW != 0, out, OBS.drew, p, at)
-        put(untouched, out, OBS.untouched, p, at)
-        put(lies_open, out, OBS.open, p, at)
-        put(has(chopped, seat), out, OBS.chopped, p, at)
-        put((kind + 1) * knows, out, OBS.known, p, at)
-        put(high, out, OBS.known_high, p, at)
-        out[index(start(OBS.seen, p) + kind)] += knows
-    put(1, out, OBS.dealer, p, dealer)
+    on_turn, to_come = _turns(table, p)
+    players, dealer = np.uint64(table["players"]), np.uint64(only(table["dealer"]))
+    stood, swapped = np.uint64(table["stood"]), np.uint64(table["swapped"])
+    gave, drew = np.uint64(table["gave"]), np.uint64(table["drew"])
+    untouched, chopped = np.uint64(table["untouched"]), np.uint64(table["chopped"])
+    declined, still_in = np.uint64(table["declined"]), np.uint64(table["in_pot"])
+    still_in = still_in if table["phase"] == Phase.BUYIN else np.uint64(0)
+    shown, lies_open = np.uint64(table["shown"]), np.uint64(0)
+    seat = index(viewer)
+    for at in range(p):
+        card, entries = np.int64(table["hand"][seat]), table["entries"][seat]
+        place = max(card, 0)
+        lies_open |= np.uint64(in_cards(shown, place) & (card >= 0)) << np.uint64(seat)
+        put((card_type(card) + 1) * in_cards(knows, place), out, OBS.known, p, at)
+        put(entries, out, OBS.entries, p, at)
+        seat = index(left_of(seat, 1, p))
+    high = _known_high(table, knows)
+    turns = players, dealer, on_turn, to_come, stood, swapped, gave, drew
+    cards = untouched, lies_open, chopped
+    write_sets(turns + cards, viewer, p, out, start(OBS.in_hand, p))
+    write_sets((high,), viewer, p, out, start(OBS.known_high, p))
+    write_sets((declined, still_in), viewer, p, out, start(OBS.declined, p))
 
 
 # information_state
@@ -236,31 +267,24 @@ def information_state(table, rules, seat, out):
     """Writes what a seat knows, with perfect recall of the hand and the match's public summary."""
     out[:] = 0
     p = np.int64(table["num_players"])
-    if table["phase"] >= Phase.TURN:
-        put(1, out, INFO.phase, p, _phase(table, seat) - Phase.TURN)
-    public_seat = int(table["seat"])
+    write_bits(_phase_bit(table, seat), 5, out, start(INFO.phase, p))
+    public_seat = np.int64(table["seat"])
     if table["phase"] == Phase.GOK or table["phase"] == Phase.TURN:
-        public_seat = int(table["order"][table["turn"]])
-    one_seat(public_seat, seat, p, out, INFO.on_turn)
-    seat_set(table["players"], seat, p, out, INFO.in_hand)
-    one_seat(table["dealer"], seat, p, out, INFO.dealer)
-    if table["dealt"][seat] >= 0:
-        put(card_type(table["dealt"][seat]) + 1, out, INFO.dealt, p, 0)
+        public_seat = np.int64(table["order"][index(table["turn"])])
+    sets = only(public_seat), table["players"], only(table["dealer"])
+    write_sets(sets, seat, p, out, start(INFO.on_turn, p))
+    put(card_type(table["dealt"][index(seat)]) + 1, out, INFO.dealt, p, 0)
     for number in range(table["num_events"]):
         at = start(INFO.events, p) + 6 * number
-        _event(table, table["events"][number], seat, p, out, at)
-    if table["showdown"]:
-        for position in range(table["num_players_dealt"]):
-            other = int(table["order"][position])
-            kind = card_type(table["hand"][other])
-            put(kind + 1, out, INFO.open_cards, p, relative(other, seat, p))
-    seat_set(table["in_pot"], seat, p, out, INFO.in_pot)
-    seat_set(table["to_buy"], seat, p, out, INFO.to_buy)
-    for other in range(p):
-        put(table["entries"][other], out, INFO.entries, p, relative(other, seat, p))
-    seat_set(table["declined"], seat, p, out, INFO.declined)
-    seat_set(table["first_buyers"], seat, p, out, INFO.first_buyers)
-    seat_set(table["prepaid"], seat, p, out, INFO.prepaid)
+        _event(table, table["events"][index(number)], seat, p, out, at)
+    write_sets((table["in_pot"], table["to_buy"]), seat, p, out, start(INFO.in_pot, p))
+    for at in range(p):
+        other = index(left_of(seat, at, p))
+        card = np.int64(table["hand"][other]) if table["showdown"] else np.int64(-1)
+        put(card_type(card) + 1, out, INFO.open_cards, p, at)
+        put(table["entries"][other], out, INFO.entries, p, at)
+    sets = table["declined"], table["first_buyers"], table["prepaid"]
+    write_sets(sets, seat, p, out, start(INFO.declined, p))
     put(table["first_done"], out, INFO.buying, p, 0)
     put(table["second_done"], out, INFO.buying, p, 1)
     digits(int(table["pot"]), 6, out, start(INFO.pot, p))
@@ -284,7 +308,7 @@ def _event(table, event, viewer, num_players, out, at):
         out[at + 2] = relative(whom, viewer, num_players) + 1
     for column in range(3, 5):
         card = int(event[column])
-        if card >= 0 and known(table, viewer, card):
+        if card >= 0 and in_cards(known_cards(table, viewer), card):
             out[at + column] = card_type(card) + 1
     extra = int(event[5])
     if kind == Event.SVIN or kind == Event.TALON_SVIN:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kille_env.cards.features import write_bits
 from kille_env.cards.pack import Kind, draw, take_pack
 from kille_env.cards.seats import bit, everybody, has, next_seat
 from kille_env.cards.sets import card_bit
@@ -13,7 +14,6 @@ from kille_env.games.byteskille.table import (
     UNDONE,
     Action,
     Ante,
-    Deed,
     Event,
     Fraga,
     GokCall,
@@ -59,6 +59,11 @@ def _open_pot(table, rules):
 @kernel
 def _clear_hand(table):
     table["players"] = 0
+    table["stood"] = 0
+    table["swapped"] = 0
+    table["gave"] = 0
+    table["drew"] = 0
+    table["untouched"] = 0
     table["chopped"] = 0
     table["out"] = 0
     table["left"] = 0
@@ -76,7 +81,7 @@ def _clear_hand(table):
     table["num_events"] = 0
     table["hand"][:] = -1
     table["dealt"][:] = -1
-    table["deeds"][:] = 0
+    table["held"][:] = 0
 
 
 @kernel
@@ -122,6 +127,7 @@ def _deal_cards(table, rules):
     take_pack(table)
     table["high"] = 3 if rules["dealt_kille"] == KilleRank.HIGH else 0
     table["players"] = table["in_pot"]
+    table["untouched"] = table["in_pot"]
     seat = np.int64(table["dealer"])
     position = 0
     for _ in range(int(table["num_players"])):
@@ -131,7 +137,7 @@ def _deal_cards(table, rules):
             table["order"][index(position)] = seat
             table["hand"][index(seat)] = card
             table["dealt"][index(seat)] = card
-            table["known_by"][card] = bit(seat)
+            table["held"][index(seat)] = card_bit(card)
             table["goks"] += card_type(card) == Kind.GO
             position += 1
     table["num_players_dealt"] = position
@@ -163,16 +169,23 @@ def legal_actions(table, rules, seat, out):
         & (table["asked"] == 0)
         & (table["redeals"] < rules["max_redeals"])
     )
-    out[Action.STAND] = on_turn
-    out[Action.SWAP] = on_turn
-    out[Action.CALL] = gok_asked | (on_turn & holds_gok & (rules["gok_call"] != GokCall.OFF))
-    out[Action.WAIT] = gok_asked
-    out[Action.ASK] = on_turn & may_ask
-    out[Action.YES] = third_answers | (dealer_answers & may_accept)
-    out[Action.NO] = third_answers | dealer_answers
-    out[Action.DEFER] = dealer_answers & (not two)
-    out[Action.BUY] = buys
-    out[Action.DECLINE] = buys
+    may_call = gok_asked | (on_turn & holds_gok & (rules["gok_call"] != GokCall.OFF))
+    may = (
+        on_turn,
+        on_turn,
+        may_call,
+        gok_asked,
+        on_turn & may_ask,
+        third_answers | (dealer_answers & may_accept),
+        third_answers | dealer_answers,
+        dealer_answers & (not two),
+        buys,
+        buys,
+    )
+    word = np.uint64(0)
+    for action in range(len(may)):
+        word |= np.uint64(may[action]) << np.uint64(action)
+    write_bits(word, len(may), out, 0)
 
 
 # apply
@@ -184,7 +197,7 @@ def apply(table, rules, action):
     seat = np.int64(table["seat"])
     if action == Action.STAND:
         _log(table, Event.STAND, seat, -1, -1, -1, -1)
-        table["deeds"][seat] |= Deed.STOOD
+        table["stood"] |= bit(seat)
         _give_turn(table, rules, np.int64(table["turn"]) + 1)
     elif action == Action.SWAP:
         _swap(table, rules)
@@ -325,16 +338,24 @@ def _exchange(table, rules, a, b):
     a, b = index(a), index(b)
     card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
     _log(table, Event.EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
-    table["hand"][a] = card_b
-    table["hand"][b] = card_a
-    table["deeds"][a] |= Deed.SWAPPED
-    table["deeds"][b] |= Deed.GAVE
-    table["known_by"][card_a] |= bit(a) | bit(b)
-    table["known_by"][card_b] |= bit(a) | bit(b)
+    _take(table, a, card_b)
+    _take(table, b, card_a)
+    table["swapped"] |= bit(a)
+    table["gave"] |= bit(b)
     meet = card_type(card_a) == Kind.KI and card_type(card_b) == Kind.KI  # killemote
     high = meet and rules["meeting"] == KilleRank.HIGH
     _turn_up_kille(table, card_a, high)
     _turn_up_kille(table, card_b, high)
+
+
+@kernel
+def _take(table, seat, card):
+    """A seat holds another card now, and will know it again."""
+    table["hand"][index(seat)] = card
+    table["held"][index(seat)] |= card_bit(card)
+    is_its_own = table["dealt"][index(seat)] == card
+    others = np.uint32(table["untouched"]) & ~bit(seat)
+    table["untouched"] = others | (bit(seat) if is_its_own else np.uint32(0))
 
 
 @kernel
@@ -362,14 +383,13 @@ def _lay_aside(table, card):
 @kernel
 def _go_to_talon(table, rules, seat):
     """A player who has nobody to swap with draws; a matador drawn does what it does in a hand."""
-    table["deeds"][seat] |= Deed.DREW
+    table["drew"] |= bit(seat)
     size = np.int64(table["num_players_dealt"])
     dealer_acts = rules["dealer_after_inn"] and table["order"][size - 1] != seat
     turn = size - 1 if dealer_acts else size
     while True:
         card = draw(table)
         kind = card_type(card)
-        table["known_by"][card] = bit(seat)
         if kind < Kind.VH or kind == Kind.KI:
             _take_from_talon(table, seat, card)
             break
@@ -389,7 +409,7 @@ def _take_from_talon(table, seat, card):
     old = np.int64(table["hand"][seat])
     _log(table, Event.TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
     _lay_aside(table, old)
-    table["hand"][seat] = card
+    _take(table, seat, card)
     table["goks"] -= card_type(old) == Kind.GO
     _turn_up_kille(table, card, True)
     if card_type(old) == Kind.KI:
@@ -433,9 +453,9 @@ def _concerns(event, card, scope):
 def _undo(table, rules, event):
     a, b = np.int64(event[1]), np.int64(event[2])
     card_a, card_b = np.int64(event[3]), np.int64(event[4])
-    table["hand"][a] = card_a
+    _take(table, a, card_a)
     if event[0] == Event.EXCHANGE:
-        table["hand"][b] = card_b
+        _take(table, b, card_b)
     else:  # an exchange with the talon: the drawn card lies aside instead of the old one
         for number in range(table["num_laid_aside"]):
             if table["laid_aside"][number] == card_a:

@@ -1,7 +1,7 @@
 """A table of Byteskille: its record, its constants, and small questions about it.
 
-Sets of seats are bit sets. What happened in a hand is in `events`, rows of six small numbers
-`(kind, a, b, card_a, card_b, extra)`, -1 where a column says nothing:
+Sets of seats, and of cards, are bit sets. What happened in a hand is in `events`, rows of six small
+numbers `(kind, a, b, card_a, card_b, extra)`, -1 where a column says nothing:
 
     STAND         a is content
     EXCHANGE      a swaps with b: card_a went to b, card_b to a; extra: see below
@@ -56,12 +56,6 @@ class Event(IntEnum):
     CALL, ASK, ANSWER = range(12, 15)
 
 
-class Deed(IntEnum):
-    """What a seat has done in a hand: a set of bits."""
-
-    STOOD, SWAPPED, GAVE, DREW = 1, 2, 4, 8
-
-
 class Redeal(IntEnum):
     """Why the hand is dealt again."""
 
@@ -99,9 +93,13 @@ TABLE = table_dtype(
         ("opening_pot", np.int64),  # the pot when the buying in opened
         ("left_on_table", np.int64),  # what a split could not divide
         ("shown", np.uint64),  # cards that lie face up
-        ("known_by", np.uint32, (KILLE_PACK.size,)),  # who has held a card and can follow it
         ("in_pot", np.uint32),  # who plays for the pot; after a showdown: who is left
         ("players", np.uint32),  # who was dealt a card
+        ("stood", np.uint32),
+        ("swapped", np.uint32),  # swapped with another player on its turn
+        ("gave", np.uint32),  # had to give its card away
+        ("drew", np.uint32),  # went to the talon
+        ("untouched", np.uint32),  # holds the card that it was dealt
         ("chopped", np.uint32),
         ("out", np.uint32),  # eliminated by this hand
         ("left", np.uint32),  # still in after it, before buying in
@@ -128,11 +126,11 @@ TABLE = table_dtype(
         ("num_laid_aside", np.int8),
         ("num_events", np.int8),
         ("laid_aside", np.int8, (8,)),  # cards that have left the talon or a hand
+        ("held", np.uint64, (MAX_PLAYERS,)),  # by seat: the cards that it has held and can follow
         ("order", np.int8, (MAX_PLAYERS,)),  # seats of this hand, forehand first, dealer last
         ("hand", np.int8, (MAX_PLAYERS,)),  # by seat; -1 none
         ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that it was dealt
         ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that it bought in
-        ("deeds", np.int8, (MAX_PLAYERS,)),  # by seat: what it did in this hand, see `Deed`
         ("events", np.int8, (MAX_EVENTS, 6)),
     ],
 )

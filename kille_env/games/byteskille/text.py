@@ -14,7 +14,7 @@ from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns, counted, listed, units
 from kille_env.games.byteskille.settle import price
-from kille_env.games.byteskille.table import UNDONE, Action, Deed, Event, Phase, Redeal
+from kille_env.games.byteskille.table import UNDONE, Action, Event, Phase, Redeal
 
 MEANINGS = {
     "stand": "keep your card",
@@ -51,10 +51,10 @@ RESULT_KEYS = (
 """The keys of `result`, in the order in which a record writes them."""
 
 _DEEDS = {
-    Deed.STOOD: "stood",
-    Deed.SWAPPED: "swapped",
-    Deed.GAVE: "had to give",
-    Deed.DREW: "went to the talon",
+    "stood": "stood",
+    "swapped": "swapped",
+    "gave": "had to give",
+    "drew": "went to the talon",
 }
 _ASKS = "{a} wants to swap with {b}, who shows {card}: "
 _DRAWS = "{a} draws {card} from the talon: "
@@ -173,7 +173,7 @@ def known_to(table: Any, seat: int | None, card: int) -> bool:
     """Returns whether a seat (None: somebody who sees everything) knows what a card is."""
     if seat is None or card < 0:
         return card >= 0
-    return card in members(table["shown"]) or seat in members(table["known_by"][card])
+    return card in members(table["shown"]) or card in members(table["held"][seat])
 
 
 def _pot(table: Any) -> int:
@@ -218,7 +218,7 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
 
 def deeds_of(table: Any, seat: int) -> list[str]:
     """Returns what a seat has done in the hand: "swapped", "went to the talon"."""
-    return [text for deed, text in _DEEDS.items() if int(table["deeds"][seat]) & deed]
+    return [text for deed, text in _DEEDS.items() if seat in members(table[deed])]
 
 
 def fate_of(table: Any, seat: int) -> list[str]:

@@ -6,7 +6,15 @@ The layouts below say what each part means; the page of the game is made from th
 
 import numpy as np
 
-from kille_env.cards.features import binary, capped, digits, one_seat, put, seat_set, start
+from kille_env.cards.features import (
+    capped,
+    digits,
+    one_seat,
+    put,
+    seat_set,
+    start,
+    write_bits,
+)
 from kille_env.cards.seats import has, relative
 from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
@@ -183,7 +191,7 @@ def _observe_money(table, rules, p, out):
         | capped(running_bet(table), 8) << 6
         | capped(number, 8) << 14
     )
-    binary(money, 22, out, start(OBS.deals_left, p))
+    write_bits(money, 22, out, start(OBS.deals_left, p))
 
 
 @kernel

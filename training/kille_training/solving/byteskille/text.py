@@ -231,7 +231,7 @@ def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
     for other in range(num_players):
         card = int(position["hand"][other])
         shown = int(position["shown"]) >> card & 1
-        if other != seat and other not in out and (shown or position["known_by"][card] >> seat & 1):
+        if other != seat and other not in out and (shown or int(position["held"][seat]) >> card & 1):
             cards.append(_card(position, card))
     return min(cards, key=_rank, default=None)
 

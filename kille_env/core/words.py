@@ -1,0 +1,95 @@
+"""Bits of words as bytes of arrays, many in one instruction where the machine has one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from kille_env.core.jit import index, kernel, settings
+
+
+def _store(of_flags: Callable[[Any, Any, int], Any]) -> Any:
+    """Returns a function for kernels that stores bytes made of the bits of a word.
+
+    Args:
+        of_flags: Makes them of a vector of bytes, one for each bit, with LLVM's instructions.
+    """
+
+    def typed(_typing: Any, word: Any, out: Any, at: Any) -> Any:
+        assert out.ndim == 1 and out.layout == "C", "a row of bytes that lie side by side"
+        return types.void(word, out, types.uintp), generate
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, array, offset = arguments
+        size = signature.args[0].bitwidth
+        flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), size))
+        row = of_flags(builder, builder.zext(flags, ir.VectorType(_BYTE, size)), size)
+        data = context.make_array(signature.args[1])(context, builder, array).data
+        place = builder.bitcast(builder.gep(data, [offset]), row.type.as_pointer())
+        builder.store(row, place, align=1)
+        return context.get_dummy_value()
+
+    return intrinsic(typed)
+
+
+def _as_they_are(_builder: Any, flags: Any, _size: int) -> Any:
+    return flags
+
+
+def _sums_of_two(builder: Any, flags: Any, size: int) -> Any:
+    """Two bytes side by side are a number of 16 bits, whose halves are added."""
+    pairs = ir.VectorType(ir.IntType(16), size // 2)
+    both = builder.bitcast(flags, pairs)
+    eight = ir.Constant(pairs, [8] * (size // 2))
+    sums = builder.add(both, builder.lshr(both, eight))
+    return builder.trunc(sums, ir.VectorType(_BYTE, size // 2))
+
+
+_BYTE = ir.IntType(8)
+_store_bits, _store_pairs = _store(_as_they_are), _store(_sums_of_two)
+
+if settings.DISABLE_JIT:
+
+    def _bits(word: Any) -> np.ndarray:
+        return np.array([int(word) >> i & 1 for i in range(8 * word.itemsize)], dtype=np.uint8)
+
+    def _store_bits(word: Any, out: np.ndarray, at: int) -> None:
+        bits = _bits(word)
+        out[at : at + bits.size] = bits
+
+    def _store_pairs(word: Any, out: np.ndarray, at: int) -> None:
+        sums = _bits(word).reshape(-1, 2).sum(axis=1)
+        out[at : at + sums.size] = sums
+
+
+@kernel
+def write_word(word, size, out, at):
+    """Writes each bit of a word of so many bits as a byte, the lowest first.
+
+    Args:
+        word: Of the type that has the size: uint8, uint16, uint32 or uint64.
+        size: The number of its bits.
+        out: [F] uint8 or int8.
+        at: Where the first of them goes.
+    """
+    out[index(at)] = 0  # these two vanish, unless bounds are checked
+    out[index(at + size - 1)] = 0
+    _store_bits(word, out, index(at))
+
+
+@kernel
+def write_pairs(word, size, out, at):
+    """Writes each pair of bits of a word as a byte, their sum, the lowest first.
+
+    Args:
+        word: Of the type that has twice the size in bits.
+        size: The number of pairs.
+        out: [F] uint8.
+        at: Where the first of them goes.
+    """
+    out[index(at)] = 0  # as above
+    out[index(at + size - 1)] = 0
+    _store_pairs(word, out, index(at))
