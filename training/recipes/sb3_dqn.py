@@ -17,7 +17,7 @@ with needs("train"):
 def train(
     game: str = "byteskille",
     num_players: int = 3,
-    decisions: int = 1_300_000,
+    decisions: int = 1_100_000,
     seed: int = 0,
     best_legal: bool = True,
 ) -> DQN:
@@ -38,7 +38,7 @@ def train(
         exploration_initial_eps=0.5,
         exploration_final_eps=0.0,
         gamma=1.0,
-        learning_rate=2e-3,
+        learning_rate=4e-3,
         policy_kwargs={"activation_fn": torch.nn.Tanh},
         seed=seed,
         device="cpu",
