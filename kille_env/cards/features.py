@@ -3,9 +3,9 @@
 import numpy as np
 
 from kille_env.cards.pack import TYPES
-from kille_env.cards.seats import all_seen_from, has, relative, seen_from
+from kille_env.cards.seats import all_seen_from, relative, seen_from
 from kille_env.core.jit import index, kernel
-from kille_env.core.words import write_pairs, write_word
+from kille_env.core.words import write_four, write_pairs, write_word
 
 _ONE = np.uint64(1)
 
@@ -24,9 +24,12 @@ def write_bits(word, size, out, at):
     word what lies side by side in a layout: flags, sets, numbers in binary.
     """
     bits = np.uint64(word)
-    if size < 8:
+    if size < 4:
         for i in range(size):
             out[index(at + i)] = (bits >> np.uint64(i)) & _ONE
+    elif size < 8:
+        write_four(bits, out, at)
+        write_four(bits >> np.uint64(size - 4), out, at + size - 4)
     elif size < 16:
         write_word(np.uint8(bits), 8, out, at)
         write_word(np.uint8(bits >> np.uint64(size - 8)), 8, out, at + size - 8)
@@ -93,8 +96,8 @@ def put(value, out, part, num_players, place):
 @kernel
 def seat_set(seats, viewer, num_players, out, part):
     """Writes a set of seats as a part with one feature per seat."""
-    for seat in range(num_players):
-        put(has(seats, seat), out, part, num_players, relative(seat, viewer, num_players))
+    turned = seen_from(seats, viewer, num_players)
+    write_bits(turned, num_players, out, start(part, num_players))
 
 
 @kernel

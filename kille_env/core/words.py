@@ -11,11 +11,12 @@ from numba.extending import intrinsic
 from kille_env.core.jit import index, kernel, settings
 
 
-def _store(of_flags: Callable[[Any, Any, int], Any]) -> Any:
+def _store(of_flags: Callable[[Any, Any, int], Any], bits: int = 0) -> Any:
     """Returns a function for kernels that stores bytes made of the bits of a word.
 
     Args:
         of_flags: Makes them of a vector of bytes, one for each bit, with LLVM's instructions.
+        bits: How many bits of the word, from the lowest; 0 is all of them.
     """
 
     def typed(_typing: Any, word: Any, out: Any, at: Any) -> Any:
@@ -24,8 +25,9 @@ def _store(of_flags: Callable[[Any, Any, int], Any]) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, array, offset = arguments
-        size = signature.args[0].bitwidth
-        flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), size))
+        size = bits or signature.args[0].bitwidth
+        low = builder.trunc(word, ir.IntType(bits)) if bits else word
+        flags = builder.bitcast(low, ir.VectorType(ir.IntType(1), size))
         row = of_flags(builder, builder.zext(flags, ir.VectorType(_BYTE, size)), size)
         data = context.make_array(signature.args[1])(context, builder, array).data
         place = builder.bitcast(builder.gep(data, [offset]), row.type.as_pointer())
@@ -50,6 +52,7 @@ def _sums_of_two(builder: Any, flags: Any, size: int) -> Any:
 
 _BYTE = ir.IntType(8)
 _store_bits, _store_pairs = _store(_as_they_are), _store(_sums_of_two)
+_store_four = _store(_as_they_are, 4)
 
 if settings.DISABLE_JIT:
 
@@ -59,6 +62,9 @@ if settings.DISABLE_JIT:
     def _store_bits(word: Any, out: np.ndarray, at: int) -> None:
         bits = _bits(word)
         out[at : at + bits.size] = bits
+
+    def _store_four(word: Any, out: np.ndarray, at: int) -> None:
+        out[at : at + 4] = _bits(word)[:4]
 
     def _store_pairs(word: Any, out: np.ndarray, at: int) -> None:
         sums = _bits(word).reshape(-1, 2).sum(axis=1)
@@ -78,6 +84,14 @@ def write_word(word, size, out, at):
     out[index(at)] = 0  # these two vanish, unless bounds are checked
     out[index(at + size - 1)] = 0
     _store_bits(word, out, index(at))
+
+
+@kernel
+def write_four(word, out, at):
+    """Writes each of the four lowest bits of a word as a byte; see `write_word`."""
+    out[index(at)] = 0  # as above
+    out[index(at + 3)] = 0
+    _store_four(np.uint8(word), out, index(at))
 
 
 @kernel

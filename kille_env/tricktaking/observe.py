@@ -13,7 +13,7 @@ from kille_env.cards.features import (
     write_counts,
 )
 from kille_env.cards.pack import TYPES
-from kille_env.cards.seats import relative
+from kille_env.cards.seats import left_of, relative
 from kille_env.cards.sets import lowest_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part
@@ -117,9 +117,10 @@ def write_phase(table, out, part):
 @kernel
 def write_cards(cards, viewer, num_players, out, part, trick):
     """Writes the card of each seat, 1 blaren to 21 kille, 0 none, to a part with P for a trick."""
-    for other in range(num_players):
-        place = trick * num_players + relative(other, viewer, num_players)
-        put((np.int64(cards[index(other)]) >> 1) + 1, out, part, num_players, place)
+    first, seat = start(part, num_players) + trick * num_players, index(viewer)
+    for at in range(num_players):
+        out[index(first + at)] = (np.int64(cards[seat]) >> 1) + 1
+        seat = index(left_of(seat, 1, num_players))
 
 
 @kernel
@@ -127,8 +128,9 @@ def write_played(table, tricks, viewer, out, obs):
     """Writes who has played what to the first tricks, and who has won them."""
     p = np.int64(table["num_players"])
     for number in range(tricks):
-        winner = np.int64(table["won"][index(number)])
         write_cards(table["played"][index(number)], viewer, p, out, obs.played, number)
+    for number in range(tricks):
+        winner = np.int64(table["won"][index(number)])
         if winner >= 0:
             put(1, out, obs.won, p, number * p + relative(winner, viewer, p))
 
@@ -165,11 +167,12 @@ def observe_pot_game(table, rules, viewer, play, out, obs):
     seat_set(table["in_play"], viewer, p, out, obs.in_play)
     one_seat(table["dealer"], viewer, p, out, obs.dealer)
     one_seat(table["seat"], viewer, p, out, obs.to_act)
-    for other in range(p):
-        at_least, below = table["at_least"][index(other)], table["below"][index(other)]
-        at = relative(other, viewer, p)
+    seat = index(viewer)
+    for at in range(p):
+        at_least, below = table["at_least"][seat], table["below"][seat]
         put(at_least, out, obs.at_least, p, at)
         put(below, out, obs.below, p, at)
+        seat = index(left_of(seat, 1, p))
     if phase == play:
         one_seat(table["lead"][index(trick)], viewer, p, out, obs.leads)
         write_cards(table["played"][index(trick)], viewer, p, out, obs.on_table, 0)

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from kille_env.cards.features import digits, put, start
-from kille_env.cards.seats import has, relative
+from kille_env.cards.features import digits, put, start, write_sets
+from kille_env.cards.seats import relative
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
@@ -76,14 +76,13 @@ def observe(table, rules, seat, out):
     observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, out, OBS)
     p, speaking = np.int64(table["num_players"]), table["phase"] == Phase.SPEAK
     in_play, knockers = np.uint32(table["in_play"]), np.uint32(table["knockers"])
-    to_speak = np.uint32(in_play & ~knockers) if speaking else np.uint32(0)
-    put(how_many(knockers), out, OBS.knockers, p, 0)
+    to_speak = np.uint64(in_play & ~knockers) if speaking else np.uint64(0)
+    checked = np.uint64(0)
     for other in range(p):
-        said1 = table["said1"][index(other)]
-        at = relative(other, np.int64(seat), p)
-        put(has(to_speak, other), out, OBS.to_speak, p, at)
-        put(said1 == Said.CHECKED, out, OBS.checked, p, at)
-        put(has(knockers, other), out, OBS.knocked, p, at)
+        checked |= np.uint64(table["said1"][index(other)] == Said.CHECKED) << np.uint64(other)
+    put(how_many(knockers), out, OBS.knockers, p, 0)
+    sets = to_speak, checked, np.uint64(knockers)
+    write_sets(sets, np.int64(seat), p, out, start(OBS.to_speak, p))
 
 
 @kernel

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from kille_env.cards.features import digits, one_seat, put, start
-from kille_env.cards.seats import relative
+from kille_env.cards.seats import left_of, relative
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
 from kille_env.games.kungsholmskille.table import MOST_DISCARDS, TRICKS, Phase, Said
@@ -89,12 +89,11 @@ def observe(table, rules, seat, out):
     observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, out, OBS)
     p = np.int64(table["num_players"])
     one_seat(table["forehand"], np.int64(seat), p, out, OBS.forehand)
-    for other in range(p):
-        this = index(other)
+    this = index(seat)
+    for at in range(p):
         said1, said2 = table["said1"][this], table["said2"][this]
         stayed, showed = table["stayed"][this], table["showed"][this]
         exchanged = table["exchanged"][this] + 1
-        at = relative(other, np.int64(seat), p)
         put(said1 == Said.YIELDED, out, OBS.said_bud, p, at)
         put(said1 == Said.CLAIMED, out, OBS.knocked, p, at)
         put(stayed == Said.CLAIMED, out, OBS.stayed, p, at)
@@ -102,6 +101,7 @@ def observe(table, rules, seat, out):
         put(said2 == Said.YIELDED, out, OBS.said_bud_again, p, at)
         put(said2 == Said.CLAIMED, out, OBS.knocked_again, p, at)
         put(showed == Said.YIELDED, out, OBS.said_bud_last, p, at)
+        this = index(left_of(this, 1, p))
 
 
 @kernel
