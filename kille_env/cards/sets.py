@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.jit import index, kernel
+from kille_env.core.jit import kernel
+from kille_env.core.words import bits_set, zeros_above, zeros_below
 
-_PAIRS, _FOURS, _EIGHTS = (
-    np.uint64(word) for word in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
-)
-_ONE, _TWO = np.uint64(1), np.uint64(2)
-_PLACE = np.zeros(67, dtype=np.int64)  # where a single bit stands: 2 is a primitive root of 67
-for _card in range(64):
-    _PLACE[(1 << _card) % 67] = _card
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -33,22 +28,14 @@ def in_cards(cards, card):
 
 @kernel
 def how_many(cards):
-    """How many cards are in a set, by adding up ever larger groups of bits."""
-    groups = np.uint64(cards)
-    groups = (groups & _PAIRS) + ((groups >> _ONE) & _PAIRS)
-    groups = (groups & _FOURS) + ((groups >> _TWO) & _FOURS)
-    groups = (groups + (groups >> np.uint64(4))) & _EIGHTS
-    groups += groups >> np.uint64(8)
-    groups += groups >> np.uint64(16)
-    groups += groups >> np.uint64(32)
-    return np.int64(groups & np.uint64(127))
+    """How many cards are in a set."""
+    return np.int64(bits_set(np.uint64(cards)))
 
 
 @kernel
 def lowest_card(cards):
     """The lowest card of a set that is not empty."""
-    cards = np.uint64(cards)
-    return _PLACE[index((cards & (~cards + _ONE)) % np.uint64(67))]
+    return np.int64(zeros_below(np.uint64(cards)))
 
 
 @kernel
@@ -61,10 +48,7 @@ def without_lowest(cards):
 @kernel
 def highest_card(cards):
     """The highest card of a set that is not empty."""
-    rest = np.uint64(cards)
-    for shift in (1, 2, 4, 8, 16, 32):
-        rest |= rest >> np.uint64(shift)
-    return how_many(rest) - 1
+    return np.int64(63 - zeros_above(np.uint64(cards)))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Bits of words as bytes of arrays, many in one instruction where the machine has one."""
+"""Bits of words, counted, found, and spread over arrays, by the instructions that machines have."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,41 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from kille_env.core.jit import index, kernel, settings
+
+
+def _counting(instruction: str, *flags: bool) -> Any:
+    """Returns a function for kernels: an instruction of LLVM that counts bits of a 64-bit word."""
+
+    def typed(_typing: Any, word: Any) -> Any:
+        return types.int64(types.uint64), generate
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        constants = [ir.Constant(ir.IntType(1), flag) for flag in flags]
+        return getattr(builder, instruction)(*arguments, *constants)
+
+    return intrinsic(typed)
+
+
+bits_set = _counting("ctpop")
+"""How many bits of a word are 1."""
+zeros_below = _counting("cttz", False)
+"""How many bits of a word are 0 below the lowest 1; 64 if there is none."""
+zeros_above = _counting("ctlz", False)
+"""How many bits of a word are 0 above the highest 1; 64 if there is none."""
+
+if settings.DISABLE_JIT:
+
+    def bits_set(word: Any) -> int:
+        """As above."""
+        return int(word).bit_count()
+
+    def zeros_below(word: Any) -> int:
+        """As above."""
+        return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+    def zeros_above(word: Any) -> int:
+        """As above."""
+        return 64 - int(word).bit_length()
 
 
 def _store(of_flags: Callable[[Any, Any, int], Any], bits: int = 0) -> Any:

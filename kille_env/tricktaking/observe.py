@@ -19,9 +19,9 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part
 from kille_env.core.table import OVER
 from kille_env.tricktaking.pots import deals_left
-from kille_env.tricktaking.tricks import HAND, seen
+from kille_env.tricktaking.tricks import FIRST_COPIES, HAND, seen
 
-_THREE = np.uint64(3)
+_ONE = np.uint64(1)
 
 
 def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...]:
@@ -72,8 +72,7 @@ def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...
 def write_types(cards, out, at):
     """Marks the types of a set, 21 features."""
     cards = np.uint64(cards)
-    for kind in range(TYPES):
-        out[index(at + kind)] = (cards >> np.uint64(2 * kind)) & _THREE != 0
+    write_counts((cards | (cards >> _ONE)) & FIRST_COPIES, out, at)
 
 
 @kernel

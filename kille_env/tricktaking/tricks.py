@@ -9,13 +9,15 @@ A set of cards is a word with bit `2 * type + copy` for each card, so that the c
 played are found with a shift, and the lowest card is the lowest bit.
 """
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
+from kille_env.cards.features import write_bits
 from kille_env.cards.pack import KILLE_PACK, TYPES, draw, take_pack
 from kille_env.cards.seats import seat_left_of
-from kille_env.cards.sets import card_bit, how_many, lowest_card, without_lowest
+from kille_env.cards.sets import card_bit, how_many, without_lowest
 from kille_env.core.jit import index, kernel
 
 HAND = 5
@@ -27,7 +29,27 @@ _SUBSETS = [slots for n in range(HAND + 1) for slots in combinations(range(HAND)
 SLOTS = np.array([sum(1 << slot for slot in slots) for slots in _SUBSETS], dtype=np.int64)
 """Discards as sets of slots: bit i is the i-th lowest card. Fewer cards come first."""
 SIZES = np.array([len(slots) for slots in _SUBSETS], dtype=np.int64)
-_FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
+
+
+def _discards_where(possible: Callable[[int, int], bool]) -> int:
+    """Returns the discards that are possible, by their slots and their size, as a set."""
+    return sum(1 << i for i in range(len(SLOTS)) if possible(int(SLOTS[i]), int(SIZES[i])))
+
+
+_LOWER_FIRST = np.array(
+    [
+        _discards_where(lambda slots, _, d=doubles: slots & d & ~(slots << 1) == 0)
+        for doubles in range(1 << HAND)
+    ],
+    dtype=np.uint64,
+)
+"""By the slots whose card equals the one below: discards that throw the lower of two away first."""
+_UP_TO = np.array(
+    [_discards_where(lambda _, size, m=most: size <= m) for most in range(-1, HAND + 1)],
+    dtype=np.uint64,
+)
+"""By one more than the number of cards that may be discarded: discards of at most so many."""
+FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
 WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
 _ONE = np.uint64(1)
 
@@ -80,7 +102,7 @@ def lowest_of(cards):
     """The lowest card of a set, and its double where that is in the set."""
     cards = np.uint64(cards)
     low = cards & (~cards + _ONE)
-    return cards & (low | ((low & _FIRST_COPIES) << _ONE))
+    return cards & (low | ((low & FIRST_COPIES) << _ONE))
 
 
 @kernel
@@ -150,22 +172,15 @@ def write_discards(hand, most, out, at, end):
         at: Where the discards begin in it.
         end: Where they end.
     """
-    if most < 0:
-        out[at:end] = 0
-        return
-    doubles, slot, before, rest = 0, 0, -1, np.uint64(hand)
-    while rest != 0:
-        kind = lowest_card(rest) >> 1
-        doubles |= (kind == before) << slot
-        before = kind
-        rest = without_lowest(rest)
+    doubles, slot, rest = np.int64(0), 0, np.uint64(hand)
+    both = rest & (rest << _ONE) & ~FIRST_COPIES
+    while both != 0 and most >= 0:
+        card = without_lowest(rest) ^ rest
+        doubles |= np.int64(both & card != 0) << slot
+        both &= ~card
+        rest &= ~card
         slot += 1
-    for number in range(end - at):
-        slots = SLOTS[index(number)]
-        # Of two equal cards the lower slot goes first.
-        out[index(at + number)] = (SIZES[index(number)] <= most) & (
-            slots & doubles & ~(slots << 1) == 0
-        )
+    write_bits(_LOWER_FIRST[index(doubles)] & _UP_TO[index(most + 1)], end - at, out, at)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 
 from kille_env.cards.features import digits, one_seat, put, seat_set, start
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.cards.seats import has, relative
+from kille_env.cards.seats import has, left_of, relative
 from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
@@ -127,8 +127,9 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
     limit = np.int64(0) if rules["episode"] == SINGLE_DEAL else np.int64(rules["limit"])
     one_seat(table["dealer"], viewer, p, out, OBS.dealer)
     one_seat(table["seat"], viewer, p, out, OBS.to_act)
-    for other in range(p):
-        this = index(other)
+    this = index(viewer)
+    for at in range(p):
+        other = np.int64(this)
         plays = has(in_play, other)
         exchanged = table["exchanged"][this] + 1
         to_limit = max(0, min(FAR, limit - np.int64(table["scores"][this])))
@@ -137,7 +138,7 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
         if (other == viewer) | (not plays):
             may = np.uint64(0)
         may_hold, may_be_lower = how_many(may), how_many(may & lower)
-        at = relative(other, viewer, p)
+        this = index(left_of(this, 1, p))
         put(plays, out, OBS.in_play, p, at)
         put(exchanged, out, OBS.exchanged, p, at)
         put(has(passed, other), out, OBS.passed, p, at)
