@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kille_env
+from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
 from kille_env.core.jit import PLAIN
@@ -202,7 +203,6 @@ def that_bounds_do_not_hold(batch: Batch, seats: Any, keys: Any, real: Any) -> n
     cards = np.tile(np.arange(42, dtype=np.int8), (batch.num_tables, 1))
     for row in range(batch.num_tables):
         table = batch.tables[row]
-        drawn = table["deck"][: table["drawn"]].tolist()
         seen = members(table["held"][seats[row]] | table["shown"])
         hidden = [card for card in range(42) if card not in seen]
         cards[row, hidden] = np.random.default_rng(int(keys[row])).permutation(hidden)

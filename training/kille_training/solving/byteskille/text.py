@@ -227,11 +227,11 @@ def _rank(card: int) -> int:
 def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
     """Returns the lowest card that a seat knows of the others that are not chopped."""
     out = members(position["chopped"])
+    known = members(position["shown"] | position["held"][seat])
     cards = []
     for other in range(num_players):
         card = int(position["hand"][other])
-        shown = int(position["shown"]) >> card & 1
-        if other != seat and other not in out and (shown or int(position["held"][seat]) >> card & 1):
+        if other != seat and other not in out and card in known:
             cards.append(_card(position, card))
     return min(cards, key=_rank, default=None)
 
