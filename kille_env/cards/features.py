@@ -5,7 +5,7 @@ import numpy as np
 from kille_env.cards.pack import TYPES
 from kille_env.cards.seats import all_seen_from, relative, seen_from
 from kille_env.core.jit import index, kernel
-from kille_env.core.words import write_four, write_pairs, write_word
+from kille_env.core.machine import store_bits, store_four, store_pairs
 
 _ONE = np.uint64(1)
 
@@ -24,21 +24,24 @@ def write_bits(word, size, out, at):
     word what lies side by side in a layout: flags, sets, numbers in binary.
     """
     bits = np.uint64(word)
+    out[index(at)] = 0  # these two vanish, unless bounds are checked
+    out[index(at + size - 1)] = 0
+    last = at + size
     if size < 4:
         for i in range(size):
             out[index(at + i)] = (bits >> np.uint64(i)) & _ONE
     elif size < 8:
-        write_four(bits, out, at)
-        write_four(bits >> np.uint64(size - 4), out, at + size - 4)
+        store_four(np.uint8(bits), out, index(at))
+        store_four(np.uint8(bits >> np.uint64(size - 4)), out, index(last - 4))
     elif size < 16:
-        write_word(np.uint8(bits), 8, out, at)
-        write_word(np.uint8(bits >> np.uint64(size - 8)), 8, out, at + size - 8)
+        store_bits(np.uint8(bits), out, index(at))
+        store_bits(np.uint8(bits >> np.uint64(size - 8)), out, index(last - 8))
     elif size < 32:
-        write_word(np.uint16(bits), 16, out, at)
-        write_word(np.uint16(bits >> np.uint64(size - 16)), 16, out, at + size - 16)
+        store_bits(np.uint16(bits), out, index(at))
+        store_bits(np.uint16(bits >> np.uint64(size - 16)), out, index(last - 16))
     else:
-        write_word(np.uint32(bits), 32, out, at)
-        write_word(np.uint32(bits >> np.uint64(size - 32)), 32, out, at + size - 32)
+        store_bits(np.uint32(bits), out, index(at))
+        store_bits(np.uint32(bits >> np.uint64(size - 32)), out, index(last - 32))
 
 
 @kernel
@@ -69,9 +72,11 @@ def write_sets(sets, viewer, num_players, out, at):
 @kernel
 def write_counts(cards, out, at):
     """Writes how many cards of each type of the Kille pack are in a set, 21 features."""
-    cards = np.uint64(cards)
-    write_pairs(np.uint32(cards), 16, out, at)
-    write_pairs(np.uint32(cards >> np.uint64(2 * (TYPES - 16))), 16, out, at + TYPES - 16)
+    cards, last = np.uint64(cards), at + TYPES
+    out[index(at)] = 0  # these two vanish, unless bounds are checked
+    out[index(last - 1)] = 0
+    store_pairs(np.uint32(cards), out, index(at))
+    store_pairs(np.uint32(cards >> np.uint64(2 * (TYPES - 16))), out, index(last - 16))
 
 
 @kernel

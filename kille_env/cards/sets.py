@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.jit import kernel
-from kille_env.core.words import bits_set, zeros_above, zeros_below
+from kille_env.core.machine import bits_set, zeros_above, zeros_below
 
 _ONE = np.uint64(1)
 

@@ -20,6 +20,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import models, register_model
 
+import kille_env.core.instructions  # noqa: F401  it teaches Numba what `core.machine` is
+
 njit: Any = numba.njit
 settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 """Numba's settings, which it fills in when it starts: type checkers do not know them."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kille_env.core import rng
 from kille_env.core.jit import kernel
-from kille_env.core.prefetch import prefetch
+from kille_env.core.machine import prefetch
 from kille_env.core.table import DEAL, OVER
 
 AHEAD = 3
