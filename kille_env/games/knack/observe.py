@@ -14,15 +14,16 @@ from kille_env.cards.features import (
     seat_set,
     start,
     write_bits,
+    write_sets,
 )
-from kille_env.cards.seats import has, relative
-from kille_env.cards.sets import card_bit, in_cards
+from kille_env.cards.seats import all_seen_from, bit, everybody, left_of, only, relative
+from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.knack.rules import playable, strength_of
+from kille_env.games.knack.rules import playable
 from kille_env.games.knack.table import (
     ALL_CARDS,
-    KNACK_PACK,
+    CARDS,
     MAX_SIZES,
     RANK_OF,
     RANKS,
@@ -35,7 +36,6 @@ from kille_env.games.knack.table import (
     running_bet,
 )
 
-CARDS = KNACK_PACK.size
 DOWN = CARDS + 1  # the number of a card that lies face down
 
 
@@ -138,26 +138,34 @@ def seen_by(table, seat):
 
 
 @kernel
-def _bits_of_byte(cards):
-    """How many bits of a byte are set; `how_many`, for all cards, would take longer."""
-    pairs = cards - ((cards >> np.uint64(1)) & np.uint64(0x55))
-    fours = (pairs & np.uint64(0x33)) + ((pairs >> np.uint64(2)) & np.uint64(0x33))
-    return np.int64((fours + (fours >> np.uint64(4))) & np.uint64(15))
+def _mark(part, place):
+    """A bit for a place in one of the parts that stand first, whatever the number of seats."""
+    return np.uint64(1) << np.uint64(start(part, 0) + place)
 
 
 @kernel
-def write_cards(cards, number, out, at):
-    """Marks the cards of a set, one feature per card."""
-    for card in range(number):
-        out[index(at + card)] = in_cards(cards, card)
+def _beating(strength, led, trump):
+    """The cards that win a trick to which a suit was led (-1: nobody has led yet) so far."""
+    if led < 0:
+        return ALL_CARDS
+    trumped = strength >= Strength.TRUMP
+    suit = trump if trumped else led
+    rank = strength - (Strength.TRUMP if trumped else Strength.LED)
+    higher = of_suit(ALL_CARDS, suit) & (ALL_CARDS << np.uint64(RANKS * suit + rank + 1))
+    return higher if trumped else higher | of_suit(ALL_CARDS, trump)
 
 
 @kernel
-def number_of(table, viewer, seat, trick):
-    """The card that a seat played to a trick, as a viewer knows it: 1 to 36, 37 unknown, 0 none."""
-    card = np.int64(table["played"][index(trick), index(seat)])
-    hidden = (card == table["face_down"]) & (seat != viewer) & (card >= 0)
-    return DOWN if hidden else card + 1
+def write_played(table, viewer, p, out, part):
+    """Writes the card of each seat in each trick: 1 to 36, 37 unknown to the viewer, 0 none."""
+    seat = np.int64(viewer)
+    for at in range(p):
+        for trick in range(TRICKS):
+            put(np.int64(table["played"][trick, index(seat)]) + 1, out, part, p, trick * p + at)
+        seat = left_of(seat, 1, p)
+    leader = np.int64(table["leaders"][1])
+    if (table["face_down"] >= 0) & (leader != viewer):
+        put(DOWN, out, part, p, p + relative(leader, viewer, p))
 
 
 # observe
@@ -166,23 +174,21 @@ def number_of(table, viewer, seat, trick):
 @kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
-    out[:] = 0
-    p = np.int64(table["num_players"])
-    phase = np.int64(table["phase"])
-    if phase >= Phase.JOIN:
-        put(1, out, OBS.phase, p, phase - Phase.JOIN)
-    if phase == Phase.PLAY:
-        put(1, out, OBS.trick, p, np.int64(table["trick"]))
-    put(1, out, OBS.number_joined, p, min(np.int64(table["num_joined"]), 3))
-    _observe_money(table, rules, p, out)
-    if table["turn_up"] >= 0:
-        _observe_cards(table, rules, seat, p, out)
-    _observe_seats(table, seat, p, out)
+    p, viewer = np.int64(table["num_players"]), np.int64(seat)
+    turned_up = table["turn_up"] >= 0
+    summary = _money(table, rules) | _progress(table)
+    summary |= _open_cards(table) if turned_up else np.uint64(0)
+    write_bits(summary, start(OBS.trumps, p), out, 0)
+    if turned_up:
+        _observe_cards(table, rules, viewer, p, out)
+    else:
+        out[start(OBS.trumps, p) : start(OBS.dealer, p)] = 0
+    _observe_seats(table, viewer, p, out)
 
 
 @kernel
-def _observe_money(table, rules, p, out):
-    """Writes how long the party goes on, and the bets: three numbers side by side, as one."""
+def _money(table, rules):
+    """How long the party goes on, and the bets: three numbers side by side, at their places."""
     number = np.int64(0)
     for pile in range(int(table["num_sizes"])):
         number += np.int64(table["bet_counts"][pile])
@@ -191,70 +197,84 @@ def _observe_money(table, rules, p, out):
         | capped(running_bet(table), 8) << 6
         | capped(number, 8) << 14
     )
-    write_bits(money, 22, out, start(OBS.deals_left, p))
+    return np.uint64(money) << np.uint64(start(OBS.deals_left, 0))
+
+
+@kernel
+def _progress(table):
+    """What is decided, and how many have joined, as bits at their places."""
+    phase, word = np.int64(table["phase"]), np.uint64(0)
+    word |= _mark(OBS.number_joined, min(np.int64(table["num_joined"]), 3))
+    if phase >= Phase.JOIN:
+        word |= _mark(OBS.phase, phase - Phase.JOIN)
+    if phase == Phase.PLAY:
+        word |= _mark(OBS.trick, np.int64(table["trick"]))
+    return word
+
+
+@kernel
+def _open_cards(table):
+    """What everybody sees of the cards, as bits at their places; a card is turned up."""
+    led, strength = np.int64(table["led"]), np.int64(table["strength"])
+    word = _mark(OBS.trump, np.int64(table["trump"]))
+    word |= _mark(OBS.turn_up, RANK_OF[index(table["turn_up"])])
+    word |= _mark(OBS.led_down, 0) if table["face_down"] >= 0 else np.uint64(0)
+    if led >= 0:
+        word |= _mark(OBS.led, led)
+        word |= _mark(OBS.highest_trump, 0) if strength >= Strength.FACE_DOWN else np.uint64(0)
+        if strength != Strength.FACE_DOWN:
+            base = Strength.TRUMP if strength >= Strength.TRUMP else Strength.LED
+            word |= _mark(OBS.highest, strength - base)
+    return word
 
 
 @kernel
 def _observe_cards(table, rules, seat, p, out):
-    """Writes the parts about cards; three of them by the three cards that the seat was dealt."""
+    """Writes the sets of cards that a seat holds or has seen; a card is turned up."""
     hand, seen = np.uint64(table["hand"][index(seat)]), seen_by(table, seat)
     trump, led = np.int64(table["trump"]), np.int64(table["led"])
-    strength = np.int64(table["strength"])
     plays = (table["seat"] == seat) & (table["phase"] == Phase.PLAY)
     cards = playable(table, rules, seat) if plays else np.uint64(0)
-    unseen = ALL_CARDS & ~seen
-    first_trump = np.uint64(RANKS * trump)
-    put(1, out, OBS.trump, p, trump)
-    put(1, out, OBS.turn_up, p, RANK_OF[index(table["turn_up"])])
-    put(table["face_down"] >= 0, out, OBS.led_down, p, 0)
-    if led >= 0:
-        put(1, out, OBS.led, p, led)
-        put(strength >= Strength.FACE_DOWN, out, OBS.highest_trump, p, 0)
-        if strength != Strength.FACE_DOWN:
-            base = Strength.TRUMP if strength >= Strength.TRUMP else Strength.LED
-            put(1, out, OBS.highest, p, strength - base)
-    write_cards(hand >> first_trump, RANKS, out, start(OBS.trumps, p))
-    write_cards(unseen >> first_trump, RANKS, out, start(OBS.trumps_unseen, p))
-    write_cards(seen & ~hand, CARDS, out, start(OBS.gone, p))
+    takes = cards & _beating(np.int64(table["strength"]), led, trump)
+    unseen, first_trump = ALL_CARDS & ~seen, np.uint64(RANKS * trump)
+    trumps = of_suit(hand, trump) >> first_trump
+    trumps |= of_suit(unseen, trump) >> first_trump << np.uint64(RANKS)
+    write_bits(trumps, 2 * RANKS, out, start(OBS.trumps, p))
+    write_bits(hand, CARDS, out, start(OBS.hand, p))
+    write_bits(takes, CARDS, out, start(OBS.takes, p))
+    write_bits(np.uint64(0), CARDS, out, start(OBS.above, p))
+    write_bits(seen & ~hand, CARDS, out, start(OBS.gone, p))
     for number in range(TRICKS):
         card = np.int64(table["cards"][index(seat), number])
-        held, suit = in_cards(hand, card), SUIT_OF[index(card)]
-        its_strength = strength_of(card, suit if led < 0 else led, trump)
-        higher = of_suit(unseen, suit) >> np.uint64(card + 1)
-        put(held, out, OBS.hand, p, card)
-        put(in_cards(cards, card) & (its_strength > strength), out, OBS.takes, p, card)
-        put((_bits_of_byte(higher) + 1) * held, out, OBS.above, p, card)
+        higher = of_suit(unseen, SUIT_OF[index(card)]) >> np.uint64(card + 1)
+        put((how_many(higher) + 1) * in_cards(hand, card), out, OBS.above, p, card)
 
 
 @kernel
 def _observe_seats(table, viewer, p, out):
-    """Writes the parts that have an entry per seat.
-
-    Everything is read before anything is written: to the compiler `out` could be the table itself,
-    and each write would make it read the record again.
-    """
+    """Writes the parts that have an entry per seat."""
     joined, folded = np.uint32(table["joined"]), np.uint32(table["folded"])
     playing, joins = table["phase"] == Phase.PLAY, table["phase"] == Phase.JOIN
     trick = index(min(np.int64(table["trick"]), TRICKS - 1))
-    leader = np.int64(table["leaders"][trick]) if playing else np.int64(-1)
-    holder = np.int64(table["holder"]) if playing else np.int64(-1)
-    dealer = np.int64(table["dealer"])
+    nobody, has_played = np.uint32(0), np.uint32(0)
     for seat in range(p):
-        tricks, void = np.int64(table["tricks"][index(seat)]), np.int64(table["void"][index(seat)])
-        has_joined = has(joined, seat)
-        waits = playing & has_joined & (table["played"][trick, index(seat)] < 0)
-        at = relative(seat, viewer, p)
-        put(seat == dealer, out, OBS.dealer, p, at)
-        put(has_joined, out, OBS.joined, p, at)
-        put(joins & (not has(joined | folded, seat)), out, OBS.to_speak, p, at)
-        put(waits, out, OBS.to_play, p, at)
-        put(seat == leader, out, OBS.leads, p, at)
-        put(seat == holder, out, OBS.holds, p, at)
-        put(tricks, out, OBS.tricks, p, at)
-        for suit in range(4):
-            put((void >> suit) & 1, out, OBS.void, p, suit * p + at)
-        for number in range(TRICKS):
-            put(number_of(table, viewer, seat, number), out, OBS.played, p, number * p + at)
+        played = table["played"][trick, index(seat)] >= 0
+        has_played = np.uint32(has_played | (bit(seat) if played else nobody))
+    sets = (
+        only(table["dealer"]),
+        joined,
+        np.uint32(everybody(table) & ~(joined | folded)) if joins else nobody,
+        np.uint32(joined & ~has_played) if playing else nobody,
+        only(table["leaders"][trick]) if playing else nobody,
+        only(table["holder"]) if playing else nobody,
+    )
+    write_sets(sets, viewer, p, out, start(OBS.dealer, p))
+    write_bits(all_seen_from(table["void"], viewer, p), 4 * p, out, start(OBS.void, p))
+    seat = viewer
+    for at in range(p):
+        put(table["tricks"][index(seat)], out, OBS.tricks, p, at)
+        seat = left_of(seat, 1, p)
+    write_played(table, viewer, p, out, OBS.played)
 
 
 # information_state
@@ -275,10 +295,7 @@ def information_state(table, rules, seat, out):
     put(int(table["turn_up"]) + 1, out, INFO.turn_up, p, 0)
     seat_set(table["joined"], seat, p, out, INFO.joined)
     seat_set(table["folded"], seat, p, out, INFO.folded)
-    for trick in range(TRICKS):
-        for other in range(p):
-            place = trick * p + relative(other, seat, p)
-            put(number_of(table, seat, other, trick), out, INFO.played, p, place)
+    write_played(table, seat, p, out, INFO.played)
     put(table["face_down"] >= 0, out, INFO.led_down, p, 0)
     for pile in range(int(table["num_sizes"])):
         at = start(INFO.bets, p) + 9 * pile
@@ -302,6 +319,6 @@ def full_state(table, rules, seat, out):
     one_seat(table["seat"], seat, p, out, FULL.to_act)
     for other in range(p):
         at = start(FULL.hands, p) + CARDS * relative(other, seat, p)
-        write_cards(np.uint64(table["hand"][other]), CARDS, out, at)
+        write_bits(table["hand"][other], CARDS, out, at)
     if table["face_down"] >= 0:
         put(1, out, FULL.down_card, p, np.int64(table["face_down"]))

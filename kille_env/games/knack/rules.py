@@ -2,14 +2,16 @@
 
 import numpy as np
 
+from kille_env.cards.features import write_bits
 from kille_env.cards.pack import draw, take_pack
 from kille_env.cards.seats import bit, next_seat, seat_left_of
-from kille_env.cards.sets import card_bit, in_cards
+from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import new_deal, new_match
 from kille_env.games.knack.settle import settle
 from kille_env.games.knack.table import (
     ALL_CARDS,
+    CARDS,
     RANK_OF,
     RANKS,
     SUIT_OF,
@@ -59,7 +61,7 @@ def _clear_deal(table):
     table["leaders"][:] = -1
     table["winners"][:] = -1
     table["tricks"][:] = 0
-    table["void"][:] = 0
+    table["void"] = 0
     table["played"][:] = -1
 
 
@@ -155,13 +157,9 @@ def legal_actions(table, rules, seat, out):
     down = leads_face_down(table, seat)
     face_up = np.uint64(0) if down else cards
     face_down = cards if down else np.uint64(0)
-    out[:] = 0
-    out[Action.KNOCK] = joins
-    out[Action.FOLD] = joins
-    for number in range(TRICKS):
-        card = max(np.int64(table["cards"][index(seat), number]), 0)
-        out[index(Action.PLAY + card)] = in_cards(face_up, card)
-        out[index(Action.PLAY_DOWN + card)] = in_cards(face_down, card)
+    words = np.uint64(joins) << np.uint64(Action.KNOCK) | np.uint64(joins) << np.uint64(Action.FOLD)
+    write_bits(words | face_up << np.uint64(Action.PLAY), Action.PLAY_DOWN, out, 0)
+    write_bits(face_down, CARDS, out, Action.PLAY_DOWN)
 
 
 # apply
@@ -239,7 +237,8 @@ def _play(table, rules, seat, card, face_down):
         table["face_down"] = card
     else:
         table["shown"] |= card_bit(card)
-    table["void"][index(seat)] |= _lacks(table, rules, leads, SUIT_OF[index(card)], led)
+    lacks = _lacks(table, rules, leads, SUIT_OF[index(card)], led)
+    table["void"] |= lacks << np.uint64(seat)
     if strength > table["strength"]:
         table["strength"] = strength
         table["holder"] = seat
@@ -252,12 +251,13 @@ def _play(table, rules, seat, card, face_down):
 
 @kernel
 def _lacks(table, rules, leads, suit, led):
-    """The suits, as bits, that somebody lacks, since the rules forbade this card otherwise."""
-    trump = np.int64(table["trump"])
+    """The suits that somebody lacks, since the rules forbade this card otherwise: as in `void`."""
+    trump, p = np.int64(table["trump"]), np.int64(table["num_players"])
     trump_duty = (table["num_joined"] >= 3) & (table["trick"] < 2)
     must_trump = rules["must_trump"] != 0
     no_trump = (suit != trump) & (trump_duty if leads else must_trump & (suit != led))
-    return ((suit != led) & (not leads)) << led | no_trump << trump
+    no_led = (suit != led) & (not leads)
+    return np.uint64(no_led) << np.uint64(led * p) | np.uint64(no_trump) << np.uint64(trump * p)
 
 
 @kernel

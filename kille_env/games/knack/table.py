@@ -41,13 +41,14 @@ KNACK_PACK = Pack(
     1,
     tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in member_names(Rank)),
 )
+CARDS = KNACK_PACK.size
 
 
 class Action(IntEnum):
     """What can be done; PLAY and PLAY_DOWN are the first of the actions that name a card."""
 
     KNOCK, FOLD, PLAY = range(3)
-    PLAY_DOWN = PLAY + KNACK_PACK.size
+    PLAY_DOWN = PLAY + CARDS
 
 
 ACTIONS = (
@@ -74,15 +75,16 @@ Remainder = IntEnum("Remainder", "DRAW LEFT", start=0)  # the values of a switch
 START_SIZES = 14  # different bets that a match can start with
 MAX_SIZES = START_SIZES + 2
 
-SUIT_OF = np.array([card // RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
-RANK_OF = np.array([card % RANKS for card in range(KNACK_PACK.size)], dtype=np.int64)
-ALL_CARDS = np.uint64((1 << KNACK_PACK.size) - 1)
+SUIT_OF = np.array([card // RANKS for card in range(CARDS)], dtype=np.int64)
+RANK_OF = np.array([card % RANKS for card in range(CARDS)], dtype=np.int64)
+ALL_CARDS = np.uint64((1 << CARDS) - 1)
 
 TABLE = table_dtype(
     MAX_PLAYERS,
-    KNACK_PACK.size,
+    CARDS,
     [
         ("shown", np.uint64),  # cards that were played open, and the card turned up
+        ("void", np.uint64),  # by suit, P bits each: the seats that publicly lack it
         ("hand", np.uint64, (MAX_PLAYERS,)),  # by seat: set of cards; folded hands stay
         ("bet_sizes", np.int64, (MAX_SIZES,)),
         ("bet_counts", np.int64, (MAX_SIZES,)),
@@ -107,7 +109,6 @@ TABLE = table_dtype(
         ("leaders", np.int8, (TRICKS,)),
         ("winners", np.int8, (TRICKS,)),
         ("tricks", np.int8, (MAX_PLAYERS,)),  # by seat
-        ("void", np.int8, (MAX_PLAYERS,)),  # by seat: suits that it publicly lacks, as bits
         ("cards", np.int8, (MAX_PLAYERS, 3)),  # by seat: the cards that it was dealt
         ("played", np.int8, (TRICKS, MAX_PLAYERS)),  # -1 none
     ],
