@@ -7,9 +7,9 @@ import numpy as np
 from kille_env.core.jit import index, kernel
 
 _FIELDS = np.array(
-    [sum(1 << i for i in range(0, 64, size or 64)) % (1 << 64) for size in range(65)], np.uint64
+    [sum(1 << i for i in range(0, 65 - (size or 64), size or 64)) for size in range(65)], np.uint64
 )
-"""The lowest bit of each field of a word, by the size of the fields."""
+"""The lowest bit of each whole field of a word, by the size of the fields."""
 
 
 @kernel
