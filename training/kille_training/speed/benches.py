@@ -10,6 +10,7 @@ from kille_training.speed.batch import (
     bench_state,
     bench_threads,
 )
+from kille_training.speed.cost import bench_cost
 from kille_training.speed.doors import bench_aec, bench_gym
 from kille_training.speed.peers.contest import bench_peers
 from kille_training.speed.rows import Row
@@ -28,6 +29,7 @@ BENCHES: dict[str, Callable[[str, int, int], Iterator[Row]]] = {
     "gym": bench_gym,
     "train": bench_train,
     "seats": bench_seats,
+    "cost": bench_cost,
     "solve": bench_solve,
     "start": bench_start,
     "peers": bench_peers,
