@@ -203,25 +203,23 @@ class Batch:
         ):
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
+        arrays = (self._tables, self._rules, actions, chosen, *self._shown)
         if len(self._slices) > 1:
             self.check_legal(actions, chosen)
-            self._step_in_threads(actions, chosen)
+            self._step_in_threads(*arrays)
             return
-        illegal = self.game.step(
-            self._tables, self._rules, actions, chosen, *self._shown, self.restart
-        )
+        illegal = self.game.step(*arrays, self.restart)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
 
-    def _step_in_threads(self, *chosen: np.ndarray) -> None:
-        """Steps the first slice of the tables here and the others beside it."""
-        pool, arrays = _pool(os.getpid(), self.threads - 1), (*chosen, *self._shown)
-        mine, *others = (
-            (self._tables[part], self._rules, *(a[part] for a in arrays), self.restart)
+    def _step_in_threads(self, tables: np.ndarray, rules: np.ndarray, *arrays: np.ndarray) -> None:
+        pool = _pool(os.getpid(), self.threads)
+        jobs = [
+            pool.submit(
+                self.game.step, tables[part], rules, *(a[part] for a in arrays), self.restart
+            )
             for part in self._slices
-        )
-        jobs = [pool.submit(self.game.step, *other) for other in others]
-        self.game.step(*mine)
+        ]
         for job in jobs:
             job.result()
 
