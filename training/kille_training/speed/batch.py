@@ -77,12 +77,25 @@ def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
     yield row(f"one table through the batch, {players} seats", runs, "µs a decision", "2")
 
 
+def bench_scale(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """What few and many tables cost: their rates over that of 4096, in turns."""
+    rng = np.random.default_rng(1)
+    few, middle, many = (played(game, tables, players) for tables in (64, 4096, 65536))
+    ratios: dict[int, list[float]] = {few.num_tables: [], many.num_tables: []}
+    for _ in range(repeats):
+        usual = step_rate(middle, 400_000, rng)
+        for batch in (few, many):
+            ratios[batch.num_tables].append(step_rate(batch, 400_000, rng) / usual)
+    for (tables, runs), target in zip(ratios.items(), ("0.75", "0.9"), strict=True):
+        yield row(f"rate of {tables} tables over that of 4096", runs, "times", target)
+
+
 def bench_threads(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Two threads over one, run alternately."""
     rng = np.random.default_rng(1)
     one, two = (played(game, 16384, players, threads=threads) for threads in (1, 2))
     ratios = [step_rate(two, 600_000, rng) / step_rate(one, 600_000, rng) for _ in range(repeats)]
-    yield row("two threads over one, 16384 tables", ratios, "times", "1.7 (idle machine)")
+    yield row("two threads over one, 16384 tables", ratios, "times", "1.8 (idle machine)")
 
 
 def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
