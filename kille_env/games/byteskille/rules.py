@@ -64,6 +64,7 @@ def _clear_hand(table):
     table["gave"] = 0
     table["drew"] = 0
     table["untouched"] = 0
+    table["open"] = 0
     table["chopped"] = 0
     table["out"] = 0
     table["left"] = 0
@@ -203,7 +204,7 @@ def apply(table, rules, action):
         _swap(table, rules)
     elif action == Action.CALL:
         own_turn = table["phase"] == Phase.TURN
-        _show_card(table, table["hand"][seat])
+        _show_hand(table, seat)
         _log(table, Event.CALL, seat, own_turn, table["hand"][seat], -1, -1)
         showdown(table, rules)
     elif action == Action.WAIT:
@@ -235,6 +236,12 @@ def _log(table, kind, a, b, card_a, card_b, extra):
 @kernel
 def _show_card(table, card):
     table["shown"] = np.uint64(table["shown"]) | card_bit(card)
+
+
+@kernel
+def _show_hand(table, seat):
+    _show_card(table, table["hand"][index(seat)])
+    table["open"] |= bit(seat)
 
 
 @kernel
@@ -298,7 +305,7 @@ def _swap(table, rules):
             _exchange(table, rules, seat, other)
             _give_turn(table, rules, position)
             return
-        _show_card(table, card)
+        _show_hand(table, other)
         position += 1
         if kind > Kind.KA:
             _challenge(table, rules, seat, other, card, position)
@@ -338,24 +345,26 @@ def _exchange(table, rules, a, b):
     a, b = index(a), index(b)
     card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
     _log(table, Event.EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
-    _take(table, a, card_b)
-    _take(table, b, card_a)
     table["swapped"] |= bit(a)
     table["gave"] |= bit(b)
     meet = card_type(card_a) == Kind.KI and card_type(card_b) == Kind.KI  # killemote
     high = meet and rules["meeting"] == KilleRank.HIGH
     _turn_up_kille(table, card_a, high)
     _turn_up_kille(table, card_b, high)
+    _take(table, a, card_b)
+    _take(table, b, card_a)
 
 
 @kernel
 def _take(table, seat, card):
-    """A seat holds another card now, and will know it again."""
+    """A seat holds another card now, as it lies, and will know it again."""
+    this, others = np.uint32(seat), ~bit(seat)
+    is_its_own = np.uint32(table["dealt"][index(seat)] == card)
+    lies_open = np.uint32(is_shown(table, card))
     table["hand"][index(seat)] = card
     table["held"][index(seat)] |= card_bit(card)
-    is_its_own = table["dealt"][index(seat)] == card
-    others = np.uint32(table["untouched"]) & ~bit(seat)
-    table["untouched"] = others | (bit(seat) if is_its_own else np.uint32(0))
+    table["untouched"] = (table["untouched"] & others) | (is_its_own << this)
+    table["open"] = (table["open"] & others) | (lies_open << this)
 
 
 @kernel
@@ -409,9 +418,9 @@ def _take_from_talon(table, seat, card):
     old = np.int64(table["hand"][seat])
     _log(table, Event.TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
     _lay_aside(table, old)
-    _take(table, seat, card)
     table["goks"] -= card_type(old) == Kind.GO
     _turn_up_kille(table, card, True)
+    _take(table, seat, card)
     if card_type(old) == Kind.KI:
         _show_card(table, old)
 

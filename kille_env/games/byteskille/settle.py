@@ -56,6 +56,7 @@ def eliminated(table, rules):
         low = np.uint32(low | (bit(seat) if is_low else np.uint32(0)))
         shown |= card_bit(card)
     table["shown"] = shown
+    table["open"] = table["players"]
     out = np.uint32(chopped | low | (lowest_seats if lowest < ABOVE_ALL else np.uint32(0)))
     if out == table["players"]:
         # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta

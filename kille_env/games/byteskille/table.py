@@ -100,6 +100,7 @@ TABLE = table_dtype(
         ("gave", np.uint32),  # had to give its card away
         ("drew", np.uint32),  # went to the talon
         ("untouched", np.uint32),  # holds the card that it was dealt
+        ("open", np.uint32),  # its card lies face up
         ("chopped", np.uint32),
         ("out", np.uint32),  # eliminated by this hand
         ("left", np.uint32),  # still in after it, before buying in
