@@ -53,17 +53,25 @@ def seat_left_of(table, seat, seats):
 
 
 @kernel
+def _once_around(number, num_players):
+    """A number, with `num_players` added if it is negative.
+
+    By its sign bit, not by a comparison: in a loop that would become a branch, and who looks cannot
+    be predicted.
+    """
+    return number + (np.int64(num_players) & (number >> 63))
+
+
+@kernel
 def relative(seat, viewer, num_players):
     """How far left of the viewer a seat is."""
-    distance = seat - viewer
-    return distance + num_players if distance < 0 else distance
+    return _once_around(np.int64(seat) - np.int64(viewer), num_players)
 
 
 @kernel
 def left_of(viewer, distance, num_players):
     """The seat so many places to the left of the viewer, less than once around the table."""
-    seat = viewer + distance
-    return seat - num_players if seat >= num_players else seat
+    return _once_around(np.int64(viewer) + distance - num_players, num_players)
 
 
 @kernel
