@@ -63,10 +63,8 @@ def write_sets(sets, viewer, num_players, out, at):
             write_bits(seen, num_players, out, at + i * num_players)
         return
     word, size = np.uint64(0), len(sets) * num_players
-    # One after the other, the last first: all at once would be read in one piece, which waits until
-    # what has just been written to some of them has arrived.
-    for i in range(len(sets) - 1, -1, -1):
-        word = (word << np.uint64(num_players)) | np.uint64(sets[i])
+    for i in range(len(sets)):
+        word |= np.uint64(sets[i]) << np.uint64(i * num_players)
     write_bits(all_seen_from(word, viewer, num_players), size, out, at)
 
 
