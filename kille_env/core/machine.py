@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 
-def bits_set(word: np.uint64) -> int:
+def bits_set(word: Any) -> int:
     """Returns how many bits of a word are 1."""
     return int(word).bit_count()
 
 
-def zeros_below(word: np.uint64) -> int:
+def zeros_below(word: Any) -> int:
     """Returns how many bits of a word are 0 below the lowest 1; 64 if there is none."""
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 
-def zeros_above(word: np.uint64) -> int:
+def zeros_above(word: Any) -> int:
     """Returns how many bits of a word are 0 above the highest 1; 64 if there is none."""
     return 64 - int(word).bit_length()
 
 
-def store_bits(word: Any, out: np.ndarray, at: int) -> None:
+def store_bits(word: Any, out: np.ndarray, at: Any) -> None:
     """Writes each bit of a word as a byte, the lowest first.
 
     Args:
@@ -36,12 +36,12 @@ def store_bits(word: Any, out: np.ndarray, at: int) -> None:
     out[at : at + bits.size] = bits
 
 
-def store_four(word: Any, out: np.ndarray, at: int) -> None:
+def store_four(word: Any, out: np.ndarray, at: Any) -> None:
     """Writes each of the four lowest bits of a word as a byte; otherwise as `store_bits`."""
     out[at : at + 4] = _bits(word)[:4]
 
 
-def store_pairs(word: Any, out: np.ndarray, at: int) -> None:
+def store_pairs(word: Any, out: np.ndarray, at: Any) -> None:
     """Writes the sum of each pair of bits of a word as a byte; otherwise as `store_bits`."""
     sums = _bits(word).reshape(-1, 2).sum(axis=1)
     out[at : at + sums.size] = sums
