@@ -4,7 +4,7 @@ Steps of a short job are shown on a terminal only.
 """
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,7 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.status import Status
 
 from kille_env.core.text import printable
-from kille_training.evaluation.duplicate import Row
+
+if TYPE_CHECKING:
+    from kille_training.evaluation.duplicate import Row
 
 LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -55,7 +57,7 @@ class ProgressDisplay:
         """Shows from now on how fast a run learns."""
         self._note = f"{row['decisions_per_second'] / 1000:.0f} k/s"
 
-    def measured(self, decisions: int, rows: list[Row]) -> None:
+    def measured(self, decisions: int, rows: "list[Row]") -> None:
         """Shows what a policy earns while it learns."""
         found = [row for row in rows if row.play != "sampled"]
         earned = "   ".join(f"{row.against} {row.estimate}" for row in found)

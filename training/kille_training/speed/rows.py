@@ -13,8 +13,6 @@ from typing import Any
 
 import pettingzoo
 
-from kille_training.learning.runs import versions
-
 Spread = tuple[float, float, float]
 """The median, the least and the largest of several runs."""
 
@@ -68,6 +66,8 @@ def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[
 
 def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
+    from kille_training.learning.runs import versions  # it brings what evaluates runs
+
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
         named = re.search(r"(?m)^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text())
