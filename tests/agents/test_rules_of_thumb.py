@@ -1,5 +1,7 @@
 """Each game's rule of thumb: it keeps to the rules, has reasons, and beats uniform play."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,11 @@ from env.trick_tables import Table, play
 from kille_agents import UniformPolicy, load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
+from kille_agents.rules_of_thumb.habits import always
 from kille_agents.rules_of_thumb.kille_hands import ranks
 from kille_agents.rules_of_thumb.kungsholmskille import chance_of_higher
+from kille_env.cards.pack import TYPES
 from kille_env.errors import PolicyError
-from kille_env.tricktaking.tricks import TYPES
 from kille_training.evaluation.duplicate import payoff
 
 # Every game's
@@ -62,6 +65,27 @@ def test_the_kernel_chooses_as_the_habits_do(preset, seats, scale):
         assert np.array_equal(chosen.argmax(axis=1), wanted)
         anything = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
         batch.step(np.where(rng.random(len(wanted)) < 0.5, wanted, anything))
+
+
+def test_a_rule_with_habits_of_its_own_has_not_the_kernel_of_another():
+    usual = RULES_OF_THUMB["byteskille"]
+
+    class Keen(usual):
+        habits: ClassVar = usual.habits | {"buyin": always("buy")}
+
+    rules = kille_env.spec("byteskille").resolve()
+    assert usual(4, rules).choose is not None
+    assert Keen(4, rules).choose is None
+    batch = kille_env.make_batch("byteskille", 60, 4, rules=rules, seed=1)
+    batch.reset()
+    bought = 0
+    for _ in range(60):
+        chosen = Keen(4, rules).probabilities(batch.observation, batch.mask).argmax(axis=1)
+        may_buy = batch.mask[:, 8] != 0
+        assert (chosen[may_buy] == 8).all()
+        bought += int(may_buy.sum())
+        batch.step(chosen)
+    assert bought > 0
 
 
 # Reading hands

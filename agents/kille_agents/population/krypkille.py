@@ -25,8 +25,7 @@ from kille_agents.rules_of_thumb.krypkille import (
     chance_of_lowest,
     declare_when,
 )
-from kille_env.cards.pack import Kind
-from kille_env.tricktaking.tricks import TYPES
+from kille_env.cards.pack import TYPES, Kind
 
 BOLD, CAREFUL = 0.45, 0.9  # how likely the last card has to be the lowest
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from kille_agents.rules_of_thumb.habits import Habit, Seen
-from kille_env.cards.pack import KILLE_PACK
-from kille_env.tricktaking.tricks import HAND, SIZES, SLOTS, TYPES
+from kille_env.cards.pack import KILLE_PACK, TYPES
+from kille_env.tricktaking.tricks import HAND, SIZES, SLOTS
 
 SKITKORT = KILLE_PACK.codes.index("KR")  # the highest of the three lowest
 LILJA_6 = KILLE_PACK.codes.index("L6")

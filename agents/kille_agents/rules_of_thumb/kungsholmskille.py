@@ -26,7 +26,7 @@ import numpy as np
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_agents.rules_of_thumb.kille_hands import exchange_below, lowest, play_cards, ranks
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
-from kille_env.tricktaking.tricks import TYPES
+from kille_env.cards.pack import TYPES
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
 EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a kavall

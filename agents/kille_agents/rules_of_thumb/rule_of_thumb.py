@@ -78,8 +78,8 @@ class RuleOfThumb:
 
     @property
     def choose(self) -> Any:
-        """The kernel, None where other habits count than the usual ones."""
-        return type(self).kernel if self._as_usual else None
+        """The kernel, None where other habits may count than the usual ones: a subclass's, too."""
+        return vars(type(self)).get("kernel") if self._as_usual else None
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""

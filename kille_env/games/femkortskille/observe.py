@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from kille_env.cards.features import digits, put, start, write_sets
+from kille_env.cards.pack import TYPES
 from kille_env.cards.seats import relative
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
@@ -19,7 +20,6 @@ from kille_env.tricktaking.observe import (
     shared_parts,
     write_hands,
 )
-from kille_env.tricktaking.tricks import TYPES
 
 NUM_PHASES = 2
 _shared = partial(shared_parts, TRICKS, 0)

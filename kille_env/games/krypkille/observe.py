@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from kille_env.cards.features import digits, one_seat, put, seat_set, start
-from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, TYPES
 from kille_env.cards.seats import has, left_of, relative
 from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
@@ -25,7 +25,7 @@ from kille_env.tricktaking.observe import (
     write_played,
     write_slots,
 )
-from kille_env.tricktaking.tricks import HAND, TYPES, WHOLE_PACK, cards_below
+from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, cards_below
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size

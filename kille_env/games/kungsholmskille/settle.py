@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from kille_env.cards.pack import TYPES
 from kille_env.cards.seats import everybody, has, seat_left_of
 from kille_env.cards.sets import lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.games.kungsholmskille.table import TRICKS, End
 from kille_env.tricktaking.pots import pay_out, settle
-from kille_env.tricktaking.tricks import TYPES
 
 
 @kernel
