@@ -13,15 +13,15 @@ from kille_env.errors import KilleError
 class BestLegalAction(VecEnvWrapper):
     """Replaces an illegal action by the legal one that the learning model ranks highest.
 
-    For learners of values, DQN and QR-DQN, which know no masks:
+    For algorithms that know no masks, where no illegal action may be played at all:
 
         venv = BestLegalAction(SeatVecEnv("byteskille", opponents="self"))
         model = DQN("MlpPolicy", venv)
 
     The rank is that of the model's values or logits. The model learns what came of the replacement
-    as if it had been its own choice: an illegal action becomes another name for the best legal one.
-    Policy gradients can use it too, but lose their exploring by it: most first choices are illegal,
-    and all of them become the same action. `benchmarks/legal_actions.py` measures both.
+    as if it had been its own choice: an illegal action becomes another name for the best legal one,
+    and exploring suffers, for most first choices are illegal and all become the same action. In
+    Byteskille `illegal="lose"` learns better; `benchmarks/legal_actions.py` measures both.
 
     Attributes:
         replaced: [N] bool, whose action was replaced in the last step.

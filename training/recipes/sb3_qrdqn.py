@@ -1,12 +1,12 @@
 """QR-DQN of sb3-contrib: learns quantiles of what each action brings, and plays by their mean.
 
-One seat of each table learns, and plays the others by its values (`opponents="self"`).
-`BestLegalAction` replaces an illegal choice by the legal action of the highest value.
+One seat of each table learns, and plays the others by its values (`opponents="self"`). It knows no
+masks: an illegal action loses the deal, and soon none is chosen.
 Returns run to the end of the deal instead of being estimated after one step (`n_steps`).
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_env.sb3 import Anneal, SeatVecEnv
 from kille_training.cli.recipe import needs, run
 
 with needs("train"):
@@ -19,10 +19,10 @@ def train(
 ) -> QRDQN:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
-    tables = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self")
+    venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
     model = QRDQN(
         "MlpPolicy",  # 64 and 64 units
-        BestLegalAction(tables),
+        venv,
         buffer_size=300_000,  # older decisions were made against other opponents
         learning_starts=10_000,
         train_freq=4,
