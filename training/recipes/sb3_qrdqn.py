@@ -34,7 +34,7 @@ def train(
         exploration_initial_eps=0.5,  # at all tables at once, or at none
         exploration_final_eps=0.0,
         gamma=1.0,
-        learning_rate=2e-3,
+        learning_rate=4e-3,
         policy_kwargs={"activation_fn": torch.nn.Tanh, "n_quantiles": 10},
         seed=seed,
         device="cpu",
