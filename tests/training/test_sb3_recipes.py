@@ -38,10 +38,11 @@ def test_the_benchmark_of_legal_actions_prints_a_row_for_each_way(monkeypatch, c
     monkeypatch.setattr(benchmark, "ALGORITHMS", {"PPO": train, "DQN": train})
     monkeypatch.setattr("sys.argv", ["legal_actions.py", "--players", "2", "--decisions", "7"])
     benchmark.main()
-    assert asked == [("byteskille", 2, 7, 0, best_legal) for best_legal in (False, True)] * 2
+    runs = [("byteskille", 2, 7, seed, best) for best in (False, True) for seed in (1, 2, 3)]
+    assert asked == runs * 2
     rows = capsys.readouterr().out.splitlines()[2:]
     assert [row.split(" | ")[1] for row in rows] == [
         "the deal is lost",
         "the best legal action",
     ] * 2
-    assert all(" | 0.752 | " in row for row in rows)  # of uniform play
+    assert all(" | 0.752 (0.752 to 0.752) | " in row for row in rows)  # of uniform play
