@@ -312,7 +312,7 @@ def _share_discards(table, viewer, mine, first, second):
             second &= ~thrown
             table["discarded"][index(seat)] = thrown
         kept = _held_by(table, seat) & ~np.uint64(table["drawn_cards"][index(seat)])
-        table["dealt"][index(seat)] = kept | thrown
-        for turn in range(HAND):
-            card = nth_card(table["dealt"][index(seat)], turn)
-            table["deck"][index(place + turn * number)] = card
+        dealt = kept | thrown
+        table["dealt"][index(seat)] = dealt
+        for turn in range(how_many(dealt)):
+            table["deck"][index(place + turn * number)] = nth_card(dealt, turn)
