@@ -144,6 +144,10 @@ players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/
 learning: $(VENV)/.installed-dev ## write docs/learning.md and its pictures from docs/data
 	$(BIN)/python docs/learning.py $(ARGS)
 
+.PHONY: notebooks
+notebooks: $(VENV)/.installed-dev ## execute the notebooks and write them with their outputs; minutes
+	$(BIN)/python notebooks/execute.py $(ARGS)
+
 .PHONY: golden
 golden: $(VENV)/.installed-dev ## write the golden playthroughs; read what has changed
 	$(BIN)/python -m kille_env.testing.playthrough tests/golden/*.txt

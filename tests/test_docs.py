@@ -1,9 +1,7 @@
-"""The docs are true: tables and pictures are fresh, snippets run, commands and links exist."""
+"""The docs are true: tables and pictures are fresh, players play, links lead somewhere."""
 
-import importlib.util
 import re
 import subprocess
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -171,78 +169,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
-def test_verbs_named_in_the_docs_exist(page: Path) -> None:
-    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    code = "\n".join(
-        [*_snippets(page, "sh"), *re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))]
-    )
-    for verb in re.findall(r"\bmake ([a-z-]+)", code):
-        assert verb in verbs, f"{page.name} names `make {verb}`"
-
-
-@pytest.mark.compiled
-def test_commands_named_in_the_readme_exist() -> None:
-    code = "\n".join(_snippets(ROOT / "README.md", "sh"))
-    commands = sorted(set(re.findall(r"^kille ([\w-]+)", code, flags=re.MULTILINE)))
-    assert commands
-    from kille_training.cli.main import main
-
-    for command in commands:
-        assert main([command, "--help"]) == 0, command
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "agents/README.md",
-        "docs/add_a_game.md",
-        "docs/environments.md",
-        "docs/pictures.md",
-        "docs/play.md",
-        "docs/search.md",
-        "docs/solvers.md",
-        "docs/tracking.md",
-    ],
-)
-def test_python_in_the_readme_and_the_guide_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    snippets = _snippets(ROOT / page, "python")
-    assert snippets
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "page"}
-    for snippet in snippets:
-        needed = re.findall(r"^import (wandb|mlflow)$", snippet, flags=re.MULTILINE)
-        if not all(importlib.util.find_spec(name) for name in needed):
-            continue
-        snippet = snippet.replace("2_000_000", "9_000")  # the README's run is a whole one
-        exec(compile(textwrap.dedent(snippet), page, "exec"), names)
-
-
-@pytest.mark.compiled
-def test_the_page_about_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sb3_contrib")
+def test_the_page_about_python_names_everything() -> None:
     import kille_training
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 8_192)
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    names: dict[str, object] = {}
-    for snippet in _snippets(ROOT / "docs" / "python.md", "python"):
-        exec(compile(snippet, "python.md", "exec"), names)
-    assert (tmp_path / "runs" / "mine" / "report.html").is_file()
     assert all(f"`kt.{name}`" in text for name in kille_training.__all__)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("game", kille_env.list_games())
-def test_python_on_the_games_page_runs(game: str) -> None:
-    names: dict[str, object] = {}
-    for snippet in _snippets(ROOT / "docs" / "games" / f"{game}.md", "python"):
-        exec(compile(snippet, f"{game}.md", "exec"), names)
 
 
 @pytest.mark.compiled

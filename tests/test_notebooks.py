@@ -1,57 +1,79 @@
-"""The notebooks run from top to bottom, and are committed without outputs."""
+"""The notebooks run from top to bottom; their outputs are committed, small and of no machine."""
 
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
+from reference.scripts import script
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+for needed in ("ipykernel", "matplotlib", "nbclient", "pandas", "sb3_contrib"):
+    pytest.importorskip(needed)
+
+made = script("notebooks/execute.py")
+NOTEBOOKS = made.notebooks()
+LARGEST_FILE, LARGEST_OUTPUT = 400_000, 150_000
+"""Bytes."""
+FOREIGN = re.compile(
+    r"(?:/home|/tmp|/root|/Users|/var|/work)/|[A-Z]:\\\\|0x[0-9a-f]{6,}|site-packages|\d\d:\d\d:\d\d"
+)
+"""Paths, addresses and times, which differ from machine to machine."""
 
 
-def test_there_are_notebooks():
-    assert [path.name[:2] for path in NOTEBOOKS] == [
-        f"{n:02}" for n in range(1, len(NOTEBOOKS) + 1)
-    ]
+def ids(path: Path) -> str:
+    return path.stem
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_stripped(path):
-    for cell in nbformat.read(path, as_version=4).cells:
-        assert not cell.get("outputs")
-        assert not cell.get("execution_count")
+def texts(output: Any) -> list[str]:
+    """What an output shows, whatever its form."""
+    shown = output.get("data", {"text/plain": output.get("text", "")})
+    return ["".join(part) for part in shown.values()]
+
+
+def test_there_are_notebooks() -> None:
+    assert [path.name[:2] for path in NOTEBOOKS] == [f"{n + 1:02}" for n in range(7)]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_outputs_are_those_of_the_code(path: Path) -> None:
+    notebook = made.read(path)
+    counts = [cell.execution_count for cell in made.code(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), "executed in another order"
+    assert notebook.metadata.executed == made.digest(notebook), (
+        f"{path.name} was changed and not executed again: make notebooks"
+    )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_outputs_are_small_and_of_no_machine(path: Path) -> None:
+    assert path.stat().st_size < LARGEST_FILE
+    notebook = made.read(path)
+    assert set(notebook.metadata) == {*made.METADATA, "executed"}
+    for cell in made.code(notebook):
+        assert not cell.metadata
+        for output in cell.outputs:
+            assert output.output_type != "error" and output.get("name") != "stderr", output
+            for text in texts(output):
+                assert len(text) < LARGEST_OUTPUT
+                assert not (found := FOREIGN.search(text)), found
 
 
 @pytest.mark.compiled
-@pytest.mark.filterwarnings("default::DeprecationWarning")
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.slow if path.stem.startswith("02") else ())
-        for path in NOTEBOOKS  # the second one trains
-    ],
-    ids=lambda path: path.stem,
-)
-def test_every_cell_runs(path, tmp_path, monkeypatch):
-    if not path.stem.startswith("01"):
-        for module in ("sb3_contrib", "matplotlib", "pandas"):
-            pytest.importorskip(module)
-    pytest.importorskip("ipykernel")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_every_cell_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
-    notebook = nbformat.read(path, as_version=4)
-    client = nbclient.NotebookClient(
-        notebook,
-        timeout=240,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(tmp_path)}},
-    )
-    client.execute()
-    assert not [
-        output
-        for cell in notebook.cells
-        for output in cell.get("outputs", ())
-        if output.output_type == "error"
-    ]
+    notebook = made.smaller(made.read(path))
+    whole = made.digest(notebook) == notebook.metadata.executed
+    before = [shown(cell) for cell in made.code(notebook)]
+    after = [shown(cell) for cell in made.code(made.execute(notebook, tmp_path))]
+    assert before == after or not whole, "its outputs are others: make notebooks"
+
+
+def shown(cell: Any) -> list[str]:
+    """What a cell has printed; pictures differ between versions of matplotlib."""
+    printed = [output.get("text", "") for output in cell.outputs]
+    values = [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    return ["".join(part) for part in (*printed, *values)]
