@@ -21,14 +21,18 @@ from typing import Any
 
 import click
 import pytest
+import yaml
 
 pytest.importorskip("sb3_contrib")
 
 import kille_env
 import kille_training as kt
 from kille_agents.llm.settings import VARIABLE, Settings
+from kille_training.arena.ladder.submissions import Submission
+from kille_training.arena.settings import load_tournament
 from kille_training.cli.main import kille, main
-from reference.documented import PAGES, ROOT, Command, blocks, commands, mentions, named
+from kille_training.learning.settings import load_settings
+from reference.documented import PAGES, ROOT, Block, Command, blocks, commands, mentions, named
 
 POINTS = (
     "kille_agents.llm.client.urlopen",
@@ -182,6 +186,9 @@ def _python(words: list[str]) -> None:
     if words[0] == "-c":
         exec(compile(words[1], "python -c", "exec"), {})
         return
+    if words[0] == "-m":
+        assert importlib.util.find_spec(words[1]), f"there is no module {words[1]}"
+        return
     text = (ROOT / words[0]).read_text(encoding="utf-8")
     if words[0].startswith("training/recipes"):
         text += (ROOT / "training/kille_training/cli/recipe.py").read_text(encoding="utf-8")
@@ -280,6 +287,23 @@ def test_a_documented_command_that_does_not_exist_is_found(
         _python(["benchmarks/credit.py", "--no"])
     with pytest.raises(AssertionError, match="no extra"):
         _pip(["install", ".[no]"])
+
+
+READERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
+    "entrants": lambda given, path: load_tournament(path, [], name="page"),
+    "table": lambda given, path: load_settings(path, [], name="page"),
+    "name": lambda given, path: Submission(**given),
+}
+"""What reads a file of settings, by its first key."""
+SETTINGS = [block for page in PAGES for block in blocks(page) if block.language == "yaml"]
+
+
+@pytest.mark.parametrize("block", SETTINGS, ids=lambda block: block.where)
+def test_settings_of_a_page_can_be_used(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "page.yaml"
+    path.write_text(block.text)
+    given = yaml.safe_load(block.text)
+    READERS[next(iter(given))](given, path)
 
 
 LANGUAGES = {"sh", "bash", "python", "yaml", "json", "text"}

@@ -1,7 +1,7 @@
 """Players of your own modules, named as "module:object".
 
 Naming one imports the module, and importing runs its code: name only modules that you trust, as
-with `python -m module`. Modules are searched for where Python searches, and then in the working
+with `import module`. Modules are searched for where Python searches, and then in the working
 folder.
 
 The object is a player, or a class or function that is called with (num_players, rules), or with

@@ -22,6 +22,11 @@ PAGES = [
 ]
 SETTINGS = sorted((ROOT / "configs").rglob("*.yaml"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = [
+    path
+    for folder in ("kille_env", "agents", "training", "benchmarks", "docs", "notebooks")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
 SHELL = ("sh", "bash", "shell", "console")
 PROGRAMS = ("kille", "make", "python", "pip")
 """Programs whose commands are checked wherever they are named."""
@@ -129,7 +134,7 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 
 def mentions() -> list[Command]:
-    """Returns what is named in the middle of texts, between backticks."""
+    """Returns what is named in the middle of texts and sources, between backticks."""
     found: dict[str, Command] = {}
     for where, text in _texts():
         for mention in _NAMED.findall(text):
@@ -141,7 +146,7 @@ def mentions() -> list[Command]:
 def _texts() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         yield named(page), re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
-    for path in SETTINGS:
+    for path in (*SETTINGS, *SOURCES):
         yield named(path), path.read_text(encoding="utf-8")
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
