@@ -56,9 +56,15 @@ BANNED = (
 """Words that our texts do without: a policy, bot or seat is "it", people are "they"."""
 SOURCES = [
     path
-    for folder in ("kille_env", "agents/kille_agents", "training/kille_training", "configs")
+    for folder in (
+        "kille_env",
+        "agents/kille_agents",
+        "training/kille_training",
+        "configs",
+        "notebooks",
+    )
     for path in sorted((ROOT / folder).rglob("*"))
-    if path.suffix in (".py", ".j2", ".yaml")
+    if path.suffix in (".py", ".j2", ".yaml", ".ipynb")
 ]
 QUOTES = (
     "If he has an equal or higher card he plays the lowest of them. If he does not, he plays",
