@@ -68,6 +68,10 @@ measure: {{every: 0, deals: 10, final_deals: 10}}
 """
 
 
+(BOTS,) = (b.text for page in PAGES for b in blocks(page) if b.text.startswith("# bots.py"))
+"""The module that the page about players writes, and its commands name."""
+
+
 class Reached(BaseException):
     """A command has come to the point where it would compute."""
 
@@ -121,8 +125,7 @@ def stage(
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
     monkeypatch.syspath_prepend(tmp_path)
-    (bots,) = (b for b in blocks(ROOT / "docs/players.md") if b.text.startswith("# bots.py"))
-    (tmp_path / "bots.py").write_text(bots.text)
+    (tmp_path / "bots.py").write_text(BOTS)
 
     def put(words: list[str]) -> None:
         game = next((g for g in kille_env.list_games() if any(g in word for word in words)), None)

@@ -61,6 +61,14 @@ def test_outputs_are_small_and_of_no_machine(path: Path) -> None:
                 assert not (found := FOREIGN.search(text)), found
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_links_lead_somewhere(path: Path) -> None:
+    for cell in made.read(path).cells:
+        if cell.cell_type == "markdown":
+            for target in re.findall(r"\]\((?!https:)([^)#]+)", cell.source):
+                assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
 def test_every_cell_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
