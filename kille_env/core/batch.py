@@ -213,13 +213,13 @@ class Batch:
             self.refuse(illegal, int(actions[illegal]))
 
     def _step_in_threads(self, tables: np.ndarray, rules: np.ndarray, *arrays: np.ndarray) -> None:
-        pool = _pool(os.getpid(), self.threads)
-        jobs = [
-            pool.submit(
-                self.game.step, tables[part], rules, *(a[part] for a in arrays), self.restart
-            )
+        pool = _pool(os.getpid(), self.threads - 1)
+        own, *others = (
+            (tables[part], rules, *(array[part] for array in arrays), self.restart)
             for part in self._slices
-        ]
+        )
+        jobs = [pool.submit(self.game.step, *other) for other in others]
+        self.game.step(*own)
         for job in jobs:
             job.result()
 
