@@ -221,6 +221,12 @@ def has_kernel(player: Any) -> bool:
     return getattr(player, "choose", None) is not None
 
 
+def share_a_kernel(*players: Any) -> bool:
+    """Returns whether players are kernels too, and decide by the same one."""
+    kernels = {id(player.choose) if has_kernel(player) else None for player in players}
+    return len(kernels) == 1 and None not in kernels
+
+
 def name_of(player: Any) -> str:
     """Returns what errors call a player, which an adapter also takes without a name."""
     return str(getattr(player, "name", type(player).__name__))

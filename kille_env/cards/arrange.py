@@ -5,7 +5,13 @@
 
 import numpy as np
 
-from kille_env.cards.sets import card_bit, how_many, in_cards, nth_card
+from kille_env.cards.sets import (
+    card_bit,
+    how_many,
+    lowest_card,
+    nth_card,
+    without_lowest,
+)
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 
@@ -38,11 +44,11 @@ def deal_places(table, places, free, may_come, cards):
     Returns:
         The cards that are still free.
     """
-    for place in range(cards.shape[0]):
-        if in_cards(places, place):
-            card = card_from(table, free & may_come)
-            free &= ~card_bit(card)
-            cards[index(place)] = card
+    while places != 0:
+        card = card_from(table, free & may_come)
+        free &= ~card_bit(card)
+        cards[index(lowest_card(places))] = card
+        places = without_lowest(places)
     return free
 
 
@@ -57,8 +63,8 @@ def relabel_cards(field, cards):
 @kernel
 def relabel_set(field, cards):
     """Returns the set of the new cards of a set."""
-    relabelled = np.uint64(0)
-    for card in range(cards.shape[0]):
-        if in_cards(field, card):
-            relabelled |= card_bit(cards[index(card)])
+    rest, relabelled = np.uint64(field), np.uint64(0)
+    while rest != 0:
+        relabelled |= card_bit(cards[index(lowest_card(rest))])
+        rest = without_lowest(rest)
     return relabelled

@@ -11,6 +11,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
+from kille_env.core.rollouts import Kernel, agreement
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError
 
@@ -177,6 +178,40 @@ class Determinizer:
         """
         return Determinizer(self._batch, self._rows[decisions], self.keys[decisions], self._history)
 
+    def weigh(
+        self, number: int, choose: Kernel, numbers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns whether the others have done, earlier in the deal, what a policy does.
+
+        Args:
+            number: K, determinizations of each decision, as `draw` draws them.
+            choose: The kernel of who the others are assumed to be, see `KernelPolicy`.
+            numbers: [K] int64, what it reads.
+
+        Returns:
+            [X] which decision an earlier one belongs to; [X, K] bool, whether the policy agrees
+            with it; [X, K] how many actions were legal.
+
+        Raises:
+            KilleError: Nobody has kept a history of these tables.
+        """
+        which, tables, actions = self._remembered()
+        order = which.argsort(kind="stable")
+        earlier = which[order], tables[order], actions[order]
+        decisions = self._rows, self.seats, self.keys
+        return which[order], *agreement(self._batch, decisions, earlier, number, choose, numbers)
+
+    def draw_chosen(self, numbers: np.ndarray) -> Batch:
+        """Draws determinizations by their numbers.
+
+        Args:
+            numbers: [M, K], as in `draw`: number 0 of a decision is the first that it draws.
+
+        Returns:
+            [M * K] tables, as `draw` returns them.
+        """
+        return self._draw(numbers)[0]
+
     def draw(self, number: int, first: int = 0) -> Batch:
         """Draws determinizations, all that agree with what the seat knows being equally likely.
 
@@ -188,7 +223,7 @@ class Determinizer:
         Returns:
             [M * K] tables that do not restart, the K of a decision side by side.
         """
-        return self._draw(number, first)[0]
+        return self._draw(np.tile(np.arange(first, first + number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
         """Draws the same determinizations, with what the others would have seen and done in them.
@@ -199,10 +234,8 @@ class Determinizer:
         Raises:
             KilleError: Nobody has kept a history of these tables.
         """
-        if self._history is None:
-            raise KilleError("no history is kept of these tables; give the Determinizer one")
-        batch, cards = self._draw(number, 0)
-        decision, tables, actions = self._history.decisions(self._rows, self.seats)
+        decision, tables, actions = self._remembered()
+        batch, cards = self._draw(np.tile(np.arange(number), (len(self), 1)))
         drawn = (decision[:, None] * number + np.arange(number)).ravel()
         then = np.empty(len(drawn), dtype=tables.dtype)
         np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
@@ -221,11 +254,18 @@ class Determinizer:
             drawn, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
         )
 
-    def _draw(self, number: int, first: int) -> tuple[Batch, np.ndarray]:
+    def _remembered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns what others have decided before, as `History.decisions` does."""
+        if self._history is None:
+            raise KilleError("no history is kept of these tables; give the Determinizer one")
+        return self._history.decisions(self._rows, self.seats)
+
+    def _draw(self, numbers: np.ndarray) -> tuple[Batch, np.ndarray]:
         """Draws determinizations; also returns where the cards went, which gives them away."""
-        batch = self._batch.take(np.repeat(self._rows, number))
+        each = numbers.shape[1]
+        batch = self._batch.take(np.repeat(self._rows, each))
         batch.restart = False
-        steps = np.tile(np.arange(first + 1, first + number + 1, dtype=np.uint64), len(self))
+        steps = numbers.ravel().astype(np.uint64) + np.uint64(1)
         with np.errstate(over="ignore"):
-            keys = np.repeat(self.keys, number) + steps * GOLDEN
-        return batch, batch.resample(np.repeat(self.seats, number), keys)
+            keys = np.repeat(self.keys, each) + steps * GOLDEN
+        return batch, batch.resample(np.repeat(self.seats, each), keys)

@@ -1,5 +1,6 @@
 """Each game's rule of thumb: it keeps to the rules, has reasons, and beats uniform play."""
 
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -51,20 +52,22 @@ def test_another_table_is_refused(game):
         policy.probabilities(batch.observation, batch.mask)
 
 
-@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
-@pytest.mark.parametrize("seats", [2, 3, 5, 20])
-def test_the_kernel_chooses_as_the_habits_do(preset, seats, scale):
-    rules = kille_env.spec("byteskille").resolve(preset)
-    rule = load_policy("rule_of_thumb", "byteskille", seats, rules)
-    batch = kille_env.make_batch("byteskille", scale(200, 10), seats, rules=rules, seed=1)
-    batch.reset()
-    rng = np.random.default_rng(1)
-    for _ in range(scale(40, 10)):
-        wanted = rule.choose_by_habits(batch.observation, batch.mask)
-        chosen = rule.probabilities(batch.observation, batch.mask)
-        assert np.array_equal(chosen.argmax(axis=1), wanted)
-        anything = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
-        batch.step(np.where(rng.random(len(wanted)) < 0.5, wanted, anything))
+def test_the_kernel_chooses_as_the_habits_do(game, scale):
+    """By every preset, with few seats and many, wherever play leads."""
+    spec, rng = kille_env.spec(game), np.random.default_rng(1)
+    counts = sorted({spec.min_players, 3, spec.default_players, spec.max_players})
+    for preset, seats in product(spec.presets, counts):
+        rules = spec.resolve(preset)
+        rule = load_policy("rule_of_thumb", game, seats, rules)
+        assert rule.choose is not None
+        batch = kille_env.make_batch(game, scale(100, 10), seats, rules=rules, seed=1)
+        batch.reset()
+        for _ in range(scale(40, 10)):
+            wanted = rule.choose_by_habits(batch.observation, batch.mask)
+            chosen = rule.probabilities(batch.observation, batch.mask)
+            assert np.array_equal(chosen.argmax(axis=1), wanted)
+            anything = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
+            batch.step(np.where(rng.random(len(wanted)) < 0.5, wanted, anything))
 
 
 def test_a_rule_with_habits_of_its_own_has_not_the_kernel_of_another():

@@ -16,7 +16,7 @@ from kille_agents.search.rollouts import earnings, seated
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import decide
+from kille_env.policy import decide, has_kernel, share_a_kernel
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.compiled
@@ -83,6 +83,49 @@ def test_a_decision_depends_on_nothing_but_itself_and_its_key(game, kind, belief
     assert (decide(player, batch, rows[some], keys[some], history) == whole[some]).all()
     alone = searcher(kind, game, beliefs=beliefs, tables=1)  # each decision by itself
     assert (decide(alone, batch, rows, keys, history) == whole).all()
+
+
+def through_python(policy):
+    """The same policy, which cannot be a kernel."""
+    return SimpleNamespace(name=policy.name, probabilities=policy.probabilities)
+
+
+@pytest.mark.parametrize("kind", SEARCHERS)
+@pytest.mark.parametrize("settings", [{}, {"beliefs": "uniform", "others": "tree"}])
+@pytest.mark.parametrize("deals", [None, 2])
+def test_kernels_decide_what_the_same_policy_does_through_python(game, kind, settings, deals):
+    """Determinizations, weights, rollouts and trees are the same, to the bit."""
+    if kind == "search":
+        settings = {name: value for name, value in settings.items() if name != "others"}
+    settings = {**settings, "margin": 0.0, "determinizations": 16}
+    settings |= {"deals": deals, "episode": "match" if deals else "deal"}
+    player = searcher(kind, game, **settings)
+    assert has_kernel(player.base)
+    slow = searcher(kind, game, base=through_python(player.base), **settings)
+    batch = tables(player, 6)
+    for steps in (1, 3):
+        history = play(mixed(player.base), batch, steps)
+        rows = np.flatnonzero(batch.seat >= 0)
+        asked = batch, rows, keys_for(len(rows)), history
+        assert (decide(player, *asked) == decide(slow, *asked)).all()
+
+
+def mixed(policy):
+    """A policy that now and then does anything: it meets what the policy alone would not."""
+
+    def probabilities(observation, mask):
+        chance = UniformPolicy().probabilities(observation, mask)
+        return 0.7 * policy.probabilities(observation, mask) + 0.3 * chance
+
+    return SimpleNamespace(name="mixed", probabilities=probabilities)
+
+
+def test_policies_of_different_kernels_play_through_python():
+    rules = kille_env.spec("knack").resolve(episode="deal")
+    base = load_policy("rule_of_thumb", "knack", 4, rules)
+    assert share_a_kernel(base, base)
+    assert not share_a_kernel(base, UniformPolicy())
+    assert not share_a_kernel(load_policy("knack/tight", "knack", 4, rules))
 
 
 def assert_alike(one, other):

@@ -32,8 +32,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.choices import first_legal, first_one
 from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen, always, do_if
-from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb, first_legal, first_one
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules

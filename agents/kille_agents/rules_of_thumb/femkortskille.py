@@ -14,13 +14,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.choices import first_one, wanted_if
 from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
-from kille_agents.rules_of_thumb.kille_hands import lead_cards, ranks
+from kille_agents.rules_of_thumb.kille_hands import follow_low_lead_high, lead_cards, rank, ranks
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_env.core.jit import kernel
+from kille_env.tricktaking.tricks import HAND
 
 SECOND, THIRD = 0.3, 0.1  # what the next cards count beside the highest
 KNOCK = 20.0  # worth to knock with: for example a kavall with a lilja 10 and a lilja 5
 EACH_KNOCKER = 1.0  # and so much more for each seat that has knocked
+
+READS = ("phase", "hand", "highest", "knockers")
+PHASE, HELD, HIGHEST, KNOCKERS = range(1, 5)
+SPEAK = 0  # of the observation's phases
+KNOCKING, FIRST_CARD = 0, 3
 
 
 def knock_with(more: float) -> Habit:
@@ -38,9 +46,35 @@ def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
     return worth >= KNOCK + more + EACH_KNOCKER * seen["knockers"][:, 0]
 
 
+@kernel
+def choose(seen, mask, numbers):
+    """Chooses as the habits of `FemkortskilleRuleOfThumb` do, for one decision."""
+    if first_one(seen, numbers[PHASE], 2) == SPEAK:
+        return wanted_if(mask, KNOCKING, _enough(seen, numbers))
+    return follow_low_lead_high(seen, mask, numbers[HIGHEST], FIRST_CARD, -1)
+
+
+@kernel
+def _enough(seen, numbers):
+    """Whether a hand is worth knocking with, as by `enough`."""
+    first = second = third = 0
+    for slot in range(HAND):
+        held = rank(seen, numbers[HELD], slot)
+        if held > first:
+            first, second, third = held, first, second
+        elif held > second:
+            second, third = held, second
+        elif held > third:
+            third = held
+    worth = first + SECOND * second + THIRD * third
+    return worth >= KNOCK + EACH_KNOCKER * seen[numbers[KNOCKERS]]
+
+
 class FemkortskilleRuleOfThumb(RuleOfThumb):
     """Plays Femkortskille; see the module's text for the reasons."""
 
     game = "femkortskille"
     what = "knocks with a high hand, keeps the highest card for the fifth trick"
     habits: ClassVar = {"speak": knock_with(0.0), "play": lead_cards(-1)}
+    kernel: ClassVar = choose
+    reads: ClassVar = READS

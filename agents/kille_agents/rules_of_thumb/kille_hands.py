@@ -4,6 +4,7 @@ import numpy as np
 
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_env.cards.pack import KILLE_PACK, TYPES
+from kille_env.core.jit import kernel
 from kille_env.tricktaking.tricks import HAND, SIZES, SLOTS
 
 SKITKORT = KILLE_PACK.codes.index("KR")  # the highest of the three lowest
@@ -99,3 +100,71 @@ def _discards(seen: Seen, worth: np.ndarray, less: np.ndarray | int = 0) -> np.n
     sets = (SLOTS[:, None] >> np.arange(HAND)) & 1
     number = seen.action["play BL"] - seen.action["discard"]
     return seen.wishes_from("discard", (worth @ sets.T - less)[:, :number])
+
+
+# For kernels
+
+
+@kernel
+def rank(seen, hand, slot):
+    """Returns the rank of a card of a hand from the lowest up, -1 behind the last card."""
+    first = hand + slot * TYPES
+    for kind in range(TYPES):
+        if seen[first + kind]:
+            return kind
+    return -1
+
+
+@kernel
+def card_by_rank(mask, first, sign):
+    """Returns the highest card (`sign` 1) or the lowest (-1); cards are actions from `first`."""
+    best, most = -1, -np.inf
+    for action in range(mask.shape[0]):
+        worth = sign * (action - first) if first <= action < first + TYPES else 0
+        if mask[action] and worth > most:
+            best, most = action, float(worth)
+    return best
+
+
+@kernel
+def follow_low_lead_high(seen, mask, highest, first, lead):
+    """Returns the lowest card that follows; `lead` is the sign for a card that is led."""
+    for kind in range(TYPES):
+        if seen[highest + kind]:
+            return card_by_rank(mask, first, -1)
+    return card_by_rank(mask, first, lead)
+
+
+@kernel
+def worth_of_slot(seen, hand, slot, kept_from):
+    """Returns how much a card is to go, as in `exchange_below`."""
+    held = rank(seen, hand, slot)
+    if held > rank(seen, hand, 0) and held < kept_from:
+        return kept_from - held
+    return -TYPES
+
+
+@kernel
+def exchange(seen, mask, hand, first, last, kept_from):
+    """Returns the discard of `exchange_below`; discards are actions `first` to `last`.
+
+    A set of cards is worth the sum of its cards, so the best one has all that are to go.
+    """
+    goes = 0
+    for slot in range(HAND):
+        if worth_of_slot(seen, hand, slot, kept_from) > 0:
+            goes |= 1 << slot
+    best, most = -1, -np.inf
+    for action in range(mask.shape[0]):
+        if not mask[action]:
+            continue
+        worth = 0
+        if first <= action < last:
+            if SLOTS[action - first] == goes:
+                return action
+            for slot in range(HAND):
+                if (SLOTS[action - first] >> slot) & 1:
+                    worth += worth_of_slot(seen, hand, slot, kept_from)
+        if worth > most:
+            best, most = action, float(worth)
+    return best

@@ -17,8 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.choices import count, first_one, wanted
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_env.core.jit import kernel
 from kille_env.games.knack.table import RANKS
 
 JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
@@ -27,6 +29,12 @@ TRUMP, MISSING_TRUMP = 1.0, 0.12  # tricks that the highest trump counts, and le
 SIDE, MISSING_SIDE = 0.5, 0.15  # the same in another suit
 ABOVE_SIDE = 20.0  # a trump is worth more than any card of another suit
 CARDS = np.arange(4 * RANKS)
+
+READS = ("phase", "trump", "led", "takes", "above", "joined", "to_play")
+PHASE, TRUMPS, LED, TAKES, ABOVE, JOINED, TO_PLAY = range(1, 8)
+JOINING = 0  # of the observation's phases
+KNOCK, FIRST_CARD, PACK = 0, 2, 4 * RANKS
+LANES = 8  # in which NumPy adds
 
 
 def join_with(more: float) -> Habit:
@@ -80,9 +88,82 @@ def tricks_in_hand(seen: Seen) -> np.ndarray:
     return np.where(missing >= 0, tricks, 0.0).sum(axis=1)
 
 
+@kernel
+def choose(seen, mask, numbers):
+    """Chooses as the habits of `KnackRuleOfThumb` do, for one decision."""
+    trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
+    if first_one(seen, numbers[PHASE], 2) == JOINING:
+        seats = numbers[0]
+        bar = min(JOIN + EACH_SEAT * (seats - 2), MOST)
+        bar = bar + EACH_JOINED * count(seen, numbers[JOINED], seats)
+        return wanted(mask, KNOCK, _tricks_in_hand(seen, numbers, trump) - bar)
+    leads = count(seen, numbers[LED], 4) == 0
+    last = count(seen, numbers[TO_PLAY], numbers[0]) == 1
+    best, most = -1, -np.inf
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            wish = _wish(seen, numbers, trump, action - FIRST_CARD, leads, last)
+            if wish > most:
+                best, most = action, wish
+    return best
+
+
+@kernel
+def _wish(seen, numbers, trump, card, leads, last):
+    if card < 0:
+        return 0.0
+    down = card >= PACK
+    card = card - PACK if down else card
+    trumps = card // RANKS == trump
+    worth = card % RANKS + (ABOVE_SIDE if trumps else 0.0)
+    if down:
+        return -worth
+    if leads:
+        return (10.0 * ABOVE_SIDE if trumps else 0.0) - (seen[numbers[ABOVE] + card] - 1.0)
+    if seen[numbers[TAKES] + card]:
+        return 10.0 * ABOVE_SIDE + (-worth if last else worth)
+    return -worth
+
+
+@kernel
+def _tricks_in_hand(seen, numbers, trump):
+    """Adds as NumPy adds 36 numbers, so that hands at the bar are judged alike."""
+    fours = 0.0
+    for half in range(2):
+        twos = 0.0
+        for quarter in range(2):
+            lane = 4 * half + 2 * quarter
+            pair = _lane(seen, numbers, trump, lane) + _lane(seen, numbers, trump, lane + 1)
+            twos = twos + pair
+        fours = fours + twos
+    for card in range(PACK - PACK % LANES, PACK):
+        fours = fours + _tricks(seen, numbers, trump, card)
+    return fours
+
+
+@kernel
+def _lane(seen, numbers, trump, first):
+    total = 0.0
+    for card in range(first, PACK - PACK % LANES, LANES):
+        total += _tricks(seen, numbers, trump, card)
+    return total
+
+
+@kernel
+def _tricks(seen, numbers, trump, card):
+    missing = seen[numbers[ABOVE] + card] - 1.0
+    if missing < 0.0:
+        return 0.0
+    if card // RANKS == trump:
+        return max(TRUMP - MISSING_TRUMP * missing, 0.0)
+    return max(SIDE - MISSING_SIDE * missing, 0.0)
+
+
 class KnackRuleOfThumb(RuleOfThumb):
     """Plays Knack; see the module's text for the reasons."""
 
     game = "knack"
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
     habits: ClassVar = {"join": join_with(0.0), "play": play}
+    kernel: ClassVar = choose
+    reads: ClassVar = READS

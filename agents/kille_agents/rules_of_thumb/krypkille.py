@@ -18,12 +18,29 @@ from typing import ClassVar
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.choices import first_one, wanted_if
 from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
-from kille_agents.rules_of_thumb.kille_hands import exchange_below, lead_cards, lowest
+from kille_agents.rules_of_thumb.kille_hands import (
+    card_by_rank,
+    exchange,
+    exchange_below,
+    lead_cards,
+    lowest,
+    rank,
+)
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_env.core.jit import kernel
 
 EXCHANGED = 18  # a card that is not the lowest is discarded if it ranks lower than this: a husar
 DECLARE, DECLARE_FREELY = 0.7, 0.95  # how likely the last card has to be the lowest
+
+READS = (
+    "phase", "hand", "equal", "in_play", "at_least", "below", "may_hold", "may_be_lower",
+)  # fmt: skip
+PHASE, HELD, EQUAL, IN_PLAY, AT_LEAST, BELOW, MAY_HOLD, MAY_BE_LOWER = range(1, 9)
+TIE_BEATS, PASS_COSTS = 9, 10
+DISCARD, LEAD = 0, 1  # of the observation's phases
+DECLARING, FIRST_DISCARD, FIRST_CARD = 0, 2, 34
 
 
 def declare_when(sure: float, free: float | None = None) -> Habit:
@@ -54,6 +71,33 @@ def chance_of_lowest(seen: Seen) -> np.ndarray:
     return np.where(seen["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
 
 
+@kernel
+def choose(seen, mask, numbers):
+    """Chooses as the habits of `KrypkilleRuleOfThumb` do, for one decision."""
+    phase = first_one(seen, numbers[PHASE], 3)
+    if phase == DISCARD:
+        return exchange(seen, mask, numbers[HELD], FIRST_DISCARD, FIRST_CARD, EXCHANGED)
+    if phase == LEAD:
+        return card_by_rank(mask, FIRST_CARD, 1)
+    sure = DECLARE if numbers[PASS_COSTS] else DECLARE_FREELY
+    return wanted_if(mask, DECLARING, _chance_of_lowest(seen, numbers) >= sure)
+
+
+@kernel
+def _chance_of_lowest(seen, numbers):
+    own = rank(seen, numbers[HELD], 0)
+    chance = 1.0
+    for seat in range(1, numbers[0]):
+        if seen[numbers[IN_PLAY] + seat]:
+            beats = float(seen[numbers[MAY_BE_LOWER] + seat])
+            fits = seen[numbers[AT_LEAST] + seat] <= own < seen[numbers[BELOW] + seat]
+            if fits and numbers[TIE_BEATS]:
+                beats += seen[numbers[EQUAL]]
+            number = max(float(seen[numbers[MAY_HOLD] + seat]), 1.0)
+            chance *= 1.0 - min(beats / number, 1.0)
+    return chance
+
+
 class KrypkilleRuleOfThumb(RuleOfThumb):
     """Plays Krypkille; see the module's text for the reasons."""
 
@@ -67,3 +111,9 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
         "lead": lead_cards(1),
         "guess": declare_when(DECLARE, DECLARE_FREELY),
     }
+    kernel: ClassVar = choose
+    reads: ClassVar = READS
+
+    def settings(self) -> list[int]:
+        """Returns whether a tie beats who declares, and whether a pass costs."""
+        return [int(bool(self.rules[name])) for name in ("tie_beats_declarer", "allpass_lowest")]

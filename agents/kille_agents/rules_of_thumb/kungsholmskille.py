@@ -23,14 +23,30 @@ from typing import ClassVar
 
 import numpy as np
 
+from kille_agents.rules_of_thumb.choices import count, first_one, wanted
 from kille_agents.rules_of_thumb.habits import Habit, Seen
-from kille_agents.rules_of_thumb.kille_hands import exchange_below, lowest, play_cards, ranks
+from kille_agents.rules_of_thumb.kille_hands import (
+    exchange,
+    exchange_below,
+    follow_low_lead_high,
+    lowest,
+    play_cards,
+    rank,
+    ranks,
+)
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import TYPES
+from kille_env.core.jit import kernel
+from kille_env.tricktaking.tricks import HAND
 
 KNOCK, STAY = 5.0, 3.0  # strength to knock and to stay with, in ranks
 EXCHANGED = 16  # a card that is not the lowest is exchanged if it ranks lower than this: a kavall
 SHOW, SHOW_OF_TWO = 0.6, 0.8  # how likely the last card has to be the lowest
+
+READS = ("phase", "hand", "seen", "highest", "in_play", "at_least", "below")
+PHASE, HELD, SEEN, HIGHEST, IN_PLAY, AT_LEAST, BELOW = range(1, 8)
+BUD1, FOLD, EXCHANGE, BUD2, PLAY = range(5)  # of the observation's phases
+KNOCKING, STAYING, SHOWING, FIRST_DISCARD, FIRST_CARD = 1, 2, 4, 5, 21
 
 
 def knock_with(bar: float) -> Habit:
@@ -91,6 +107,55 @@ def chance_of_higher(
     return np.where(possible > 0, higher / np.maximum(possible, 1), 1.0)
 
 
+@kernel
+def choose(seen, mask, numbers):
+    """Chooses as the habits of `KungsholmskilleRuleOfThumb` do, for one decision."""
+    phase = first_one(seen, numbers[PHASE], 6)
+    if phase in (BUD1, BUD2):
+        return wanted(mask, KNOCKING, _strength(seen, numbers) - KNOCK)
+    if phase == FOLD:
+        return wanted(mask, STAYING, _strength(seen, numbers) - STAY)
+    if phase == EXCHANGE:
+        return exchange(seen, mask, numbers[HELD], FIRST_DISCARD, FIRST_CARD, EXCHANGED)
+    if phase == PLAY:
+        return follow_low_lead_high(seen, mask, numbers[HIGHEST], FIRST_CARD, 1)
+    sure = SHOW_OF_TWO if count(seen, numbers[IN_PLAY], numbers[0]) == 2 else SHOW
+    return wanted(mask, SHOWING, _chance_of_lowest(seen, numbers) - sure)
+
+
+@kernel
+def _strength(seen, numbers):
+    total = others = 0
+    for slot in range(1, HAND):
+        held = rank(seen, numbers[HELD], slot)
+        if held >= 0:
+            total += held
+            others += 1
+    return total / max(others, 1) - rank(seen, numbers[HELD], 0)
+
+
+@kernel
+def _chance_of_lowest(seen, numbers):
+    own = rank(seen, numbers[HELD], 0)
+    chance = 1.0
+    for seat in range(1, numbers[0]):
+        if seen[numbers[IN_PLAY] + seat]:
+            chance *= _chance_of_higher(seen, numbers, seat, own)
+    return chance
+
+
+@kernel
+def _chance_of_higher(seen, numbers, seat, own):
+    possible = higher = 0
+    low, high = seen[numbers[AT_LEAST] + seat], seen[numbers[BELOW] + seat]
+    for kind in range(low, min(np.int64(high), TYPES)):
+        unseen = 2 - np.int64(seen[numbers[SEEN] + kind])
+        possible += unseen
+        if kind > own:
+            higher += unseen
+    return higher / possible if possible > 0 else 1.0
+
+
 class KungsholmskilleRuleOfThumb(RuleOfThumb):
     """Plays Kungsholmskille; see the module's text for the reasons."""
 
@@ -104,3 +169,5 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
         "play": play_cards(lead=1, follow=-1),
         "show": show_when(SHOW, SHOW_OF_TWO),
     }
+    kernel: ClassVar = choose
+    reads: ClassVar = READS

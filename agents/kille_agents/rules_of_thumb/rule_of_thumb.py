@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kille_agents.rules_of_thumb.habits import Habit, Seen
-from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
@@ -100,23 +99,3 @@ class RuleOfThumb:
             if len(rows):
                 wishes[rows] = habit(self.see(observation[rows]))
         return np.where(mask != 0, wishes, -np.inf).argmax(axis=1)
-
-
-@kernel
-def first_legal(mask, wanted):
-    """Returns the wanted action if it is legal, else the first that is."""
-    if mask[wanted] != 0:
-        return wanted
-    for action in range(mask.shape[0]):
-        if mask[action] != 0:
-            return action
-    return 0
-
-
-@kernel
-def first_one(seen, begin, size):
-    """Returns which feature of a part of an observation is the first that is not 0; 0 if none."""
-    for k in range(size):
-        if seen[begin + k] != 0:
-            return k
-    return 0

@@ -5,12 +5,14 @@ the cards lay as in it: the product over their decisions of what a policy says a
 Determinizations are then drawn again by their weights, so no time is lost on unlikely ones.
 """
 
+from typing import cast
+
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, Past
 from kille_env.core.keys import uniforms
-from kille_env.policy import Policy, check_probabilities
+from kille_env.policy import KernelPolicy, Policy, check_probabilities, has_kernel
 
 _WEIGHING = np.uint64(0xBE11EF)
 """Keeps this drawing's random numbers apart from others of the same decision."""
@@ -32,12 +34,31 @@ def likely_determinizations(
         [M * K] tables, those of a decision beside each other; a likely one can occur more than
         once.
     """
-    drawn, past = determinizer.draw_with_past(number * candidates)
-    chances = _log_chances(past, drawn.num_tables, policy, doubt).reshape(len(determinizer), -1)
+    drawn = None
+    if has_kernel(policy):
+        kernel = cast(KernelPolicy, policy)
+        chances = _log_agreements(determinizer, number * candidates, kernel, doubt)
+    else:
+        drawn, past = determinizer.draw_with_past(number * candidates)
+        chances = _log_chances(past, drawn.num_tables, policy, doubt)
+        chances = chances.reshape(len(determinizer), -1)
     weights = np.exp(chances - chances.max(axis=1, keepdims=True))
     kept = _systematic(weights, number, determinizer.keys)
+    if drawn is None:
+        return determinizer.draw_chosen(kept)
     first = np.arange(len(determinizer)) * number * candidates
     return drawn.take((first[:, None] + kept).ravel())
+
+
+def _log_agreements(
+    determinizer: Determinizer, number: int, policy: KernelPolicy, doubt: float
+) -> np.ndarray:
+    """Returns what `_log_chances` does, [M, number], with a policy that is a kernel."""
+    which, agrees, legal = determinizer.weigh(number, policy.choose, policy.numbers)
+    mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
+    chances = np.zeros((len(determinizer), number))
+    np.add.at(chances, which, np.where(legal > 0, np.log(mixed), 0.0))
+    return chances
 
 
 def _log_chances(past: Past, number: int, policy: Policy, doubt: float) -> np.ndarray:

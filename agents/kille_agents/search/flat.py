@@ -53,9 +53,13 @@ class FlatSearch(Search[SearchSettings]):
         decision, action = np.nonzero(determinizer.mask)
         tables = (decision[:, None] * number + np.arange(number)).ravel()
         seats = np.repeat(determinizer.seats[decision], number)
-        players = seated(drawn.take(tables), seats, self.base, self.opponents)
-        players.step(np.repeat(action, number))
-        earned = earnings(players, self.settings.deals)
+        first = np.repeat(action, number)
+        if rollouts := self._rollouts(drawn):
+            earned = rollouts.earnings(drawn.tables, tables, first, seats)
+        else:
+            players = seated(drawn.take(tables), seats, self.base, self.opponents)
+            players.step(first)
+            earned = earnings(players, self.settings.deals)
         own = earned[np.arange(len(tables)), seats].reshape(len(decision), number)
         values = np.zeros((len(determinizer), number, determinizer.mask.shape[1]))
         values[decision, :, action] = own

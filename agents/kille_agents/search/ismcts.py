@@ -26,6 +26,7 @@ from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import TreeSettings
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer
+from kille_env.core.rollouts import AT_ANYBODY, AT_SEARCHER, TO_THE_END, Rollouts
 from kille_env.core.table import OVER
 
 
@@ -48,9 +49,39 @@ class TreeSearch(Search[TreeSettings]):
         drawn, number = self._draw(determinizer), self.settings.determinizations
         forest = _Forest(len(determinizer), self.num_players, chances.shape[1])
         first = np.arange(len(determinizer)) * number
+        rollouts = self._rollouts(drawn)
         for iteration in range(number):
-            self._iterate(forest, drawn.take(first + iteration), determinizer.seats)
+            if rollouts:
+                tables = drawn.tables[first + iteration]
+                self._iterate_compiled(forest, rollouts, tables, determinizer.seats)
+            else:
+                self._iterate(forest, drawn.take(first + iteration), determinizer.seats)
         return self._choose(forest, determinizer.mask != 0, chances)
+
+    def _iterate_compiled(
+        self, forest: "_Forest", rollouts: Rollouts, tables: np.ndarray, searchers: np.ndarray
+    ) -> None:
+        """Does what `_iterate` does where the policies are kernels."""
+        settings = self.settings
+        inside = AT_SEARCHER if settings.others == "policy" else AT_ANYBODY
+        rows, path = np.arange(len(searchers)), []
+        earned = np.zeros((len(searchers), self.num_players))
+        actions, pauses = np.full(len(rows), -1), np.full(len(rows), inside)
+        while True:
+            wished, masks, gained = rollouts.play(tables, actions, searchers[rows], pauses)
+            earned[rows[wished < 0]] = gained[wished < 0]
+            paused = np.flatnonzero(wished >= 0)
+            rows, tables, masks = rows[paused], tables[paused], masks[paused]
+            if not len(rows):
+                break
+            seats = tables["seat"].astype(np.int64)
+            viewers = searchers[rows] if settings.observer == "searcher" else seats
+            nodes = forest.find(rows, seats, rollouts.information_states(tables, viewers))
+            wishes = np.eye(masks.shape[1])[wished[paused]]
+            actions, untried = forest.select(rows, nodes, masks != 0, wishes, settings.exploration)
+            path.append((rows, seats, nodes, actions))
+            pauses = np.where(untried, TO_THE_END, inside)
+        forest.learn(path, earned)
 
     def _iterate(self, forest: "_Forest", batch: Batch, searchers: np.ndarray) -> None:
         """Plays one determinization of each decision through the tree, and on."""

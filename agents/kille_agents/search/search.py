@@ -1,6 +1,6 @@
 """What players share that look ahead by playing determinizations on."""
 
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.settings import SearchSettings
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer
+from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import check_probabilities
+from kille_env.policy import KernelPolicy, check_probabilities, share_a_kernel
 
 DUST = 1e-9
 """Money below which two actions are equal: shares of a stake are no binary fractions."""
@@ -117,3 +118,11 @@ class Search(Generic[Settings]):
         return likely_determinizations(
             determinizer, number, settings.candidates, self.opponents, settings.doubt
         )
+
+    def _rollouts(self, drawn: Batch) -> Rollouts | None:
+        """Returns who plays determinizations on, if both policies are kernels."""
+        if not share_a_kernel(self.base, self.opponents):
+            return None
+        base, opponents = cast(KernelPolicy, self.base), cast(KernelPolicy, self.opponents)
+        numbers = np.stack([base.numbers, opponents.numbers])
+        return Rollouts(drawn, base.choose, numbers, self.settings.deals)

@@ -1,0 +1,350 @@
+"""Determinizations weighed and played on by policies that are kernels themselves.
+
+A search plays millions of decisions that nobody will see. Asked through Python, a policy gets an
+array of all observations, and every table is shown after every action; here a table is played to
+its end before the next one is looked at, and only what a choice needs is written down.
+`Determinizer.weigh` and `Rollouts` give what the policies would give through Python, to the bit.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.game import Game
+from kille_env.core.jit import bind, index, kernel, loop
+from kille_env.core.rng import GOLDEN, derive
+from kille_env.core.spec import width
+from kille_env.core.table import DEAL, OVER
+
+Kernel = Callable[..., Any]
+"""A policy's: `choose(observation, mask, numbers)`, as of `kille_env.policy.KernelPolicy`."""
+
+TO_THE_END, AT_SEARCHER, AT_ANYBODY = 0, 1, 2
+"""Where `Rollouts.play` pauses."""
+
+
+def _the_games(*_: Any) -> Any:
+    """Stands for a function of the game, or for the policy; it is never called."""
+
+
+KERNELS = ("deal", "legal_actions", "apply", "observe", "resample", "relabel")
+deal = legal_actions = apply = observe = resample = relabel = choose = _the_games
+
+
+@kernel
+def _copy(source, row, out, into):
+    """Copies a table, whose words both arrays hold."""
+    one, other = out[into], source[row]
+    for word in range(one.shape[0]):
+        one[index(word)] = other[index(word)]
+
+
+@kernel
+def _only_action(mask):
+    """Returns the legal action if there is but one, else -1."""
+    only = -1
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            if only >= 0:
+                return -1
+            only = action
+    return only
+
+
+def play_on(table, rules, action, searcher, pause, deals, numbers, observation, mask, earned):
+    """Plays a table on, from an action, or as it stands (-1).
+
+    Where it pauses, `mask` is of the seat to act. Once a hand has ended a table no longer pauses;
+    where it stops for good, `earned` is what each seat has earned.
+
+    Returns:
+        What the base would do where it has paused, else -1.
+    """
+    limit = np.int64(-1)
+    while True:
+        if action >= 0:
+            apply(table, rules, action)
+            if table["phase"] <= OVER:
+                table["stacked"] = 0
+        if table["phase"] <= OVER:
+            pause = TO_THE_END
+        if pause == TO_THE_END and limit < 0:
+            limit = table["deals"] + deals
+        action = np.int64(-1)
+        if table["phase"] == OVER:
+            break
+        if table["phase"] == DEAL:
+            if deals > 0 and table["deals"] + 1 >= limit:
+                break
+            deal(table, rules)
+            if table["phase"] <= OVER:
+                table["stacked"] = 0
+            continue
+        seat = np.int64(table["seat"])
+        legal_actions(table, rules, seat, mask)
+        stops = pause == AT_ANYBODY or (pause == AT_SEARCHER and seat == searcher)
+        action = _only_action(mask)
+        if action < 0:
+            observe(table, rules, seat, observation)
+            who = np.int64(seat != searcher and not stops)
+            action = np.int64(choose(observation, mask, numbers[who]))
+        if stops:
+            return action
+    for seat in range(earned.shape[0]):
+        earned[seat] = table["reward"][seat]
+    return np.int64(-1)
+
+
+def roll_out(
+    source, origins, tables, raw, rules, actions, searchers, pauses, deals, numbers,
+    observation, masks, earned, wished,
+):  # fmt: skip
+    """Plays entries by `play_on`: entry i in a copy of a table of `source`, or in table i.
+
+    With `origins` [n] every copy is played in the one of `tables`, whose words `raw` holds too;
+    without (it is empty) entry i is table i, and is played where it stands.
+    """
+    copies = origins.shape[0] > 0
+    for i in range(actions.shape[0]):
+        at = 0 if copies else i
+        if copies:
+            _copy(source, origins[i], raw, 0)
+        wished[i] = play_on(
+            tables[at], rules[0], actions[i], searchers[i], pauses[i], deals, numbers,
+            observation, masks[at], earned[i],
+        )  # fmt: skip
+
+
+def determinize(table, rules, seat, key, cards):
+    """Puts a determinization in the place of a table, but for the cards' new places: `cards`."""
+    for card in range(cards.shape[0]):
+        cards[card] = card
+    table["seed"], table["stacked"] = key, 0
+    table["match_key"] = table["rng"] = derive(key, 0)
+    resample(table, rules, seat, cards)
+
+
+def agrees_with(table, rules, action, numbers, observation, mask):
+    """Returns whether the policy does that, and how many actions it has there."""
+    seat = np.int64(table["seat"])
+    legal_actions(table, rules, seat, mask)
+    possible = 0
+    for other in range(mask.shape[0]):
+        possible += np.int64(mask[other] != 0)
+    if possible == 0 or mask[action] == 0:
+        return False, possible
+    if possible == 1:
+        return True, possible
+    observe(table, rules, seat, observation)
+    return choose(observation, mask, numbers) == action, possible
+
+
+def weigh(
+    source, rows, seats, keys, number, first, then, actions, tables, raw, rules, cards,
+    numbers, observation, mask, agrees, legal,
+):  # fmt: skip
+    """Says in which determinizations the policy would have done what others have done.
+
+    Args:
+        source: [N] the tables, as words.
+        rows: [M] decisions.
+        seats: [M] who is to act.
+        keys: [M, K] uint64, of the determinizations.
+        number: K, determinizations each.
+        first: [M + 1] where the earlier decisions begin.
+        then: [X] tables at the earlier decisions, as words; those of a decision in their order.
+        actions: [X] what was done there.
+        tables: [2] to work with.
+        raw: The same as words.
+        rules: The rules.
+        cards: [3, pack] to work with: where cards lie, the pack, where they lay.
+        numbers: What the policy's kernel reads.
+        observation: [F] to work with.
+        mask: [A] to work with.
+        agrees: [X, K] is filled with whether it would.
+        legal: [X, K] is filled with how many actions were legal.
+    """
+    for m in range(rows.shape[0]):
+        begin, end = first[m], first[m + 1]
+        if begin == end:
+            continue
+        _copy(source, rows[m], raw, 0)
+        _copy(then, begin, raw, 1)
+        drawn = tables[0]["drawn"]
+        # Where cards have been drawn since, the determinization's own pack says where cards lay
+        # before (see `determinization.cards_then`), so it is put in order first.
+        first_step = begin - np.int64(tables[1]["drawn"] < drawn)
+        for place in range(cards.shape[1]):
+            cards[1, place] = tables[0]["deck"][place]
+        for k in range(number):
+            _copy(source, rows[m], raw, 0)
+            determinize(tables[0], rules[0], np.int64(seats[m]), keys[m, k], cards[0])
+            for x in range(first_step, end):
+                itself = x < begin
+                if not itself:
+                    _copy(then, x, raw, 1)
+                table = tables[0 if itself else 1]
+                early = not itself and table["drawn"] < drawn
+                relabel(table, rules[0], cards[2 if early else 0])
+                if itself:
+                    for place in range(cards.shape[1]):
+                        cards[2, index(cards[1, place])] = table["deck"][place]
+                else:
+                    agrees[x, k], legal[x, k] = agrees_with(
+                        table, rules[0], actions[x], numbers, observation, mask
+                    )
+
+
+@cache
+def _loops(game: Game, policy: Kernel) -> tuple[Callable[..., Any], ...]:
+    """Returns `roll_out` and `weigh` of a game and a policy's kernel."""
+    functions = {name: getattr(game.module, name) for name in KERNELS} | {"choose": policy}
+    name = game.spec.name
+    parts = {
+        part.__name__: bind(part, name, functions) for part in (play_on, determinize, agrees_with)
+    }
+    functions |= parts
+    return loop(roll_out, name, functions), loop(weigh, name, functions)
+
+
+def as_words(tables: np.ndarray) -> np.ndarray:
+    """Returns a view of tables, [N], as words of eight bytes, [N, size]; they are aligned."""
+    return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
+
+
+class Rollouts:
+    """Determinizations that are played on by compiled policies.
+
+    Attributes:
+        deals: Deals to be played, the present one included; None plays matches to the end.
+    """
+
+    def __init__(
+        self, batch: Batch, choose: Kernel, numbers: np.ndarray, deals: int | None
+    ) -> None:
+        """Seats the policies.
+
+        Args:
+            batch: Tables of the game, with the rules.
+            choose: The kernel of both policies.
+            numbers: [2, K] int64, what it reads: in the searcher's seat, and in all others.
+            deals: See above.
+        """
+        self.deals, self._game = deals, batch.game
+        self._roll_out, _ = _loops(batch.game, choose)
+        self._rules, self._numbers = np.array(batch.rules.record), numbers
+        self._features, self._actions = batch.observation.shape[1], batch.mask.shape[1]
+        self._seats = batch.num_players
+
+    def earnings(
+        self, tables: np.ndarray, origins: np.ndarray, actions: np.ndarray, searchers: np.ndarray
+    ) -> np.ndarray:
+        """Plays copies of tables to the end, each from an action on.
+
+        Args:
+            tables: [N] tables.
+            origins: [n] which of them is copied.
+            actions: [n] int64, the first actions.
+            searchers: [n] int64, the seats of the base.
+
+        Returns:
+            [n, P] what each seat earns from there.
+        """
+        work = np.zeros(1, dtype=tables.dtype)
+        pauses = np.full(len(actions), TO_THE_END)
+        return self._play(tables, origins, work, actions, searchers, pauses)[2]
+
+    def play(
+        self, tables: np.ndarray, actions: np.ndarray, searchers: np.ndarray, pauses: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Plays tables on, where they stand, to where they pause or are over.
+
+        Args:
+            tables: [n] tables, which change.
+            actions: [n] int64, played first; -1 is none.
+            searchers: [n] int64, the seats of the base.
+            pauses: [n] int64, where each pauses.
+
+        Returns:
+            [n] what the base would do where a table has paused, -1 elsewhere; [n, A] the masks
+            there; [n, P] what each seat has earned elsewhere.
+        """
+        return self._play(tables, np.zeros(0, np.int64), tables, actions, searchers, pauses)
+
+    def information_states(self, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """Returns what seats know, [n, F] uint8.
+
+        Args:
+            tables: [n] tables.
+            seats: [n] a seat of each.
+        """
+        layout = self._game.spec.information_state(self._seats)
+        states = np.zeros((len(tables), width(layout)), dtype=np.uint8)
+        self._game.information_state(tables, self._rules, seats.astype(np.int8), states)
+        return states
+
+    def _play(
+        self,
+        source: np.ndarray,
+        origins: np.ndarray,
+        work: np.ndarray,
+        actions: np.ndarray,
+        searchers: np.ndarray,
+        pauses: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        wished = np.zeros(len(actions), dtype=np.int64)
+        observation = np.zeros(self._features, dtype=np.uint8)
+        masks = np.zeros((len(work), self._actions), dtype=np.int8)
+        earned = np.zeros((len(actions), self._seats))
+        view = as_words(source)
+        view.flags.writeable = False
+        self._roll_out(
+            view, origins, work, as_words(work), self._rules, actions, searchers, pauses,
+            self.deals or 0, self._numbers, observation, masks, earned, wished,
+        )  # fmt: skip
+        return wished, masks, earned
+
+
+def agreement(
+    batch: Batch,
+    decisions: tuple[np.ndarray, np.ndarray, np.ndarray],
+    earlier: tuple[np.ndarray, np.ndarray, np.ndarray],
+    number: int,
+    choose: Kernel,
+    numbers: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns whether others did earlier what a policy does, in determinizations.
+
+    Args:
+        batch: The tables.
+        decisions: [M] rows, seats and keys.
+        earlier: [X] which of the M, tables then, actions; sorted by which.
+        number: K, determinizations of each decision.
+        choose: The kernel of who the others are assumed to be.
+        numbers: What it reads.
+
+    Returns:
+        [X, K] bool, and [X, K] how many actions were legal; 0 where a table was impossible.
+    """
+    rows, seats, own = decisions
+    with np.errstate(over="ignore"):
+        keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
+    which, then, actions = earlier
+    agrees = np.zeros((len(which), number), dtype=np.bool_)
+    legal = np.zeros((len(which), number), dtype=np.int64)
+    scratch = np.zeros(2, dtype=batch.tables.dtype)
+    _, weigh = _loops(batch.game, choose)
+    views = as_words(batch.tables), as_words(then)
+    for view in views:
+        view.flags.writeable = False
+    weigh(
+        views[0], rows, seats, keys, number, which.searchsorted(np.arange(len(rows) + 1)),
+        views[1], actions, scratch, as_words(scratch), np.array(batch.rules.record),
+        np.zeros((3, batch.spec.pack.size), dtype=np.int8), numbers,
+        np.zeros(batch.observation.shape[1], np.uint8), np.zeros(batch.mask.shape[1], np.int8),
+        agrees, legal,
+    )  # fmt: skip
+    return agrees, legal
