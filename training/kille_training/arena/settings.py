@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -12,16 +12,10 @@ from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
+from kille_training.arena.kinds import NONE, Bots, Executor, Fill, Format
 from kille_training.arena.orders import check_orders
 from kille_training.arena.work import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
-
-Format = Literal["round_robin", "gauntlet", "swiss", "random"]
-Fill = Literal["distinct", "copies"]
-Bots = Literal["none", "train", "held_out", "all"]
-Executor = Literal["local", "ray"]
-EXECUTORS = get_args(Executor)
-NONE = "none"
 
 
 def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:

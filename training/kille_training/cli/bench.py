@@ -12,7 +12,7 @@ import click
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 from kille_training.cli.console import json_option, report
-from kille_training.speed.benches import BENCHES
+from kille_training.speed.benches import BENCHES, measured
 from kille_training.speed.rows import Row, Spread, machine
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def bench(
     rows: list[Row] = []
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr)
-        found = list(BENCHES[name](game, seats, repeats))
+        found = list(measured(name, game, seats, repeats))
         rows += found
         if out:
             _write(out / f"{name}.json", about, found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from kille_env.core.text import printable
-from kille_training.arena.settings import EXECUTORS, Bots
+from kille_training.arena.kinds import EXECUTORS, Bots
 from kille_training.cli import console
 
 if TYPE_CHECKING:

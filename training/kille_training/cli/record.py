@@ -2,22 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from kille_env.core.spec import Rules
 from kille_env.core.text import counted, listed
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, name_of
-from kille_env.records import Record, Recorder, write_records
-from kille_env.registry import make_batch, spec
+from kille_env.registry import spec
 from kille_training.cli import console
-from kille_training.people.lineup import players_named, seating_of
 
-TABLES_AT_ONCE = 500
-"""Bounds the memory; changes no match."""
+if TYPE_CHECKING:
+    from kille_env.records import Record
 
 
 @click.command(
@@ -56,11 +50,16 @@ def record(
 
     Match i has the seed SEED + i, so its cards and its play do not depend on the other matches.
     """
+    from kille_env.policy import name_of
+    from kille_env.records import write_records
+    from kille_training.people.lineup import players_named
+    from kille_training.people.recording import matches_of
+
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
     players_by_seat = players_named(agents, seats, game, seats, resolved, trust=trust)
     summary = _Summary(seats)
-    played = _play(game, resolved, players_by_seat, range(seed, seed + matches))
+    played = matches_of(game, resolved, players_by_seat, range(seed, seed + matches))
     write_records(summary.count(console.progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
@@ -69,7 +68,7 @@ def record(
         "matches": matches,
         "deals": summary.deals,
         "decisions": summary.decisions,
-        "mean_returns": (summary.returns / matches).tolist(),
+        "mean_returns": [earned / matches for earned in summary.returns],
         "truncated": summary.truncated,
     }
     numbers = [
@@ -85,25 +84,12 @@ class _Summary:
 
     def __init__(self, num_players: int) -> None:
         self.deals = self.decisions = self.truncated = 0
-        self.returns = np.zeros(num_players)
+        self.returns = [0.0] * num_players
 
-    def count(self, records: Iterable[Record]) -> Iterator[Record]:
+    def count(self, records: "Iterable[Record]") -> "Iterator[Record]":
         for one in records:
             self.deals += len(one["deals"])
             self.decisions += sum(len(deal["actions"]) for deal in one["deals"])
             self.truncated += one["truncated"]
-            self.returns += one["returns"]
+            self.returns = [sum(pair) for pair in zip(self.returns, one["returns"], strict=True)]
             yield one
-
-
-def _play(game: str, rules: Rules, by_seat: list[Player], seeds: range) -> Iterator[Record]:
-    """Plays a match for each seed, many at once, and returns their records in order."""
-    players, seating = seating_of(by_seat)
-    names = [name_of(player) for player in by_seat]
-    for start in range(0, len(seeds), TABLES_AT_ONCE):
-        part = list(seeds[start : start + TABLES_AT_ONCE])
-        batch = make_batch(game, len(part), len(by_seat), rules=rules, seed=0, restart=False)
-        recorder = Recorder(batch, names)
-        recorder.reset(seed=part)
-        play_out(Players(batch, players, seating, recorder.step))
-        yield from (recorder.record(table) for table in range(len(part)))

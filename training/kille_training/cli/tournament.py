@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_training import recipes
-from kille_training.arena.settings import EXECUTORS
+from kille_training.arena.kinds import EXECUTORS
 from kille_training.cli import console
 
 if TYPE_CHECKING:

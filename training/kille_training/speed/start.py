@@ -4,9 +4,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 
 from kille_training.speed.rows import Row, row
+
+PRINTING = ("--help", "games", "players", "play --help", "tournament --help", "train --help")
+"""Some of the commands that do no work."""
 
 
 def _fresh(code: str, cache: str | None = None) -> float:
@@ -18,8 +22,22 @@ def _fresh(code: str, cache: str | None = None) -> float:
     return float(done.stdout.strip().splitlines()[-1])
 
 
+def _printed(*words: str) -> float:
+    """Returns the seconds of a command from start to end."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "kille_training.cli.main", *words]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def _commands_that_print(repeats: int) -> Iterator[Row]:
+    for words in PRINTING:
+        times = [_printed(*words.split()) for _ in range(repeats)]
+        yield row(f"kille {words}", times, "s", "0.3")
+
+
 def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Importing, the first compilation, and a warm start, each in fresh interpreters."""
+    """Importing, the first compilation, a warm start, and commands, each in fresh interpreters."""
     clock = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
     imported = [_fresh(clock.format("import kille_env")) for _ in range(repeats)]
     yield row("import kille_env", imported, "s", "0.5")
@@ -34,3 +52,4 @@ def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
             warm += [_fresh(clock.format(start), cache) for _ in range(2)]
     yield row("first compilation: import, reset, step", first, "s", "20")
     yield row("warm start: import, reset, step", warm, "s", "1")
+    yield from _commands_that_print(repeats)
