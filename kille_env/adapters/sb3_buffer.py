@@ -183,10 +183,15 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     ) -> Iterator[MaskableRolloutBufferSamples]:
         """Returns the complete decisions in random order, in minibatches of about equal size."""
         assert self.generator_ready, "compute_returns_and_advantage comes first"
-        count = len(self.advantages)
-        parts = 1 if batch_size is None else max(1, round(count / max(2, batch_size)))
-        for indices in np.array_split(np.random.permutation(count), parts):
+        parts = self.minibatches(batch_size)
+        for indices in np.array_split(np.random.permutation(len(self.advantages)), parts):
             yield self._get_samples(indices)
+
+    def minibatches(self, batch_size: int | None) -> int:
+        """Returns how many minibatches `get` makes of the complete decisions."""
+        if batch_size is None:
+            return 1
+        return max(1, round(len(self.advantages) / max(2, batch_size)))
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns the open decisions and what `load_state` needs besides, as arrays."""

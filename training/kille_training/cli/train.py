@@ -2,11 +2,15 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kille_training import recipes
 from kille_training.cli import console
+
+if TYPE_CHECKING:
+    from kille_training.learning.runs import Run
 
 
 @click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
@@ -34,6 +38,23 @@ def train(
 
     run, settings = open_run(config, name=name, out=out, seed=seed, set=overrides)
     console.finish_run(run, settings, resume=f"kille train {shlex.quote(str(run.folder))}")
-    console.report_run(
-        run, f"The policy is in {run.folder}. Its report: kille report {run.folder}", as_json
+    last = f"The policy is in {run.folder}. Its report: kille report {run.folder}"
+    speed = learning_speed(run)
+    console.report_run(run, f"{speed}\n{last}", as_json, speed=speed)
+
+
+def learning_speed(run: "Run") -> str:
+    """Returns how fast a run has learned, as a sentence."""
+    from kille_training.learning.metrics import PROGRESS, Table
+
+    rows, processes = Table(run.progress, PROGRESS).read(), run.settings().learner.processes
+    if not rows:
+        return "How fast it learned is not known: progress.csv is gone."
+    rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
+    said = f"It learned from {rate:,.0f} decisions per second"
+    if processes == 1:
+        return f"{said} in one process (learner.processes)."
+    return (
+        f"{said} in {processes} processes, {rate / processes:,.0f} each; what that gains here: "
+        "kille bench processes"
     )

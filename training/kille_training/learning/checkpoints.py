@@ -3,14 +3,15 @@
 It is a safetensors file, named arrays and a JSON header, so reading one runs no code: the weights
 of the network, the state of the optimiser, the generators of torch and NumPy, the tables with their
 own generators, the rewards that each seat's open stream still waits for, and the learner's
-counters. It is written between two updates, whole or not at all. The header holds a digest of the
+counters. Of a run of several processes it holds the tables, streams and generators of each. It is
+written between two updates, whole or not at all. The header holds a digest of the
 whole file, so a damaged checkpoint is refused and never trained on.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sb3_contrib import MaskablePPO
 from kille_env.errors import PolicyError
 from kille_env.files import write_whole
 
-FORMAT = "kille-checkpoint 3"
+FORMAT = "kille-checkpoint 4"
 BLANK = "0" * 64
 """Stands where the digest will be while it is computed."""
 _DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
@@ -31,41 +32,56 @@ COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_current_progress_re
 """What MaskablePPO counts."""
 
 
-def write_checkpoint(path: Path, model: MaskablePPO, header: Mapping[str, Any]) -> None:
+def own_state(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """Returns, by name, what each process of a run has for itself.
+
+    That is its generators, tables and open decisions; `restore` reads it.
+    """
+    generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
+    arrays: dict[str, np.ndarray] = {
+        "torch_generator": torch.get_rng_state().numpy(),
+        "numpy_generator": generator["state"]["key"],
+        "numpy_position": np.array(generator["state"]["pos"]),
+        "last_observation": np.asarray(model._last_obs),
+        "last_episode_start": np.asarray(model._last_episode_starts),
+    }
+    env: Any = model.get_env()
+    buffer: Any = model.rollout_buffer
+    for prefix, part in (("env", env), ("buffer", buffer)):
+        if hasattr(part, "state"):  # the library's own buffer keeps nothing between two rollouts
+            arrays |= {f"{prefix}/{name}": array for name, array in part.state().items()}
+    return arrays
+
+
+def write_checkpoint(
+    path: Path,
+    model: MaskablePPO,
+    header: Mapping[str, Any],
+    workers: Sequence[Mapping[str, np.ndarray]] = (),
+) -> None:
     """Writes the state of a learner, its environment and its rollout buffer.
 
     Args:
         path: The file.
         model: The learner between two updates; environment and buffer offer `state()`.
         header: What else the run must remember, as JSON can hold it: settings, versions, counters.
+        workers: `own_state` of the run's other processes.
 
     Raises:
         OSError: The file cannot be written; the last checkpoint stays as it was.
     """
-    generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
     optimiser = model.policy.optimizer.state_dict()
-    arrays: dict[str, np.ndarray] = {
-        "torch_generator": torch.get_rng_state().numpy(),
-        "numpy_generator": generator["state"]["key"],
-        "last_observation": np.asarray(model._last_obs),
-        "last_episode_start": np.asarray(model._last_episode_starts),
-    }
+    arrays = own_state(model)
     for name, tensor in model.policy.state_dict().items():
         arrays[f"policy/{name}"] = tensor.numpy()
     for number, state in optimiser["state"].items():
         for name, value in state.items():
             arrays[f"optimiser/{number}/{name}"] = np.asarray(value)
-    env: Any = model.get_env()
-    for name, array in env.state().items():
-        arrays[f"env/{name}"] = array
-    buffer: Any = model.rollout_buffer
-    if hasattr(buffer, "state"):
-        for name, array in buffer.state().items():
-            arrays[f"buffer/{name}"] = array
+    for number, state in enumerate(workers):
+        arrays |= {f"worker/{number}/{name}": array for name, array in state.items()}
     content = {
         "format": FORMAT,
         "digest": BLANK,
-        "numpy_position": int(generator["state"]["pos"]),
         "groups": [
             {key: value for key, value in group.items() if key != "params"}
             for group in optimiser["param_groups"]
@@ -142,11 +158,22 @@ def restore(
     np.random.set_state(
         {
             "bit_generator": "MT19937",
-            "state": {"key": arrays["numpy_generator"], "pos": header["numpy_position"]},
+            "state": {
+                "key": arrays["numpy_generator"],
+                "pos": int(arrays["numpy_position"]),
+            },
             "has_gauss": 0,
             "gauss": 0.0,
         }
     )
+
+
+def worker_state(arrays: Mapping[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
+    """Returns the arrays of a checkpoint that `restore` needs in a worker, numbered from 0."""
+    shared = {
+        name: array for name, array in arrays.items() if name.startswith(("policy/", "optimiser/"))
+    }
+    return shared | _below(arrays, f"worker/{number}")
 
 
 def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

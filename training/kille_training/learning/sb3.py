@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
@@ -24,7 +25,7 @@ LARGEST = 1e7
 
 
 def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
-    """Returns a new learner, ready to begin.
+    """Returns a new learner, ready to begin; of a run of several processes, that of one.
 
     Sets torch's threads for the whole process.
 
@@ -34,13 +35,13 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         env: Where it learns, with the library's own buffer, which takes consecutive decisions of a
             row for one stream; None is the environment of the settings' form.
     """
-    from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+    from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 
     learner, table = settings.learner, settings.table
     torch.set_num_threads(learner.torch_threads)
     rate = learner.learning_rate
     streams = learner.form == "streams" and env is None
-    size = (table.game, learner.num_tables, table.num_players)
+    size = (table.game, learner.num_tables // learner.processes, table.num_players)
     if streams:
         env = SelfPlayVecEnv(*size, rules=rules, seed=settings.seed)
     elif env is None:
@@ -50,7 +51,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         env,
         learning_rate=(lambda left: rate * left) if learner.anneal else rate,
         n_steps=learner.n_steps,
-        batch_size=learner.batch_size,
+        batch_size=learner.batch_size // learner.processes,
         n_epochs=learner.n_epochs,
         gamma=learner.gamma,
         gae_lambda=learner.gae_lambda,
@@ -58,7 +59,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         ent_coef=learner.ent_coef,
         vf_coef=learner.vf_coef,
         max_grad_norm=learner.max_grad_norm,
-        rollout_buffer_class=SeatStreamBuffer if streams else None,
+        rollout_buffer_class=_stream_buffer(learner.processes) if streams else None,
         rollout_buffer_kwargs={"env": env} if streams else None,
         policy_kwargs={
             "net_arch": list(learner.layers),
@@ -72,8 +73,17 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     return model
 
 
+def _stream_buffer(processes: int) -> type[RolloutBuffer]:
+    from kille_env.adapters.sb3 import SeatStreamBuffer
+    from kille_training.learning.data_parallel import SharedSeatStreamBuffer
+
+    return SeatStreamBuffer if processes == 1 else SharedSeatStreamBuffer
+
+
 def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], float]) -> None:
     """Plays a rollout and learns from it, like one iteration of MaskablePPO's own `learn`.
+
+    The learner counts the decisions of all processes.
 
     Args:
         model: The learner.
@@ -83,7 +93,9 @@ def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], floa
     callback = CallbackList([])
     callback.init_callback(model)
     assert model.env is not None
+    before = model.num_timesteps
     model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+    model.num_timesteps = before + (model.num_timesteps - before) * learner.processes
     share = model._current_progress_remaining = left()
     model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * share
     model.train()

@@ -79,6 +79,8 @@ class LearnerSettings:
         layers: Units of each hidden layer, of the policy and of the value network.
         activation: "tanh" or "relu".
         torch_threads: Threads of torch; two are slower than one for networks of this size.
+        processes: Processes that share the tables and each minibatch, one core for each. The result
+            depends on their number, and on nothing else about them.
     """
 
     form: Literal["streams", "seats"] = "streams"
@@ -99,6 +101,7 @@ class LearnerSettings:
     layers: Annotated[List[Count], Field(min_length=1)] = (64, 64)
     activation: Literal["tanh", "relu"] = "tanh"
     torch_threads: Count = 1
+    processes: Count = 1
 
     @property
     def total(self) -> int:
@@ -108,7 +111,16 @@ class LearnerSettings:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be trained with."""
-        if self.num_tables * self.n_steps % self.batch_size == 1:
+        for name in ("num_tables", "batch_size"):
+            if getattr(self, name) % self.processes:
+                raise ConfigError(
+                    f"{name} is {getattr(self, name)}, which {self.processes} processes cannot "
+                    f"share evenly; expected a multiple of learner.processes"
+                )
+        decisions, batch = (
+            every // self.processes for every in (self.num_tables * self.n_steps, self.batch_size)
+        )
+        if decisions % batch == 1:
             raise ConfigError(
                 "batch_size leaves a last minibatch of one decision, which has no spread to "
                 "normalise by; choose a divisor of num_tables * n_steps"

@@ -29,6 +29,7 @@ from kille_env.policy import PlayerLike
 from kille_training.arena.executors.monitor import FILES_CLOSED, Crash, Monitor
 from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.work import Failure, Outcome, WorkUnit
+from kille_training.children import start_child
 
 LOADING_LIMIT = 300.0
 """Seconds that loading a player may take, or the time limit if that is longer: what the player
@@ -37,18 +38,6 @@ TICK = 0.25
 """Longest time between two looks at who is thinking, in seconds."""
 TRIES = 2
 """How often a unit is tried whose child dies while no player is thinking."""
-ENVIRONMENT = {
-    name: "1"
-    for name in (
-        "PYTHONUNBUFFERED",  # otherwise what a player has printed is lost when it is killed
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    )
-}
 
 
 class WorkerError(KilleError):
@@ -259,17 +248,9 @@ class _Child:
         self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
-        words = ["-P", "-m", "kille_training.arena.executors.child", path, str(os.getpid())]
+        words = ("kille_training.arena.executors.child", path, str(os.getpid()))
         with Path(os.devnull if log is None else log).open("ab") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, *words],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=folder,
-                env={**os.environ, **ENVIRONMENT, "PYTHONPATH": _import_path()},
-                start_new_session=True,
-            )
+            self._process = start_child(*words, errors=errors, folder=folder)
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
         self._unsent: list[object] = [objects]  # goes before the first unit
@@ -335,8 +316,3 @@ def _packed(objects: Mapping[str, PlayerLike]) -> dict[str, bytes]:
                 "play in this one with workers=0, or name the player as a file or as module:object"
             ) from error
     return packed
-
-
-def _import_path() -> str:
-    """Returns what this process imports from, for a child."""
-    return os.pathsep.join(dict.fromkeys(str(Path(each).absolute()) for each in sys.path))
