@@ -48,8 +48,7 @@ def join(model: MaskablePPO, meeting: Path, rank: int, count: int) -> None:
     loopback = [name for _, name in socket.if_nameindex() if name in ("lo", "lo0")]
     if loopback:  # else gloo would listen where other machines reach it
         os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback[0])
-    store = distributed.FileStore(str(meeting), count)
-    distributed.init_process_group("gloo", store=store, rank=rank, world_size=count)
+    distributed.init_process_group("gloo", meeting.as_uri(), rank=rank, world_size=count)
     parameters = list(model.policy.parameters())
     for values in parameters:
         distributed.broadcast(values.data, 0)
