@@ -28,6 +28,7 @@ COMMANDS = {
     "export-tree": ("export_tree:export_tree", "Write the exact tree of a deal for OpenSpiel."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "ladder": ("ladder:ladder", "Keep a ladder that players join at any time."),
+    "leaderboard": ("leaderboard:leaderboard", "Measure an entry on the leaderboard's tracks."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "export": ("export:export", "Write a tournament's results for other programs."),
     "report": ("report:report", "Write the report of a run or a tournament."),

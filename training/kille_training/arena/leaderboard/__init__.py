@@ -1,0 +1,1 @@
+"""The leaderboard: entries measured over the same deals, on tracks that never change."""
