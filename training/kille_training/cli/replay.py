@@ -4,16 +4,16 @@ import re
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kille_env.core.text import counted, printable
 from kille_env.errors import RecordError
-from kille_env.records import Record, Replay, describe, read_records
-from kille_env.records import replay as play_again
 from kille_training.cli import console
-from kille_training.reports.matches import match_lines
+
+if TYPE_CHECKING:
+    from kille_env.records import Record, Replay
 
 
 @click.command(epilog="Example: kille replay matches.jsonl --html matches.html")
@@ -70,8 +70,10 @@ def replay(
     _tell(file, numbered, check, as_json)
 
 
-def _numbered(file: Path, number: int | None) -> list[tuple[int, Record]]:
+def _numbered(file: Path, number: int | None) -> "list[tuple[int, Record]]":
     """Returns the records with their lines, or the one that was asked for."""
+    from kille_env.records import read_records
+
     records = read_records(file)
     if not records:
         raise RecordError(f"{file} holds no record")
@@ -86,7 +88,7 @@ def _numbered(file: Path, number: int | None) -> list[tuple[int, Record]]:
 
 def _page(
     file: Path,
-    numbered: list[tuple[int, Record]],
+    numbered: "list[tuple[int, Record]]",
     players: str | None,
     deals: str | None,
     trust: bool,
@@ -136,7 +138,11 @@ def _show(made: bytes, file: Path) -> None:
 # In words
 
 
-def _tell(file: Path, numbered: list[tuple[int, Record]], check: bool, as_json: bool) -> None:
+def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json: bool) -> None:
+    from kille_env.records import describe
+    from kille_env.records import replay as play_again
+    from kille_training.reports.matches import match_lines
+
     games: list[tuple[int, Replay]] = []
     lines: list[str] = []
     for line, record in console.progress(numbered, "replaying", len(numbered)):
@@ -160,7 +166,7 @@ def _tell(file: Path, numbered: list[tuple[int, Record]], check: bool, as_json: 
         raise click.exceptions.Exit(1)
 
 
-def _for_programs(line: int, game: Replay) -> dict[str, Any]:
+def _for_programs(line: int, game: "Replay") -> dict[str, Any]:
     return {
         "line": line,
         "deals": len(game.results),
