@@ -7,7 +7,7 @@ from kille_env.core.jit import kernel
 
 @kernel
 def count(seen, start, size):
-    """Returns the sum of a part of an seen."""
+    """Returns the sum of a part of an observation."""
     total = 0
     for column in range(start, start + size):
         total += np.int64(seen[column])
