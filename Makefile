@@ -127,6 +127,8 @@ docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs 
 	$(BIN)/python docs/architecture.py
 	$(BIN)/python docs/environments.py
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/front.py
+	$(BIN)/python docs/table_gif.py
 
 .PHONY: screenshots
 screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots

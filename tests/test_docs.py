@@ -12,7 +12,7 @@ from reference.scripts import script
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(ROOT.glob("[a-z]*/README.md")),
 ]
@@ -20,7 +20,15 @@ PAGES = [
 
 SCRIPTS = {
     name: script(f"docs/{name}.py")
-    for name in ("tables", "players", "architecture", "environments", "performance", "pictures")
+    for name in (
+        "tables",
+        "players",
+        "architecture",
+        "environments",
+        "performance",
+        "pictures",
+        "front",
+    )
 }
 
 
@@ -192,6 +200,21 @@ def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
     monkeypatch.setattr(registry, "_modules", dict(registry._modules))
     kille_env.register("hogkort", "hogkort")
     kille_env.testing.check_game("hogkort")
+
+
+def test_the_map_of_swaps_says_what_the_solution_does() -> None:
+    swaps = [
+        [code for code, choice in row.items() if choice == "swap"]
+        for row in SCRIPTS["front"].choices().values()
+    ]
+    codes = list(kille_env.spec("byteskille").pack.codes)
+    assert swaps == [[*codes[:count], "KI"] for count in (7, 8, 9)]
+
+
+def test_the_readmes_animation_is_small() -> None:
+    file = ROOT / "docs" / "front" / "table.gif"
+    assert file.read_bytes()[:6] == b"GIF89a"
+    assert file.stat().st_size < 400_000
 
 
 def test_make_help_lists_the_verbs() -> None:

@@ -1,0 +1,156 @@
+"""Draws the pictures of the README: docs/front/*.svg and docs/front/table.gif.
+
+python docs/front.py            write them again (`make docs`)
+python docs/front.py --check    exit with 1 and name the SVG files that are stale
+
+The map of swaps is drawn from the table in docs/solutions.md, the badges from pyproject.toml.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from blocks import write
+
+import kille_env
+from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
+from kille_env.pictures.scene import text_width
+from kille_env.pictures.style import COLOURS, style
+
+DOCS = Path(__file__).parent
+FRONT = DOCS / "front"
+PACK = kille_env.spec("byteskille").pack
+RULES, SEATS = "svensk", 3
+STEP, CARD, LEFT, TOP = 38.0, 0.55, 148.0, 112.0
+"""Of the map: from column to column, the size of a card, and where the first cell lies."""
+ROW, CELL = 54.0, 34.0
+LEGEND = {"swap": "swaps", "stand": "stands", "none": "does not come up"}
+SIGNS = {
+    "swap": ("turn", "line", "M9 12H25M20 7L25 12L20 17M25 22H9M14 17L9 22L14 27"),
+    "stand": ("plate-rim", "line-on-felt", "M10 17H24"),
+    "none": ("faded plate-rim", "line-on-felt", ""),
+}
+"""By choice: the colour of a cell, and what is drawn on it, in which colour."""
+COLOUR = {name: light for name, (light, _) in COLOURS.items()}
+
+# The map of swaps
+
+
+def choices() -> dict[str, dict[str, str]]:
+    """Returns what each seat does with each card when all seats before it have stood.
+
+    Returns:
+        By seat, from forehand to the dealer: the choice ("swap", "stand") by the card's code.
+    """
+    page = (DOCS / "solutions.md").read_text(encoding="utf-8")
+    rows = re.findall(rf"^\| `{RULES}` \| \[{SEATS}\].*", page, re.MULTILINE)
+    cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
+    return {seat: dict(_ranges(text)) for _, _, seat, _, text in cells}
+
+
+def _ranges(text: str) -> Iterator[tuple[str, str]]:
+    """Yields code and choice of "blaren to lilja 4: swap; lilja 5 to gök: stand"."""
+    for part in text.split("; "):
+        cards, choice = part.split(": ")
+        ends = [PACK.names.index(re.sub(r" \(\w+\)", "", name)) for name in cards.split(" to ")]
+        for number in range(ends[0], ends[-1] + 1):
+            yield PACK.codes[number], choice
+
+
+def swap_map() -> str:
+    """Returns the picture: cards above, and below each what every seat does with it."""
+    found = choices()
+    width = LEFT + STEP * len(PACK.codes) + 20
+    height = TOP + ROW * len(found) + 46
+    title = "When to swap: the equilibrium of a deal with three seats"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'aria-label="{title}">\n<title>{title}</title>\n<style>{style("light")}</style>\n'
+        f"{symbols(PACK.codes)}\n"
+        f'<rect class="felt" width="{width:g}" height="{height:g}" rx="14"/>\n'
+        + "\n".join([*_cards(), *_rows(found), *_legend(TOP + ROW * len(found) + 20)])
+        + "\n</svg>\n"
+    )
+
+
+def _cards() -> Iterator[str]:
+    yield _words(20, 58, "holds", size=21)
+    for column, code in enumerate(PACK.codes):
+        x = LEFT + column * STEP - WIDTH * CARD / 2 + CELL / 2
+        yield (
+            f'<use href="#card-{code}" x="{x:g}" y="22" width="{WIDTH * CARD:g}" '
+            f'height="{HEIGHT * CARD:g}"/>'
+        )
+
+
+def _rows(found: dict[str, dict[str, str]]) -> Iterator[str]:
+    for row, (seat, choice) in enumerate(found.items()):
+        y = TOP - 18 + row * ROW
+        yield _words(20, y + CELL / 2 + 7, seat, size=21)
+        for column, code in enumerate(PACK.codes):
+            yield _cell(LEFT + column * STEP, y, choice.get(code, "none"))
+
+
+def _legend(y: float) -> Iterator[str]:
+    x = LEFT
+    for choice, what in LEGEND.items():
+        yield _cell(x, y - 18, choice)
+        yield _words(x + CELL + 12, y + 6, what, size=19)
+        x += CELL + 44 + text_width(what, 19)
+
+
+def _cell(x: float, y: float, choice: str) -> str:
+    """Draws what a seat does with a card, as a cell of the map."""
+    ground, line, sign = SIGNS[choice]
+    return (
+        f'<g transform="translate({x:g} {y:g})"><rect class="{ground}" width="{CELL:g}" '
+        f'height="{CELL:g}" rx="6"/><path class="{line}" stroke-width="2.4" d="{sign}"/></g>'
+    )
+
+
+def _words(x: float, y: float, text: str, *, size: float) -> str:
+    return f'<text class="text on-felt" x="{x:g}" y="{y:g}" font-size="{size:g}">{text}</text>'
+
+
+# Badges
+
+
+def badges() -> dict[str, tuple[str, str]]:
+    """Returns what the badges say, by the name of the file."""
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    oldest = project["requires-python"].removeprefix(">=")
+    return {
+        "python": ("Python", f"{oldest} or newer"),
+        "licence": ("licence", project["license"]),
+        "games": ("games", str(len(kille_env.list_games()))),
+    }
+
+
+def badge(label: str, says: str) -> str:
+    """Returns a badge: a word, and what holds."""
+    split, whole = (text_width(label, 12) + 16, text_width(says, 12) + 16)
+    width, words = split + whole, escape(f"{label}: {says}")
+    text = 'y="15.5" font-size="12" font-family="Helvetica Neue,Arial,sans-serif" fill="#fff"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="22" '
+        f'viewBox="0 0 {width:.0f} 22" role="img" aria-label="{words}"><title>{words}</title>\n'
+        f'<rect width="{width:.0f}" height="22" rx="5" fill="{COLOUR["tag"]}"/>\n'
+        f'<path fill="{COLOUR["felt"]}" d="M{split:.1f} 0H{width - 5:.0f}a5 5 0 0 1 5 5v12'
+        f'a5 5 0 0 1 -5 5H{split:.1f}z"/>\n'
+        f'<text x="8" {text}>{escape(label)}</text>\n'
+        f'<text x="{split + 8:.1f}" {text}>{escape(says)}</text>\n</svg>\n'
+    )
+
+
+def built() -> dict[Path, str]:
+    """Returns what each SVG file should hold."""
+    drawn = {FRONT / f"{name}.svg": badge(*says) for name, says in badges().items()}
+    return {FRONT / "swaps.svg": swap_map(), **drawn}
+
+
+if __name__ == "__main__":
+    FRONT.mkdir(exist_ok=True)
+    sys.exit(write(built(), "--check" in sys.argv[1:]))
