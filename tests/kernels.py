@@ -25,6 +25,7 @@ def compile_game(name: str, solver: bool) -> None:
     batch.information_state(0)
     batch.full_state(0)
     batch.resample(0, np.zeros(1, np.uint64))
+    kille_env.make_batch(name, 1, seed=0).reset(deal=False)  # compiles what plays hand by hand
     if solver and name == "byteskille":
         import kille_training
 

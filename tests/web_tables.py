@@ -14,6 +14,7 @@ import httpx
 from kille_env.policy import Player
 from kille_env.registry import spec
 from kille_training.web.app import House, application
+from kille_training.web.limits import REQUESTS_PER_SECOND
 from kille_training.web.orders import Order
 from kille_training.web.serving import listen, make_server
 from kille_training.web.tables import Lineup, Table
@@ -121,10 +122,12 @@ class Browser:
         self, table: str, enough: Callable[[dict[str, Any]], Any], since: int | None = None
     ) -> dict[str, Any]:
         """Returns the first state of a table with which `enough` is content."""
-        end = time.monotonic() + PATIENCE
+        end, pause = time.monotonic() + PATIENCE, 0.005
         while not enough(state := self.state(table, since)):
             assert time.monotonic() < end, state
-            time.sleep(0.005)
+            time.sleep(pause)
+            # However long a table compiles, a browser that waits stays below its share of requests.
+            pause = min(2 * pause, 2 / REQUESTS_PER_SECOND)
         return state
 
     def asked(self, table: str, since: int | None = None) -> dict[str, Any]:
