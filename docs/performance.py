@@ -1,4 +1,6 @@
-"""Makes the tables of docs/performance.md, and docs/peers.svg, from the results in docs/data/bench.
+"""Makes the tables of docs/performance.md, docs/peers.svg and the README's line on both.
+
+They come from the results in docs/data/bench.
 
     python docs/performance.py            write them
     python docs/performance.py --check    exit with 1 if they are stale
@@ -9,6 +11,7 @@ a place on the page that is called after it.
 
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -20,6 +23,7 @@ from blocks import filled, table, write
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
+README = DOCS.parent / "README.md"
 PICTURE = DOCS / "peers.svg"
 RESULTS = DOCS / "data" / "bench"
 
@@ -75,6 +79,27 @@ def _peers(rows: Sequence[Line]) -> str:
     return table(head, lines)
 
 
+SENTENCE = (
+    "On one core, {Pgx: Kuhn, 4,096 tables} and {Pgx: Leduc, 4,096 tables} times the decisions per "
+    "second of Pgx at Kuhn and Leduc poker; one table\n{RLCard: Leduc, `Env`} times as fast as "
+    "RLCard's and {OpenSpiel: Leduc, `State`} times as OpenSpiel's bare `State`; an AEC turn "
+    "{PettingZoo: Leduc, AEC} times as fast as\nPettingZoo's; {OpenSpiel: Leduc, CFR in C++} times "
+    "the iterations of OpenSpiel's CFR in C++, of the same game. "
+    "[What each figure includes](docs/performance.md#beside-the-peers)"
+)
+"""The README's line. A row of the results in braces, without its version, is our multiple of it."""
+
+
+def sentence(rows: Sequence[Line]) -> str:
+    """Returns the README's line."""
+    times = {
+        re.sub(r" [\d.]+:", ":", row["what"]): figure(row["times"][0])
+        for row in rows
+        if row["times"]
+    }
+    return re.sub(r"\{(.+?)\}", lambda match: times[match[1]], SENTENCE)
+
+
 PANELS = {"M decisions/s": "Random play, million decisions per second",
           "µs a decision": "One table in Python, µs per decision (shorter is better)",
           "iterations/s": "Leduc poker, iterations of CFR and CFR+ per second"}  # fmt: skip
@@ -123,7 +148,11 @@ def built() -> dict[Path, str]:
     files = sorted(RESULTS.glob("*.json"))
     blocks = {file.stem: partial(bench_table, file) for file in files}
     rows = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
-    return {PAGE: filled(PAGE, blocks), PICTURE: picture(rows)}
+    return {
+        PAGE: filled(PAGE, blocks),
+        README: filled(README, {"peers": partial(sentence, rows)}),
+        PICTURE: picture(rows),
+    }
 
 
 if __name__ == "__main__":
