@@ -32,7 +32,7 @@ __all__ = [
     "spec",
 ]
 
-on_register(make_known)  # with Gymnasium and PettingZoo: most of the time of this import
+on_register(make_known)
 
 _LAZY = ("experience", "records", "sb3", "testing")
 _LAZY_NAMES = {

@@ -17,7 +17,6 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,6 +52,8 @@ def source_digest(root: Path, without: tuple[str, ...] = ()) -> str:
         root: Folder of the package, or the file.
         without: Names of files that do not count.
     """
+    from importlib.metadata import version  # slow to import; commands that print need no digest
+
     digest = hashlib.sha256(version("numba").encode())
     files = sorted(root.rglob("*.py") if root.is_dir() else root.parent.glob("*.py"))
     for file in (file for file in files if file.name not in without):

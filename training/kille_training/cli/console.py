@@ -11,13 +11,13 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
-from rich.console import Console
-from rich.progress import track
 
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.registry import list_games
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from kille_training.learning.runs import Run
     from kille_training.learning.settings import TrainSettings
 
@@ -165,6 +165,8 @@ def resumable(
 @contextmanager
 def waiting(sign: str, file: TextIO) -> Iterator[None]:
     """Shows a sign on a terminal while something takes long, and clears it afterwards."""
+    from rich.console import Console
+
     console = Console(file=file)
     status = console.status(sign, spinner="line")
     timer = Timer(SECONDS_BEFORE_SIGN, status.start)
@@ -229,18 +231,27 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False, allow_nan=False))
         return
-    # Without a terminal rich would squeeze tables into 80 columns.
-    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    console = Console(file=sys.stdout, width=WIDTH_WITHOUT_TERMINAL if free else None)
     for thing in shown:
         if isinstance(thing, str):  # never broken into lines: it may be a command to copy
             click.echo(thing)
         else:
-            console.print(thing)
+            _console().print(thing)
+
+
+def _console() -> "Console":
+    """Returns where rich prints results; it is imported when there is something to print."""
+    from rich.console import Console
+
+    # Without a terminal rich would squeeze tables into 80 columns.
+    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(file=sys.stdout, width=WIDTH_WITHOUT_TERMINAL if free else None)
 
 
 def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
     """Goes through `things` with a bar on standard error, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
     return track(
         things,
         description=what,

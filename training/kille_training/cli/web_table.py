@@ -2,14 +2,15 @@
 
 import secrets
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kille_env.errors import ConfigError, RulesError
-from kille_env.records import Record
 from kille_training.cli.console import F
-from kille_training.people.names import check_name
+
+if TYPE_CHECKING:
+    from kille_env.records import Record
 
 
 def page_options(command: F) -> F:
@@ -72,7 +73,7 @@ def seats_named(words: str, num_players: int, most: int) -> tuple[int, ...]:
 
 def play_on_page(
     page: dict[str, Any], name: str, *, trust: bool, quiet: bool, **wanted: Any
-) -> list[Record]:
+) -> list["Record"]:
     """Serves a table until it is interrupted.
 
     Args:
@@ -88,6 +89,7 @@ def play_on_page(
     Raises:
         KilleError: The port is in use, or the table cannot be made.
     """
+    from kille_training.people.names import check_name
     from kille_training.web import serving
     from kille_training.web.app import House, application
     from kille_training.web.guard import own_names
