@@ -35,7 +35,7 @@ from kille_training.learning.settings import load_settings
 from reference.documented import PAGES, ROOT, Block, Command, blocks, commands, mentions, named
 
 POINTS = (
-    "kille_agents.llm.client.urlopen",
+    "urllib.request.urlopen",
     "kille_training.arena.api.play_comparison",
     "kille_training.arena.api.play_in_folder",
     "kille_training.arena.ladder.api.play_ladder",

@@ -2,11 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from http.client import HTTPException
 from time import sleep
 from typing import NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 from kille_agents.llm.settings import VARIABLE, Settings
 from kille_env.errors import PolicyError, shortened
@@ -40,6 +37,11 @@ class Reply(NamedTuple):
 
 def request(model: str, messages: Messages, settings: Settings) -> Reply:
     """Sends one request and waits for its answer; whatever goes wrong is part of the reply."""
+    # Imported by those who ask a service, and not by all who list players.
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request, urlopen
+
     body = {"model": model, "messages": messages, **settings.body}
     headers = {"Content-Type": "application/json"}
     if settings.key:

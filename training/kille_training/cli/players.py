@@ -1,10 +1,13 @@
 """`kille players`: the players there are, and what each of them is."""
 
 from dataclasses import asdict
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 import click
 
+from kille_env.core.text import columns
 from kille_env.errors import PolicyError
 from kille_env.registry import list_games, spec
 from kille_training.cli import console
@@ -50,10 +53,8 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
 
 def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints the players of some games."""
-    from rich.table import Table
-
     from kille_agents.catalog import baselines
-    from kille_agents.describe import describe_player, measured_lines
+    from kille_agents.describe import describe_player
     from kille_agents.population import ROSTER, population
 
     described: dict[str, list[dict[str, Any]]] = {}
@@ -67,16 +68,31 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
             | {"split": ROSTER[name].split if name in ROSTER else None}
             for name in names
         ]
-        table = Table(title=spec(game).title, title_justify="left", box=None, pad_edge=False)
-        table.add_column("player", no_wrap=True)  # a name is to be copied
-        for column in ("split", "what it does"):
-            table.add_column(column)
-        for other in AGAINST:
-            table.add_column(f"against {other}", justify="right")
-        for about in described[game]:
-            name, earned = about["name"], measured_lines(about["name"], game)
-            columns = (earned.get(other, "") for other in AGAINST)
-            table.add_row(name, about["split"] or "", about["what"], *columns)
-        shown += [table, ""]
+        shown += [spec(game).title, *_lines(game, described[game]), ""]
     shown.append("Units per deal at the default table; kille players PLAYER --game GAME says more.")
     console.report({"games": described}, shown, as_json)
+
+
+def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
+    """Returns a line per player of a game; what it does stands last, and goes on below itself."""
+    from kille_agents.describe import measured_lines
+
+    rows = [("player", "split", *(f"against {other}" for other in AGAINST))]
+    for about in described:
+        earned = measured_lines(about["name"], game)
+        rows.append((about["name"], about["split"] or "", *(earned.get(o, "") for o in AGAINST)))
+    lines = columns(rows, indent="")
+    indent = max(map(len, lines)) + 2
+    width = max(get_terminal_size((console.WIDTH_WITHOUT_TERMINAL, 0)).columns, indent + 30)
+    return [
+        line
+        for begun, what in zip(
+            lines, ["what it does", *(a["what"] for a in described)], strict=True
+        )
+        for line in wrap(
+            begun.ljust(indent) + what,
+            width,
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+        )
+    ]
