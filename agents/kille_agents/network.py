@@ -1,14 +1,15 @@
 """A trained network, without the library that trained it.
 
 A policy is two files in one folder: `policy.safetensors`, its weights, and `policy.json`, what it
-was made for. Reading them runs no code. The forward pass is NumPy in single precision, in chunks
-that fit the processor's cache.
+was made for. Reading them runs no code. The forward pass is in single precision, in chunks that fit
+the processor's cache.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -18,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from kille_agents.metadata import Metadata, check_size
+from kille_agents.perceptron import forward
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import write_whole
@@ -25,7 +27,7 @@ from kille_env.policy import check_shapes, masked_softmax
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 1"
-ACTIVATIONS = ("tanh", "relu")
+ACTIVATIONS = {"tanh": np.tanh, "relu": partial(np.maximum, np.float32(0.0))}
 CHUNK = 4096
 
 
@@ -98,7 +100,6 @@ class NetworkPolicy:
                     f"{key} of {name} holds a value that is not a number; train it again"
                 )
         self.weights = {key: np.ascontiguousarray(weights[key]) for key in shapes}
-        # As rows by inputs: BLAS multiplies by a transposed view in ways that depend on the batch.
         self._layers = [
             (np.ascontiguousarray(self.weights[f"weight.{layer}"].T), self.weights[f"bias.{layer}"])
             for layer in range(len(sizes) - 1)
@@ -109,18 +110,8 @@ class NetworkPolicy:
 
         What a row gets does not depend on the others, to the last bit.
         """
-        if len(observation) == 1:  # and a single row in a way of its own
-            return self.logits(np.repeat(observation, 2, axis=0))[:1]
-        hidden = observation.astype(np.float32)
-        for weight, bias in self._layers[:-1]:
-            hidden = hidden @ weight
-            hidden += bias
-            if self.metadata.activation == "tanh":
-                np.tanh(hidden, out=hidden)
-            else:
-                np.maximum(hidden, 0.0, out=hidden)
-        weight, bias = self._layers[-1]
-        return hidden @ weight + bias
+        activation = ACTIVATIONS[self.metadata.activation]
+        return forward(observation.astype(np.float32), self._layers, activation)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
