@@ -6,10 +6,10 @@ its first decision of the match (its ante, say) counts with that one. A seat tha
 a match has no decision to reward; `Collector.undecided` counts what such seats earn.
 
 `collect` plays whole matches, `Collector` a number of steps after which the tables stand in the
-middle of their matches. Both let one policy play all seats.
+middle of their matches. Both let one policy play all seats, or several play seats that are theirs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -269,7 +269,7 @@ def _is_function(policy: Any) -> bool:
 
 
 class Collector:
-    """Plays all seats of a batch with one policy and returns the decisions.
+    """Plays all seats of a batch with one policy or several and returns the decisions.
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
     the choices follows from the deals, as in `kille_env.playing`: equal seeds of the batch give
@@ -284,10 +284,11 @@ class Collector:
     def __init__(
         self,
         batch: Batch,
-        policy: PolicyFunction | PlayerLike,
+        policy: PolicyFunction | PlayerLike | Sequence[PolicyFunction | PlayerLike],
         *,
         observation: str = "float",
         seed: int | None = None,
+        seating: np.ndarray | None = None,
     ) -> None:
         """Begins matches at all tables.
 
@@ -295,12 +296,16 @@ class Collector:
             batch: The tables; step them only through `collect`.
             policy: A function from observations [M, F] and masks [M, A] to probabilities [M, A], an
                 array or a tensor; it gets the kind of observation that is asked for. Or a player,
-                which gets uint8: whatever `kille_env.policy.resolve` takes.
+                which gets uint8: whatever `kille_env.policy.resolve` takes. Or a sequence of such,
+                with `seating`.
             observation: "float": float32 from 0 to 1, or "box": uint8.
             seed: Seed of the batch; None goes on with its random streams.
+            seating: [N, P] number of the policy that plays each seat, from 0; or [P], the same at
+                all tables. None has the first one play them all.
 
         Raises:
-            RulesError: No such kind of observation, or an impossible seed.
+            RulesError: No such kind of observation, an impossible seed, or a seating that names a
+                policy that is not there.
             PolicyError: No such player.
         """
         if observation not in KINDS:
@@ -308,7 +313,14 @@ class Collector:
         layout = batch.spec.observation(batch.num_players)
         self.batch = batch
         self._scale = feature_scale(layout) if observation == "float" else None
-        self._players = Players(batch, [self._player(policy)], np.array(0))
+        policies = policy if isinstance(policy, (list, tuple)) else [policy]
+        everywhere = np.array(0) if seating is None else np.asarray(seating)
+        if everywhere.min() < 0 or everywhere.max() >= len(policies):
+            raise RulesError(
+                f"seating has the numbers {everywhere.min()} to {everywhere.max()}; "
+                f"expected 0 to {len(policies) - 1}, one number for each policy"
+            )
+        self._players = Players(batch, [self._player(each) for each in policies], everywhere)
         self._streams = SeatStreams(batch.num_tables, batch.num_players)
         self.undecided = self._streams.undecided
         self._blocks = [self._nothing()]
@@ -373,7 +385,7 @@ class Collector:
         tables, seats, keys, chances = players.due(which)
         actions = np.zeros(batch.num_tables, dtype=np.int64)
         if len(tables):
-            probabilities = players.ask(0, tables, keys)
+            probabilities = self._ask(tables, seats, keys)
             actions[tables] = chosen = pick_actions(probabilities, chances)
             odds = probabilities[np.arange(len(tables)), chosen]
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
@@ -385,6 +397,17 @@ class Collector:
         self._look_back(ended)
         self._streams.pay(batch.reward, ended)
         return ended
+
+    def _ask(self, tables: np.ndarray, seats: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Returns what each decision's policy does, [M, A]."""
+        if len(self._players.players) == 1:
+            return self._players.ask(0, tables, keys)
+        who = self._players.seating[tables, seats]
+        probabilities = np.empty((len(tables), self.batch.mask.shape[1]))
+        for number in np.unique(who).tolist():
+            own = who == number
+            probabilities[own] = self._players.ask(number, tables[own], keys[own])
+        return probabilities
 
     def _look_back(self, ended: np.ndarray) -> None:
         """Notes how matches have ended for the seats that have decided in them."""
@@ -434,10 +457,11 @@ class Collector:
 
 def collect(
     batch: Batch,
-    policy: PolicyFunction | PlayerLike,
+    policy: PolicyFunction | PlayerLike | Sequence[PolicyFunction | PlayerLike],
     *,
     observation: str = "float",
     seed: int | None = None,
+    seating: np.ndarray | None = None,
 ) -> Decisions:
     """Begins matches at all tables and plays each to its end.
 
@@ -446,8 +470,9 @@ def collect(
         policy: See `Collector`, as for the other arguments.
         observation: "float": float32 from 0 to 1, or "box": uint8.
         seed: Seed of the batch; None goes on with its random streams.
+        seating: [N, P] or [P], number of the policy that plays each seat; see `Collector`.
 
     Raises:
         KilleError: See `Collector`.
     """
-    return Collector(batch, policy, observation=observation, seed=seed).finish()
+    return Collector(batch, policy, observation=observation, seed=seed, seating=seating).finish()

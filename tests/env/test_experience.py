@@ -282,6 +282,26 @@ def test_impossible_arguments_are_refused(policy: Any, options: Any, error: Any)
         Collector(tables("byteskille", 2, 3), policy, **options)
 
 
+def test_each_seat_is_played_by_its_policy() -> None:
+    def first(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+    def last(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return first(observation, mask[:, ::-1])[:, ::-1]
+
+    seating = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 0, 1]])
+    found = collect(tables("byteskille", 4, 3), [first, last], seating=seating)
+    played = found.mask.argmax(axis=1), (found.mask * np.arange(1, 11)).argmax(axis=1)
+    who = seating[found.table, found.seat]
+    assert np.array_equal(found.action, np.choose(who, played))
+    assert 0 < who.mean() < 1
+
+
+def test_a_seat_needs_a_policy() -> None:
+    with pytest.raises(RulesError, match="numbers 0 to 2; expected 0 to 1"):
+        Collector(tables("byteskille", 2, 3), [chance, chance], seating=np.array([0, 1, 2]))
+
+
 def test_steps_are_a_number() -> None:
     with pytest.raises(RulesError, match="steps is 0"):
         Collector(tables("byteskille", 2, 3), chance).collect(0)
