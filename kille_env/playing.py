@@ -36,11 +36,22 @@ DECIMALS = 9
 
 
 @kernel
-def _list_due(acting, keys, which, match, decided, rows, seats, words):
+def decision_key(match, seat, decided):
+    """Returns the key of a seat's decision: the match's, the seat, and how often it has decided."""
+    return derive(derive(match ^ _CHOICES, seat), decided)
+
+
+@kernel
+def chance_of(key):
+    """Returns the random number of a decision, from 0 to below 1."""
+    return (mix(key) >> _S11) * 2.0**-53
+
+
+@kernel
+def _list_due(acting, keys, which, match, decided, rows, seats, words, chances):
     """Lists the decisions that are due, with their keys and random numbers; returns how many.
 
-    `words[0]` are the keys, `words[1]` the 53 bits of the random numbers. At a table with a new
-    match the count of decisions begins at 0 again.
+    At a table with a new match the count of decisions begins at 0 again.
     """
     count = 0
     for row in range(acting.shape[0]):
@@ -50,9 +61,9 @@ def _list_due(acting, keys, which, match, decided, rows, seats, words):
         if keys[row] != match[row]:
             match[row] = keys[row]
             decided[row, :] = 0
-        key = derive(derive(keys[row] ^ _CHOICES, seat), decided[row, seat])
+        key = decision_key(keys[row], seat, decided[row, seat])
         rows[count], seats[count] = row, seat
-        words[0, count], words[1, count] = key, mix(key) >> _S11
+        words[count], chances[count] = key, chance_of(key)
         count += 1
     return count
 
@@ -280,13 +291,13 @@ class Players:
         """Returns the decisions that are due at the chosen tables; None is all of them."""
         size = self.batch.num_tables
         rows, seats = np.empty((2, size), dtype=np.int64)
-        words = np.empty((2, size), dtype=np.uint64)
+        words, chances = np.empty(size, dtype=np.uint64), np.empty(size)
         chosen = np.ones(size, dtype=np.bool_) if which is None else which
         count = _list_due(
             self.batch.seat, self.batch.tables["match_key"], chosen, self.match, self.decided,
-            rows, seats, words,
+            rows, seats, words, chances,
         )  # fmt: skip
-        return rows[:count], seats[:count], words[0, :count], words[1, :count] * 2.0**-53
+        return rows[:count], seats[:count], words[:count], chances[:count]
 
 
 def play_out(players: Players) -> np.ndarray:

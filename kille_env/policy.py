@@ -14,6 +14,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, History
+from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 
@@ -53,17 +54,19 @@ class Policy(Protocol):
 
 @runtime_checkable
 class KernelPolicy(Policy, Protocol):
-    """A deterministic policy that is a kernel too: its seats are played without a return to Python.
+    """A policy that is a kernel too: its seats are played without a return to Python.
 
     Attributes:
         choose: A `kille_env.core.jit.kernel` that is called with an observation [F] uint8, a mask
-            [A] int8 and `numbers`, and returns the action that `probabilities` gives a 1; None for
-            a policy that has no kernel.
+            [A] int8, `numbers`, and a random number from 0 to below 1, and returns the action that
+            `pick_actions` draws with it from `probabilities`; None for a policy that has no kernel.
         numbers: [K] int64, what the kernel reads besides.
+        deterministic: Whether `probabilities` gives one action a 1, whatever the random number.
     """
 
     choose: Any
     numbers: np.ndarray
+    deterministic: bool
 
 
 @runtime_checkable
@@ -140,10 +143,32 @@ PlayerLike = Player | Callable[..., Any] | Model | str | Path
 """What `resolve` makes a player of; a torch module is among what can be called."""
 
 
+@kernel
+def _choose_uniformly(_seen, mask, _numbers, chance):
+    """Adds up shares as `pick_actions` does, so that it draws the same action to the last bit."""
+    legal, total = 0, 0.0
+    for action in range(mask.shape[0]):
+        legal += mask[action] != 0
+    share = 1.0 / legal
+    for _ in range(legal):
+        total += share
+    drawn, reached, first = chance * total, 0.0, -1
+    for action in range(mask.shape[0]):
+        if mask[action] != 0:
+            first = action if first < 0 else first
+            reached += share
+            if reached > drawn:
+                return action
+    return first  # the product was rounded up to the whole sum
+
+
 class UniformPolicy:
-    """Plays every legal action with the same probability."""
+    """Plays every legal action with the same probability; a `KernelPolicy`."""
 
     name = "uniform"
+    choose = _choose_uniformly
+    numbers = np.zeros(1, dtype=np.int64)
+    deterministic = False
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns equal shares for the legal actions, [N, A] float64."""
@@ -221,9 +246,14 @@ def has_kernel(player: Any) -> bool:
     return getattr(player, "choose", None) is not None
 
 
+def decides_by_kernel(player: Any) -> bool:
+    """Returns whether a player is a kernel too, and a deterministic one."""
+    return has_kernel(player) and player.deterministic
+
+
 def share_a_kernel(*players: Any) -> bool:
-    """Returns whether players are kernels too, and decide by the same one."""
-    kernels = {id(player.choose) if has_kernel(player) else None for player in players}
+    """Returns whether players are deterministic kernels too, and decide by the same one."""
+    kernels = {id(player.choose) if decides_by_kernel(player) else None for player in players}
     return len(kernels) == 1 and None not in kernels
 
 

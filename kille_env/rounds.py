@@ -13,7 +13,7 @@ import numpy as np
 from kille_env.core.game import Game
 from kille_env.core.jit import kernel, loop
 from kille_env.core.rng import mix
-from kille_env.playing import Players
+from kille_env.playing import Players, chance_of, decision_key
 from kille_env.policy import KernelPolicy, has_kernel
 from kille_env.records import Logbook
 
@@ -157,22 +157,22 @@ def play_on(
     for turn in range(trail.shape[0]):
         waiting = 0
         for i in range(size):
-            if turn > 0 or not given:
-                seat = np.int64(seats[i])
+            seat, chosen = np.int64(seats[i]), turn > 0 or not given
+            if chosen:
                 which[i] = seat >= 0 and seating[i, seat] == number
-                if which[i]:
-                    actions[i] = choose(observations[i], masks[i], numbers)
-            waiting += which[i]
+            if not which[i]:
+                continue
+            waiting += 1
+            if match[i] != tables[i]["match_key"]:
+                match[i] = tables[i]["match_key"]
+                for other in range(decided.shape[1]):
+                    decided[i, other] = 0
+            if chosen:
+                chance = chance_of(decision_key(match[i], seat, decided[i, seat]))
+                actions[i] = choose(observations[i], masks[i], numbers, chance)
+            decided[i, seat] += 1
         if waiting == 0:
             return turn
-        for i in range(size):
-            if which[i]:
-                key = tables[i]["match_key"]
-                if match[i] != key:
-                    match[i] = key
-                    for seat in range(decided.shape[1]):
-                        decided[i, seat] = 0
-                decided[i, seats[i]] += 1
         illegal = step(
             tables, rules, actions, which, seats, observations, masks, rewards, terminated,
             truncated, False,
@@ -187,7 +187,7 @@ def play_on(
 def _choose_rows(observations, masks, numbers, actions):
     """Writes what a kernel chooses in each row."""
     for i in range(actions.shape[0]):
-        actions[i] = choose(observations[i], masks[i], numbers)
+        actions[i] = choose(observations[i], masks[i], numbers, 0.0)
 
 
 @cache
@@ -202,7 +202,7 @@ def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> 
     """Returns what a policy's kernel chooses, [N] int64.
 
     Args:
-        policy: The policy.
+        policy: A deterministic policy.
         observation: [N, F] uint8.
         mask: [N, A] int8.
     """

@@ -167,6 +167,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
 
     def _show(self) -> None:
         """Shows the table, for those who look on."""
+        if self.render_mode != "human":
+            return
         tables, seconds = self.tables, 1.0 / self.metadata["render_fps"]
         self._renderer.show(seconds, tables.returns[0].tolist(), own=int(tables.own[0]))
 

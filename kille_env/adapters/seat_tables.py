@@ -223,7 +223,7 @@ class SeatTables:
         while going:
             going = self._rounds.others()
             passed = chosen & (self.batch.seat < 0)
-            if passed.any():
+            if np.count_nonzero(passed):
                 self._pass_over(passed, deck, seat, **options)
                 going = True
 
@@ -292,7 +292,8 @@ class SeatTables:
             for name in ("reward", "skipped", "terminated", "truncated"):
                 self._streams[name][~which] = 0
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
-        going = bool(playing.any()) and self._rounds.step(actions, playing)
+        some = np.count_nonzero(unpaid) > wrong
+        going = some and self._rounds.step(actions, playing)
         if again is not None:
             self._play_and_begin(unpaid, again)
         else:
@@ -321,7 +322,7 @@ class SeatTables:
     def _pay(self, chosen: np.ndarray) -> None:
         """Pays out the last decisions at the chosen tables."""
         batch, streams = self.batch, self._streams
-        lost = self.illegal_reward if streams["wrong"].any() else 0.0
+        lost = self.illegal_reward if np.count_nonzero(streams["wrong"]) else 0.0
         pay(batch.seat, batch.terminated, batch.truncated, chosen, lost, streams)
 
     def ask_everybody(self) -> None:
@@ -336,13 +337,16 @@ class SeatTables:
         """
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
-        if ended.any():
+        if np.count_nonzero(ended):  # much faster than any() at a single table
             seen[ended] = self.batch.observe(self.own)[ended]
         return seen if which is None else seen[which]
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
-        return np.where(self.over[:, None], np.int8(0), self.batch.mask)
+        legal = self.batch.mask.copy()
+        if np.count_nonzero(self.over):
+            legal[self.over] = 0
+        return legal
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays.

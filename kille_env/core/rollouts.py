@@ -20,7 +20,7 @@ from kille_env.core.spec import width
 from kille_env.core.table import DEAL, OVER
 
 Kernel = Callable[..., Any]
-"""A policy's: `choose(observation, mask, numbers)`, as of `kille_env.policy.KernelPolicy`."""
+"""That of a deterministic `kille_env.policy.KernelPolicy`."""
 
 TO_THE_END, AT_SEARCHER, AT_ANYBODY = 0, 1, 2
 """Where `Rollouts.play` pauses."""
@@ -90,7 +90,7 @@ def play_on(table, rules, action, searcher, pause, deals, numbers, observation, 
         if action < 0:
             observe(table, rules, seat, observation)
             who = np.int64(seat != searcher and not stops)
-            action = np.int64(choose(observation, mask, numbers[who]))
+            action = np.int64(choose(observation, mask, numbers[who], 0.0))
         if stops:
             return action
     for seat in range(earned.shape[0]):
@@ -139,7 +139,7 @@ def agrees_with(table, rules, action, numbers, observation, mask):
     if possible == 1:
         return True, possible
     observe(table, rules, seat, observation)
-    return choose(observation, mask, numbers) == action, possible
+    return choose(observation, mask, numbers, 0.0) == action, possible
 
 
 def weigh(

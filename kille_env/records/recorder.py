@@ -1,7 +1,7 @@
 """Recording what is played."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,6 +162,7 @@ class Logbook:
         """Starts empty; from now on, reset and step the batch through the logbook."""
         self.batch = batch
         self._before: bytes | None = None
+        # What resets were given, and actions of one or more steps, [M, N].
         self._moves: list[dict[str, Any] | np.ndarray] = []
 
     def reset(self, seed: Any = None, **options: Any) -> None:
@@ -181,11 +182,16 @@ class Logbook:
         if which is not None and not np.all(which):
             raise RecordError("a Logbook records steps of all tables only")
         self.batch.step(actions)
-        self._moves.append(np.array(actions))
+        self._moves.append(np.array([actions]))
 
     def note(self, actions: np.ndarray) -> None:
         """Notes actions [M] that were played, one after the other, at a batch of one table."""
-        self._moves += list(actions.reshape(-1, 1).copy())
+        self._moves.append(actions[:, None].copy())
+
+    def _each_move(self) -> Iterator[dict[str, Any] | np.ndarray]:
+        """Yields what each reset was given, and the actions of each step, [N]."""
+        for move in self._moves:
+            yield from [move] if isinstance(move, dict) else move
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back, for environments that can."""
@@ -215,7 +221,7 @@ class Logbook:
         recorder = Recorder(again, names)
         done: list[Record] = []
         going = np.zeros(mine.num_tables, dtype=np.bool_)
-        for move in self._moves:
+        for move in self._each_move():
             dealer = None
             if isinstance(move, dict):
                 recorder.reset(**move)

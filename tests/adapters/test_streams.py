@@ -204,20 +204,21 @@ class Plain:
 
 
 @pytest.mark.parametrize("tables", [1, 6])
-@pytest.mark.parametrize("beside", [None, "uniform"])
+@pytest.mark.parametrize(
+    ("neighbour", "others"),
+    [("rule_of_thumb", "rule_of_thumb"), ("uniform", "uniform"), ("uniform", "rule_of_thumb")],
+)
 @pytest.mark.parametrize(("players", "rules"), RULES[2:6])
 def test_kernels_play_what_players_that_are_asked_play(
-    players: int, rules: dict[str, Any], beside: str | None, tables: int
+    players: int, rules: dict[str, Any], neighbour: str, others: str, tables: int
 ) -> None:
     resolved = spec("byteskille").resolve(**rules)
-    rule = resolve("rule_of_thumb", "byteskille", players, resolved)
+    names = [neighbour] + [others] * (players - 2)
+    seated = [resolve(name, "byteskille", players, resolved) for name in names]
     fast, slow = (
-        SeatTables(
-            "byteskille", tables, players, rules=resolved, seed=2,
-            opponents=[beside or who] + [who] * (players - 2),
-        )
-        for who in (rule, Plain(rule))
-    )  # fmt: skip
+        SeatTables("byteskille", tables, players, rules=resolved, seed=2, opponents=opponents)
+        for opponents in (seated, [Plain(player) for player in seated])
+    )
     fast.begin()
     slow.begin()
     assert play(fast, 30) == play(slow, 30)
@@ -228,7 +229,7 @@ def test_kernels_play_what_players_that_are_asked_play(
 
 def test_a_kernel_that_wants_what_is_illegal_is_refused() -> None:
     class Wrong(First):
-        choose = staticmethod(kernel(lambda seen, mask, numbers: 9))
+        choose = staticmethod(kernel(lambda seen, mask, numbers, chance: 9))
         numbers = np.zeros(1, dtype=np.int64)
 
     Wrong.choose.__name__ = "wrong"

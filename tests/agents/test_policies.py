@@ -6,7 +6,23 @@ import pytest
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
 from kille_agents.describe import describe_player
 from kille_env.errors import PolicyError
+from kille_env.policy import pick_actions
 from kille_env.registry import spec
+
+
+def test_the_kernel_of_uniform_play_draws_what_its_probabilities_say():
+    rng, player = np.random.default_rng(0), UniformPolicy()
+    mask = (rng.random((2000, 11)) < rng.random((2000, 1))).astype(np.int8)
+    mask[np.arange(2000), rng.integers(11, size=2000)] = 1
+    seen = np.zeros((2000, 4), np.uint8)
+    shares = player.probabilities(seen, mask)
+    edges = np.cumsum(shares, axis=1)[np.arange(2000), rng.integers(11, size=2000)]
+    for chances in (rng.random(2000), np.minimum(edges, np.nextafter(1.0, 0.0)), np.zeros(2000)):
+        drawn = [
+            player.choose(row, legal, player.numbers, chance)
+            for row, legal, chance in zip(seen, mask, chances, strict=True)
+        ]
+        assert drawn == pick_actions(shares, chances).tolist()
 
 
 def test_uniform_gives_every_legal_action_the_same():

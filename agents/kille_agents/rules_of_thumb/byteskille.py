@@ -175,7 +175,7 @@ def buying_is_worth_it(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers):
+def choose(seen, mask, numbers, _chance):
     """Chooses as the habits of `ByteskilleRuleOfThumb` do, for one decision."""
     phase = first_one(seen, numbers[PHASE], 5)
     if phase == GOK_WAITS:

@@ -47,7 +47,7 @@ def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers):
+def choose(seen, mask, numbers, _chance):
     """Chooses as the habits of `FemkortskilleRuleOfThumb` do, for one decision."""
     if first_one(seen, numbers[PHASE], 2) == SPEAK:
         return wanted_if(mask, KNOCKING, _enough(seen, numbers))

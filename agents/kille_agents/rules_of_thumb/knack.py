@@ -89,7 +89,7 @@ def tricks_in_hand(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers):
+def choose(seen, mask, numbers, _chance):
     """Chooses as the habits of `KnackRuleOfThumb` do, for one decision."""
     trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
     if first_one(seen, numbers[PHASE], 2) == JOINING:

@@ -72,7 +72,7 @@ def chance_of_lowest(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers):
+def choose(seen, mask, numbers, _chance):
     """Chooses as the habits of `KrypkilleRuleOfThumb` do, for one decision."""
     phase = first_one(seen, numbers[PHASE], 3)
     if phase == DISCARD:

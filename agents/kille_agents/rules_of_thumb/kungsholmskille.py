@@ -108,7 +108,7 @@ def chance_of_higher(
 
 
 @kernel
-def choose(seen, mask, numbers):
+def choose(seen, mask, numbers, _chance):
     """Chooses as the habits of `KungsholmskilleRuleOfThumb` do, for one decision."""
     phase = first_one(seen, numbers[PHASE], 6)
     if phase in (BUD1, BUD2):

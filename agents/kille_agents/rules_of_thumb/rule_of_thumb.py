@@ -32,6 +32,7 @@ class RuleOfThumb:
         num_players: Seats of its table.
         rules: Its rules.
         numbers: [K] int64, what the kernel reads: P, the places of `reads`, and `settings`.
+        deterministic: It is, see `kille_env.policy.KernelPolicy`.
     """
 
     name = "rule_of_thumb"
@@ -39,6 +40,7 @@ class RuleOfThumb:
     what = ""
     habits: ClassVar[dict[str, Habit]] = {}
     kernel: ClassVar[Any] = None
+    deterministic: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, Past
 from kille_env.core.keys import uniforms
-from kille_env.policy import KernelPolicy, Policy, check_probabilities, has_kernel
+from kille_env.policy import KernelPolicy, Policy, check_probabilities, decides_by_kernel
 
 _WEIGHING = np.uint64(0xBE11EF)
 """Keeps this drawing's random numbers apart from others of the same decision."""
@@ -35,7 +35,7 @@ def likely_determinizations(
         once.
     """
     drawn = None
-    if has_kernel(policy):
+    if decides_by_kernel(policy):
         kernel = cast(KernelPolicy, policy)
         chances = _log_agreements(determinizer, number * candidates, kernel, doubt)
     else:
