@@ -1,0 +1,95 @@
+"""The benchmark's methods: each learns, repeats itself to the bit, and says where it cannot."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kille_env.errors import KilleError
+from kille_env.policy import Policy, check_probabilities
+from kille_training.benchmark.method import Progress
+from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
+from kille_training.evaluation.exact import exact_rows
+
+UNIFORM = 0.75
+"""NashConv of uniform play with two seats, in stakes."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a method is tried: a small budget, and the NashConv in stakes that it has to reach."""
+
+    settings: dict[str, Any]
+    decisions: int
+    bound: float
+
+
+TRIALS = {
+    "mccfr": Trial({"iterations": 500}, 40_000, 0.1),
+}
+ANYWHERE = [name for name in TRIALS if name != "mccfr"]
+"""The methods that play every table."""
+
+
+def learn(name: str, table: BenchmarkTable, seed: int, decisions: int) -> Progress:
+    """Returns the progress after a number of decisions."""
+    method = import_module(f"kille_training.benchmark.methods.{name}")
+    settings, seen = method.Settings(**TRIALS[name].settings), [0]
+    for progress in method.train(table, seed, settings, lambda: min(1.0, seen[-1] / decisions)):
+        assert progress.decisions > seen[-1]
+        seen.append(progress.decisions)
+        if progress.decisions >= decisions:
+            return progress
+    raise AssertionError(f"{name} ended by itself")
+
+
+def answers(policy: Policy, table: BenchmarkTable) -> np.ndarray:
+    """Returns what a policy does at the beginning of some matches, [N, A], checked."""
+    batch = table.make_batch(64, 3)
+    batch.reset()
+    odds = policy.probabilities(batch.observation, batch.mask)
+    check_probabilities(policy.name, odds, batch.mask)
+    return odds
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_method_comes_closer_to_an_equilibrium(name: str) -> None:
+    table, trial = TABLES["byteskille-2"], TRIALS[name]
+    policy = learn(name, table, 11, trial.decisions).policy
+    found = exact_rows(policy, 2, table.rules, ["sampled"])[0]
+    assert found.stakes < trial.bound < UNIFORM / 2
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_equal_seeds_give_equal_policies(name: str) -> None:
+    table = TABLES["byteskille-2-noquestion"]
+    once, again, other = (learn(name, table, seed, 1).policy for seed in (5, 5, 6))
+    assert np.array_equal(answers(once, table), answers(again, table))
+    assert not np.array_equal(answers(once, table), answers(other, table))
+
+
+@pytest.mark.parametrize("name", ANYWHERE)
+@pytest.mark.parametrize("table", [name for name in TABLES if not TABLES[name].is_exact])
+def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
+    found = learn(name, TABLES[table], 2, 1)
+    assert found.decisions > 0
+    answers(found.policy, TABLES[table])
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [("knack-4", "no exact tree of knack"), ("byteskille-2-match", "needs single deals")],
+)
+def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
+    with pytest.raises(KilleError, match=f"{why}.*another method"):
+        learn("mccfr", TABLES[table], 0, 1)
+
+
+def test_tables_have_names() -> None:
+    assert table_named("byteskille-3-noquestion").rules["fraga"] == "off"
+    assert [name for name, table in TABLES.items() if table.name != name] == []
+    with pytest.raises(KilleError, match="Did you mean 'byteskille-3'"):
+        table_named("byteskile-3")

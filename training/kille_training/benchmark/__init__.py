@@ -1,0 +1,1 @@
+"""The benchmark: learning methods, each one file, at the same tables with the same budget."""

@@ -1,0 +1,310 @@
+"""External-sampling Monte Carlo counterfactual regret minimisation, on the exact tree of a deal.
+
+Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in extensive
+games", NIPS 2009. A walk tries every action of one seat, the traverser, and draws the cards and
+everybody else's actions. It adds to each regret what the action was worth more than the strategy.
+Regrets and averages weigh iteration t by t: linear MCCFR (Brown and Sandholm, "Solving
+imperfect-information games via discounted regret minimization", AAAI 2019).
+
+The strategy that converges is the average, weighted by how likely its own seat is to come to an
+information set. The paper adds to it where a walk meets the others, which with more than two seats
+weighs an iteration by what third seats do as well. So the average has a walk of its own here: one
+seat plays its strategy, the others play uniformly in every iteration, and so weigh none of them.
+
+Granting forehand's question deals the cards again: the walk goes on in the tree of the next hand.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from kille_agents.tabular import TabularPolicy
+from kille_env.core.jit import announce_compilation, kernel, package_root
+from kille_env.errors import KilleError
+from kille_training.benchmark.method import Progress
+from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.evaluation.exact import why_not
+from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.policies import policy_of
+from kille_training.solving.trees.tree import TERMINAL
+from kille_training.solving.trees.values import normalised
+
+AGAIN = -1
+"""Stands for a payoff where the cards are dealt again."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set.
+
+    Attributes:
+        iterations: Iterations from one policy to the next; one has two walks for each seat.
+        exponent: Iteration t weighs t to this power.
+    """
+
+    iterations: int = 20_000
+    exponent: float = 1.0
+
+
+class Hands(NamedTuple):
+    """The H hands of a deal, from no granted question on, as trees to walk in.
+
+    Hands that differ only in what was granted before share a tree; each has its own sequences. All
+    trees stand one behind the other.
+
+    Attributes:
+        player: [I] int8, who decides in each information set.
+        first: [I + 1] int64, the first sequence of each information set, see `shift`.
+        infoset: [M] int64, the information set of each node, `TERMINAL` or `CHANCE`.
+        child: [M] int64, the children of all nodes, those of a node together.
+        link: [M] int64, the place of a node's first child in `child`; of a terminal node its row in
+            `payoff`, or AGAIN if the cards are dealt again.
+        payoff: [T, P] float64.
+        chance: [M] float64, in the places of a root's children the chances of the deals so far.
+        deals: [H, 2] int64, the places in `child` from and to which each hand is dealt.
+        shift: [H] int64, what is added to sequences in each hand.
+    """
+
+    player: np.ndarray
+    first: np.ndarray
+    infoset: np.ndarray
+    child: np.ndarray
+    link: np.ndarray
+    payoff: np.ndarray
+    chance: np.ndarray
+    deals: np.ndarray
+    shift: np.ndarray
+
+
+class Memory(NamedTuple):
+    """What is learnt, and room for a walk through at most Q nodes.
+
+    Attributes:
+        regret: [S] float64, of each sequence.
+        average: [S] float64, how much of each sequence the average strategy has.
+        decisions: [1] int64, those met.
+        strategy: [A] float64, the strategy in the information set that was met last.
+        node, hand, above: [Q] int64, the nodes met, their hands, and the number of what led there.
+        share: [Q] float64, how much of the worth of what led there this one is.
+        behind: [Q] int64, the number of the first child met.
+        worth: [Q] float64, what the traverser gets from there on.
+    """
+
+    regret: np.ndarray
+    average: np.ndarray
+    decisions: np.ndarray
+    strategy: np.ndarray
+    node: np.ndarray
+    hand: np.ndarray
+    above: np.ndarray
+    share: np.ndarray
+    behind: np.ndarray
+    worth: np.ndarray
+
+
+def train(
+    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
+) -> Iterator[Progress]:
+    """Learns; yields the average policy after every `settings.iterations` iterations.
+
+    Args:
+        table: A single deal of Byteskille with an exact tree.
+        seed: Seed of all that is drawn.
+        settings: What can be set.
+        spent: Not asked; nothing is annealed.
+
+    Raises:
+        KilleError: The table has no exact tree; the message says why.
+    """
+    if wrong := why_not(table.num_players, table.rules):
+        raise KilleError(f"mccfr walks in an exact tree, and {wrong}; choose another method")
+    rng = np.random.default_rng(seed)
+    deal = build_deal(table.num_players, table.rules)
+    hands = _walkable(deal)
+    memory = _empty(hands, deal)
+    done = 0
+    while True:
+        weights = (1.0 + np.arange(done, done + settings.iterations)) ** settings.exponent
+        with announce_compilation("mccfr", package_root(_iterate)):
+            _iterate(weights / settings.iterations, hands, memory, rng)
+        done += settings.iterations
+        yield Progress(int(memory.decisions[0]), partial(_average_of, deal, memory.average))
+
+
+def _average_of(deal: DealStages, weights: np.ndarray) -> TabularPolicy:
+    """Returns the average strategy as a policy; weights [S] of the sequences of all hands."""
+    trees = [stage.tree for stage in deal.stages]
+    ends = np.cumsum([tree.num_sequences for tree in trees])[:-1]
+    strategies = map(normalised, trees, np.split(weights, ends))
+    return policy_of(list(strategies), deal, "mccfr", by="kille benchmark, mccfr")
+
+
+def _walkable(deal: DealStages) -> Hands:
+    """Returns the trees of a deal as arrays to walk in."""
+    kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
+    trees = [stage.tree for stage in kinds]
+    counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
+    root, sets, sequences = np.cumsum([(0, 0, 0), *counts], axis=0).T
+    infoset = _joined([t.infoset for t in trees], sets)
+    parent = _joined([t.parent for t in trees], root)
+    first = _joined([t.first[:-1] for t in trees], sequences)
+    child = np.argsort(parent, kind="stable")
+    degree = np.bincount(parent + 1, minlength=len(parent) + 1)  # the first is of no node
+    link = np.cumsum(degree)[:-1]
+    redealt = np.concatenate([stage.redealt for stage in kinds])
+    link[infoset == TERMINAL] = np.where(redealt, AGAIN, np.arange(len(redealt)))
+    dealt = np.isin(parent[child], root)
+    chance = np.concatenate([t.probability for t in trees])[child] * dealt
+    kind = np.array([[t is stage.tree for t in trees].index(True) for stage in deal.stages])
+    begun = np.cumsum([0, *(stage.tree.num_sequences for stage in deal.stages)])
+    return Hands(
+        player=np.concatenate([t.player for t in trees]),
+        first=np.append(first, sequences[-1]),
+        infoset=infoset,
+        child=child,
+        link=link,
+        payoff=np.concatenate([t.payoff for t in trees]),
+        chance=np.cumsum(chance),
+        deals=np.stack([link[root[kind]], link[root[kind]] + degree[root[kind] + 1]], axis=1),
+        shift=begun[:-1] - sequences[kind],
+    )
+
+
+def _joined(parts: Sequence[np.ndarray], starts: np.ndarray) -> np.ndarray:
+    """Returns numbers of several trees as numbers of all; negative ones mean nothing of a tree."""
+    pairs = zip(parts, starts[:-1], strict=True)
+    return np.concatenate([np.where(part < 0, part, part + start) for part, start in pairs])
+
+
+def _empty(hands: Hands, deal: DealStages) -> Memory:
+    """Returns the memory before the first iteration."""
+    sequences = sum(stage.tree.num_sequences for stage in deal.stages)
+    dealt = np.unique(np.concatenate([hands.child[low:high] for low, high in hands.deals]))
+    longest = np.diff(np.append(dealt, len(hands.infoset))).max()  # of all deals in all hands
+    room = longest * len(deal.stages)
+    return Memory(
+        regret=np.zeros(sequences),
+        average=np.zeros(sequences),
+        decisions=np.zeros(1, dtype=np.int64),
+        strategy=np.zeros(deal.first_stage.masks.shape[1]),
+        node=np.zeros(room, dtype=np.int64),
+        hand=np.zeros(room, dtype=np.int64),
+        above=np.zeros(room, dtype=np.int64),
+        behind=np.zeros(room, dtype=np.int64),
+        share=np.zeros(room),
+        worth=np.zeros(room),
+    )
+
+
+@kernel
+def _iterate(weights, hands, memory, rng):
+    """Walks for each seat in turn, once for its regrets and once for its average.
+
+    Args:
+        weights: [n] weights of the iterations.
+        hands: The trees.
+        memory: What is learnt, which is changed.
+        rng: Generator of NumPy.
+    """
+    for turn in range(len(weights)):
+        for seat in range(hands.payoff.shape[1]):
+            _learn(weights[turn], seat, hands, memory, rng)
+            _average(weights[turn], seat, hands, memory, rng)
+
+
+@kernel
+def _deal(hand, hands, rng):
+    """Returns the node behind a deal that is drawn."""
+    low, high = hands.deals[hand, 0], hands.deals[hand, 1]
+    before = hands.chance[low - 1]
+    drawn = before + rng.random() * (hands.chance[high - 1] - before)
+    place = low + np.searchsorted(hands.chance[low:high], drawn, side="right")
+    return hands.child[min(place, high - 1)]
+
+
+@kernel
+def _match_regrets(begin, count, memory):
+    """Sets `strategy` to play each action in proportion to its regret where it is positive."""
+    total = 0.0
+    for action in range(count):
+        memory.strategy[action] = max(memory.regret[begin + action], 0.0)
+        total += memory.strategy[action]
+    for action in range(count):
+        memory.strategy[action] = memory.strategy[action] / total if total > 0.0 else 1.0 / count
+
+
+@kernel
+def _draw(count, memory, rng):
+    """Returns an action drawn from `strategy`."""
+    left, action = rng.random(), 0
+    while action < count - 1 and left >= memory.strategy[action]:
+        left -= memory.strategy[action]
+        action += 1
+    return action
+
+
+@kernel
+def _learn(weight, seat, hands, memory, rng):
+    """Walks along all actions of a seat and one of the others', and adds to the seat's regrets."""
+    m = memory
+    m.node[0], m.hand[0], m.above[0], m.share[0] = _deal(0, hands, rng), 0, 0, 0.0
+    met, place = 1, 0
+    while place < met:  # forwards: what is met, nodes before those behind them
+        node, hand = m.node[place], m.hand[place]
+        begun, infoset, link = met, hands.infoset[node], hands.link[node]
+        m.worth[place], m.behind[place] = 0.0, begun
+        if infoset >= 0:
+            m.decisions[0] += 1
+            count = hands.first[infoset + 1] - hands.first[infoset]
+            _match_regrets(hands.first[infoset] + hands.shift[hand], count, memory)
+            if hands.player[infoset] == seat:
+                for action in range(count):
+                    m.node[met], m.share[met] = hands.child[link + action], m.strategy[action]
+                    met += 1
+            else:
+                m.node[met], m.share[met] = hands.child[link + _draw(count, memory, rng)], 1.0
+                met += 1
+        elif link == AGAIN:
+            hand += 1
+            m.node[met], m.share[met] = _deal(hand, hands, rng), 1.0
+            met += 1
+        else:
+            m.worth[place] = hands.payoff[link, seat]
+        for number in range(begun, met):
+            m.hand[number], m.above[number] = hand, place
+        place += 1
+    while place > 0:  # backwards: what it is worth
+        place -= 1
+        infoset = hands.infoset[m.node[place]]
+        if infoset >= 0 and hands.player[infoset] == seat:
+            begin = hands.first[infoset] + hands.shift[m.hand[place]]
+            for action in range(hands.first[infoset + 1] - hands.first[infoset]):
+                gain = m.worth[m.behind[place] + action] - m.worth[place]
+                m.regret[begin + action] += weight * gain
+        m.worth[m.above[place]] += m.share[place] * m.worth[place]
+
+
+@kernel
+def _average(weight, seat, hands, memory, rng):
+    """Walks as a seat plays while the others play uniformly, and adds to the seat's average."""
+    hand, node = 0, _deal(0, hands, rng)
+    while True:
+        infoset, link = hands.infoset[node], hands.link[node]
+        if infoset >= 0:
+            memory.decisions[0] += 1
+            count = hands.first[infoset + 1] - hands.first[infoset]
+            begin, action = hands.first[infoset] + hands.shift[hand], int(rng.random() * count)
+            if hands.player[infoset] == seat:
+                _match_regrets(begin, count, memory)
+                for option in range(count):
+                    memory.average[begin + option] += weight * memory.strategy[option]
+                action = _draw(count, memory, rng)
+            node = hands.child[link + action]
+        elif link == AGAIN:
+            hand += 1
+            node = _deal(hand, hands, rng)
+        else:
+            return
