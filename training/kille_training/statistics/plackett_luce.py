@@ -162,12 +162,15 @@ class _Problem:
         By Newton's method. Along a step that moves no two strengths, nor the imaginary player's, by
         more than d against each other, curvature grows by exp(d) at most; so log(1 + d) / d of the
         step never leads beyond the maximum on its way, and it becomes the whole one near the end.
+        Where a weak prior alone holds a direction, rounding keeps steps along it from vanishing; it
+        is the gain in likelihood that does.
         """
         theta = np.zeros(len(self.met))
         for _ in range(MAX_STEPS):
-            step = cho_solve(self.information(theta), self.gradient(theta))
+            gradient = self.gradient(theta)
+            step = cho_solve(self.information(theta), gradient)
             reach = max(step.max(), 0) - min(step.min(), 0)
-            if reach < TOLERANCE:
+            if reach < TOLERANCE or gradient @ step < TOLERANCE**2:
                 return theta + step
             theta = theta + step * np.log1p(reach) / reach
         raise KilleError("the ratings do not settle; fit with a larger prior")
