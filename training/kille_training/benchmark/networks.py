@@ -1,0 +1,91 @@
+"""The network that the benchmark's methods share: a multilayer perceptron over the observation."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from kille_agents.network import NetworkMetadata, NetworkPolicy
+from kille_env.core.spec import feature_scale
+from kille_env.experience import PolicyFunction
+from kille_env.policy import masked_softmax
+from kille_env.registry import spec
+from kille_training.benchmark.distinct import distinct
+from kille_training.benchmark.tables import BenchmarkTable
+
+
+class Network(nn.Module):
+    """One output for each action, from observations as batches hold them."""
+
+    def __init__(self, table: BenchmarkTable, layers: Sequence[int]) -> None:
+        """Begins with PyTorch's random weights.
+
+        Args:
+            table: Where it plays.
+            layers: Units of each hidden layer.
+        """
+        super().__init__()
+        self.table, self.units, self.spec = table, tuple(layers), spec(table.game)
+        scale = feature_scale(self.spec.observation(table.num_players))
+        self.scale = torch.as_tensor(scale)
+        sizes = [len(scale), *layers, self.spec.num_actions]
+        self.layers = nn.ModuleList(nn.Linear(*size) for size in pairwise(sizes))
+
+    def forward(self, observation: np.ndarray) -> Tensor:
+        """Returns the outputs [N, A] for observations [N, F] uint8.
+
+        Equal rows are computed once; the gradient is that of all of them.
+        """
+        alike = distinct(observation)
+        hidden = torch.as_tensor(observation[alike.first]) * self.scale
+        for layer in self.layers[:-1]:
+            hidden = layer(hidden).relu()
+        return self.layers[-1](hidden)[torch.as_tensor(alike.kind)]
+
+    def player(self, temperature: float = 1.0, epsilon: float = 0.0) -> PolicyFunction:
+        """Returns the softmax of the outputs as a function for `kille_env.collect`.
+
+        It always plays by the weights of the moment.
+
+        Args:
+            temperature: What the outputs are divided by; near 0 the largest output is played.
+            epsilon: How often it plays uniformly instead.
+        """
+
+        @torch.no_grad()
+        def play(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+            outputs = self(observation).double().numpy() / temperature
+            best = masked_softmax("network", outputs, mask)
+            return (1.0 - epsilon) * best + epsilon * mask / mask.sum(axis=1, keepdims=True)
+
+        return play
+
+    def policy(self, name: str, temperature: float = 1.0) -> NetworkPolicy:
+        """Returns what it plays now, the softmax of the outputs, as a policy that needs no torch.
+
+        Args:
+            name: The policy's name.
+            temperature: What the outputs are divided by; near 0 the largest output is played.
+        """
+        table, game = self.table, self.spec
+        weights = {}
+        for place, values in self.layers.named_parameters():  # "0.weight" and so on
+            number, _, kind = place.partition(".")
+            weights[f"{kind}.{number}"] = values.detach().numpy().copy()
+        weights["weight.0"] *= self.scale.numpy()
+        for kind in ("weight", "bias"):
+            weights[f"{kind}.{len(self.units)}"] /= temperature
+        metadata = NetworkMetadata(
+            game=table.game,
+            game_version=game.version,
+            num_players=table.num_players,
+            rules=table.rules.as_dict(),
+            observation_width=len(self.scale),
+            num_actions=game.num_actions,
+            layers=self.units,
+            activation="relu",
+            made={"by": f"kille benchmark, {name}"},
+        )
+        return NetworkPolicy(metadata, weights, name)
