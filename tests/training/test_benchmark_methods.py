@@ -32,6 +32,7 @@ class Trial:
 TRIALS = {
     "mccfr": Trial({"iterations": 500}, 100_000, 0.1),
     "monte_carlo": Trial({"tables": 512}, 40_000, 0.375),
+    "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 """The methods that play every table."""
