@@ -13,6 +13,8 @@ and *terminated*, and no value of the last observation is added. The mask of a m
 all ones, since one of zeros has no distribution.
 """
 
+from __future__ import annotations  # the site documents this without TorchRL
+
 import inspect
 from typing import Any, Unpack
 

@@ -1,0 +1,210 @@
+"""Pages made of the code: commands from their help, settings from their dataclasses, the API."""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+
+import click
+
+from kille_training.arena.ladder.settings import LadderSettings
+from kille_training.arena.settings import TournamentSettings
+from kille_training.cli.main import kille
+from kille_training.learning.settings import TrainSettings
+
+SETTINGS = {
+    "Training": (TrainSettings, "`kille train` and `kt.train`"),
+    "Tournaments": (TournamentSettings, "`kille tournament` and `kt.play_tournament`"),
+    "Ladders": (LadderSettings, "`kille ladder` and `kt.ladder`; `ladder.yaml` in its folder"),
+}
+"""The settings that people write, with who reads them."""
+
+API = {
+    "environments": (
+        "Environments",
+        "The library: games as environments for PettingZoo, Gymnasium and Stable-Baselines3.",
+        ("kille_env", "kille_env.adapters.aec", "kille_env.adapters.gym", "kille_env.adapters.vector",
+         "kille_env.adapters.options", "kille_env.adapters.spaces", "kille_env.adapters.live",
+         "kille_env.sb3", "kille_env.errors"),
+    ),
+    "batches": (
+        "Batches and experience",
+        "Many tables in one compiled call, and what was decided at them.",
+        ("kille_env.core.batch", "kille_env.core.spec", "kille_env.core.determinization",
+         "kille_env.experience", "kille_env.policy", "kille_env.playing"),
+    ),
+    "records": (
+        "Records, pictures and text",
+        "Matches that can be written down, replayed, drawn and told.",
+        ("kille_env.records", "kille_env.core.view", "kille_env.pictures", "kille_env.prompts"),
+    ),
+    "games": (
+        "Games of your own",
+        "What a game offers, how kernels are compiled, and the contract that every game keeps.",
+        ("kille_env.registry", "kille_env.core.game", "kille_env.core.jit", "kille_env.testing"),
+    ),
+    "libraries": (
+        "Other libraries",
+        "One module for each outside API.",
+        ("kille_env.adapters.open_spiel", "kille_env.adapters.rllib", "kille_env.adapters.tianshou",
+         "kille_env.adapters.torchrl", "kille_env.adapters.textarena", "kille_env.adapters.openenv"),
+    ),
+    "players": (
+        "Players",
+        "Policies, search, networks, tabular policies and language models.",
+        ("kille_agents", "kille_agents.entry_point", "kille_agents.network", "kille_agents.tabular",
+         "kille_agents.search", "kille_agents.llm", "kille_agents.open_spiel"),
+    ),
+    "training": (
+        "Training and measuring",
+        "`import kille_training as kt`: a function for each command that computes something.",
+        ("kille_training",),
+    ),
+    "statistics": (
+        "Statistics",
+        "Arrays in, arrays out: no games, no files, no players.",
+        ("kille_training.statistics.intervals", "kille_training.statistics.sequential",
+         "kille_training.statistics.plackett_luce", "kille_training.statistics.nash_averaging",
+         "kille_training.statistics.lotteries", "kille_training.statistics.alpha_rank",
+         "kille_training.statistics.skill", "kille_training.statistics.resampling"),
+    ),
+    "solving": (
+        "Solving",
+        "Finite games as flat arrays, regret minimisation over them, and exact values.",
+        ("kille_training.solving.trees.tree", "kille_training.solving.trees.build",
+         "kille_training.solving.trees.cfr", "kille_training.solving.trees.values",
+         "kille_training.solving.trees.efg"),
+    ),
+}  # fmt: skip
+"""Pages of the API: title, what is on it, and modules."""
+
+
+def pages() -> dict[str, str]:
+    """Returns the made pages by their paths in the site, in the order of the navigation."""
+    made = {
+        "reference/commands.md": _commands(),
+        "reference/settings.md": _settings(),
+        "reference/api.md": _contents_of_api(),
+    }
+    return made | {f"reference/api/{name}.md": _api(*page) for name, page in API.items()}
+
+
+def _commands() -> str:
+    """Returns a page with every command: what it does, its arguments and options, an example."""
+    parts = ["# Commands in full\n\nMade of what `--help` prints; [Commands](../commands.md) shows the usual ones."]
+    for path, context in _each_command(("kille",), kille, None):
+        parts.append(f"## {' '.join(path)}\n\n{_help(context)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _each_command(
+    path: tuple[str, ...], command: click.Command, parent: click.Context | None
+) -> Iterator[tuple[tuple[str, ...], click.Context]]:
+    context = click.Context(command, parent, info_name=path[-1], max_content_width=100)
+    if not isinstance(command, click.Group):
+        yield path, context
+        return
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None, name
+        yield from _each_command((*path, name), below, context)
+
+
+def _help(context: click.Context) -> str:
+    command = context.command
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    options = [f"| `{_cell(names)}` | {_cell(what)} |" for names, what in filter(None, records)]
+    example = f"\n\n{_as_code(command.epilog)}" if command.epilog else ""
+    return (
+        f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n\n"
+        + "\n".join(["| option | what it does |", "|---|---|", *options])
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _paragraphs(text: str) -> str:
+    """Returns help as click wraps it: words flow within a paragraph, but for those after \\b."""
+    kept = []
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        lines = paragraph.splitlines()
+        if lines[:1] == ["\b"]:
+            kept.append("```text\n" + "\n".join(lines[1:]) + "\n```")
+        else:
+            kept.append(" ".join(lines))
+    return "\n\n".join(kept)
+
+
+def _as_code(epilog: str) -> str:
+    word, _, line = " ".join(epilog.replace("\b", "").split()).partition(": ")
+    return f"{word}:\n\n```sh\n{line}\n```" if line else epilog
+
+
+def _settings() -> str:
+    """Returns a page with every key of the settings: its default and its meaning."""
+    parts = [
+        "# Settings in full\n\nMade of the dataclasses that check them. A file has these keys, nested as "
+        "they are here; `--set KEY=VALUE` overrides one, with dots between the levels."
+    ]
+    for title, (cls, readers) in SETTINGS.items():
+        rows = "\n".join(_rows(cls, ""))
+        parts.append(
+            f"## {title}\n\nRead by {readers}.\n\n| key | default | meaning |\n|---|---|---|\n{rows}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _rows(cls: type, above: str) -> Iterator[str]:
+    """Yields a row of the table for each key of a class of settings, those inside it included."""
+    meanings = attributes(cls)
+    for key in dataclasses.fields(cls):  # type: ignore[arg-type]
+        default = key.default
+        if default is dataclasses.MISSING and key.default_factory is not dataclasses.MISSING:
+            default = key.default_factory()
+        if dataclasses.is_dataclass(default):
+            yield f"| **`{above}{key.name}`** |  | {_cell(meanings[key.name])} |"
+            yield from _rows(type(default), f"{above}{key.name}.")
+            continue
+        shown = "needed" if default is dataclasses.MISSING else f"`{_cell(_yaml(default))}`"
+        yield f"| `{above}{key.name}` | {shown} | {_cell(meanings[key.name])} |"
+
+
+def _yaml(value: object) -> str:
+    """Returns a default as it is written in a file."""
+    if isinstance(value, str):
+        return value or '""'
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if isinstance(
+        value, bool | None
+    ) else str(value)
+
+
+def attributes(cls: type) -> dict[str, str]:
+    """Returns what the docstring of a class says of each attribute."""
+    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes:\n")
+    section = re.split(r"\n(?=\S)", section)[0]
+    found = re.findall(r"(?ms)^    (\w+): (.*?)(?=^    \w+: |\Z)", section)
+    return {name: " ".join(meaning.split()) for name, meaning in found}
+
+
+def _contents_of_api() -> str:
+    lines = [f"- [{title}](api/{name}.md): {what}" for name, (title, what, _) in API.items()]
+    names = "\n".join(f"api/{name}" for name in API)
+    return (
+        "# API\n\nWhat is public, from its docstrings. Shapes: N tables, P seats, A actions, F features.\n\n"
+        + "\n".join(lines)
+        + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+
+
+def _api(title: str, what: str, modules: Sequence[str]) -> str:
+    parts = [f"# {title}\n\n{what}"]
+    for module in modules:
+        parts.append(
+            f"## `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```"
+        )
+    return "\n\n".join(parts) + "\n"

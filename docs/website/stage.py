@@ -1,0 +1,164 @@
+"""Lays out the pages of the site: those of the repository, and those that are made of its code.
+
+`make site` runs it, and then Sphinx on what it has written. The pages are written for whoever reads
+them in the repository; here their links are turned to the pages of the site. `docs/README.md` is
+the first page, and the sections and lists in it are the site's navigation.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import notebook
+import reference
+
+ROOT = Path(__file__).parents[2]
+FIRST = "docs/README.md"
+OTHERS = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "agents/README.md": "agents.md",
+    "notebooks/README.md": "notebooks/index.md",
+    "training/README.md": "training.md",
+}
+"""Pages of the repository outside of docs/ and where the site has them; the site's first page
+stands for the repository's."""
+MADE_IN = "Reference"
+"""The section in which the made pages are listed first."""
+BELOW = {"notebooks/index.md": "[0-9]*", "solutions.md": "solutions/*"}
+"""Pages of the site with pages below them in the navigation, and what these are called."""
+LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml"}
+LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+FENCE = re.compile(r"(?ms)^ *```.*?^ *```$")
+INLINE = re.compile(r"`[^`\n]+`")
+
+
+def pages() -> dict[str, str]:
+    """Returns where the site has each page of the repository, both as paths from their roots."""
+    found = {
+        page.relative_to(ROOT).as_posix(): page.relative_to(ROOT / "docs").as_posix()
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+    }
+    books = {
+        f"notebooks/{book.name}": f"notebooks/{book.stem}.md"
+        for book in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    }
+    return {**found, **OTHERS, **books, FIRST: "index.md"}
+
+
+class Links:
+    """Turns links of the repository's pages to pages of the site.
+
+    Attributes:
+        sources: Files and folders that are linked to and are no pages: they get pages of their own.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        """Takes where the site has each page."""
+        self._places = places
+        self.sources: set[str] = set()
+
+    def turned(self, text: str, page: str) -> str:
+        """Returns a page with its links turned, but for those in code.
+
+        Args:
+            text: The page.
+            page: Its path in the repository.
+        """
+        kept: list[str] = []
+
+        def keep(match: re.Match[str]) -> str:
+            kept.append(match[0])
+            return f"\0{len(kept) - 1}\0"
+
+        text = INLINE.sub(keep, FENCE.sub(keep, text))
+        text = LINK.sub(lambda match: self._turn(match[1], page), text)
+        while "\0" in text:  # code of a line within code of several
+            text = re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)
+        return text
+
+    def _turn(self, link: str, page: str) -> str:
+        path, mark, anchor = link.partition("#")
+        if not path or re.match(r"[a-z]+:", link):
+            return link
+        target = os.path.normpath(os.path.join(os.path.dirname(page), path))
+        if target.startswith("docs/") and Path(target).suffix not in ("", ".md", ".py", ".yaml"):
+            place = target.removeprefix("docs/")  # a picture
+        else:
+            place = self._places.get(target) or self._place_of_source(target, page)
+        here = os.path.dirname(self._places[page])
+        return os.path.relpath(place, here or ".") + mark + anchor
+
+    def _place_of_source(self, target: str, page: str) -> str:
+        if not (ROOT / target).exists():
+            raise SystemExit(f"{page} links to {target}, which does not exist")
+        if f"{target}/README.md" in self._places:
+            return self._places[f"{target}/README.md"]
+        self.sources.add(target)
+        return f"source/{target}/index.md" if (ROOT / target).is_dir() else f"source/{target}.md"
+
+
+def source_page(path: Path) -> str:
+    """Returns a page that shows a file, or what is in a folder."""
+    name = path.relative_to(ROOT).as_posix()
+    if path.is_file():
+        fence = "`" * 4
+        code = path.read_text(encoding="utf-8")
+        return f"---\norphan: true\n---\n# {name}\n\n{fence}{LANGUAGES[path.suffix]}\n{code}{fence}\n"
+    files = "\n".join(f"- `{file.name}`" for file in sorted(path.glob("[a-z]*.*")))
+    return f"---\norphan: true\n---\n# {name}\n\n{files}\n"
+
+
+def sections(first: str) -> Iterator[tuple[str, list[str]]]:
+    """Yields the sections of the first page, each with the pages that its list links to."""
+    for section in re.split(r"(?m)^## ", first)[1:]:
+        title, _, body = section.partition("\n")
+        linked = re.findall(r"(?m)^- .*?\]\(([^)#]+\.md)\)", body)
+        yield title.strip(), linked
+
+
+def navigation(first: str, made: Mapping[str, str]) -> str:
+    """Returns the site's navigation for the end of its first page, which does not show it."""
+    trees = []
+    for title, linked in sections(first):
+        listed = [*made, *linked] if title == MADE_IN else linked
+        names = "\n".join(page.removesuffix(".md") for page in listed)
+        trees.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```")
+    return "\n\n".join(trees)
+
+
+def stage(out: Path) -> None:
+    """Writes everything that Sphinx reads into a folder, anew."""
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "docs", out, ignore=shutil.ignore_patterns("*.md", "*.py", "website", "__*")
+    )
+    places, made = pages(), reference.pages()
+    links, texts = Links(places), dict(made)
+    for page, place in places.items():
+        if page == "README.md":
+            continue
+        path = ROOT / page
+        text = notebook.page(path) if path.suffix == ".ipynb" else path.read_text(encoding="utf-8")
+        texts[place] = links.turned(text, page)
+    texts["index.md"] += "\n\n" + navigation(texts["index.md"], made)
+    for place, below in BELOW.items():
+        texts[place] += f"\n\n```{{toctree}}\n:hidden:\n:glob:\n\n{below}\n```\n"
+    for source in links.sources:
+        path = ROOT / source
+        place = f"{source}/index.md" if path.is_dir() else f"{source}.md"
+        texts[f"source/{place}"] = source_page(path)
+    for place, text in texts.items():
+        (out / place).parent.mkdir(parents=True, exist_ok=True)
+        (out / place).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    stage(Path(sys.argv[1]))
