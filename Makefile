@@ -41,7 +41,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) --no-build-isolation --editable '.[train,render,web,dev]'
+	$(PIP) --no-build-isolation --editable '.[train,render,web,site,dev]'
 	@touch $@
 
 .PHONY: setup
@@ -110,6 +110,14 @@ types: $(VENV)/.installed-dev ## check types
 .PHONY: imports
 imports: $(VENV)/.installed-dev ## check which package imports which
 	$(BIN)/lint-imports
+
+SITE := build/website
+
+.PHONY: site
+site: $(VENV)/.installed-dev ## build the docs site into build/website/html; a warning or a dead link fails
+	$(BIN)/python docs/website/stage.py $(SITE)/pages
+	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs/website $(SITE)/pages $(SITE)/html
+	@echo "open $(SITE)/html/index.html"
 
 .PHONY: wheel
 wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the checkout

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site: MyST for the pages, Furo for the looks, docstrings for the API."""
+"""Sphinx's settings for the site: MyST for pages, Furo for looks, docstrings for the API."""
 
 import re
 from typing import Any
@@ -46,7 +46,10 @@ pygments_style, pygments_dark_style = "friendly", "native"
 
 
 def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Marks the indented blocks of a docstring as code, which reStructuredText takes for quotes."""
+    """Says of a docstring what reStructuredText would get wrong.
+
+    Indented blocks are code, not quotes, and "N." alone is a size, not the first item of a list.
+    """
     marked: list[str] = []
     outside = True  # of sections such as "Args:", whose lines are indented too
     for line in lines:
@@ -55,7 +58,7 @@ def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
         begins = line.startswith("    ") and outside and len(marked) > 1 and not marked[-1]
         if begins and not marked[-2].startswith("    "):
             marked += [".. code-block:: default", ""]
-        marked.append(line)
+        marked.append(re.sub(r"(: [A-Z])\.$", r"\1\\.", line))
     lines[:] = marked
 
 

@@ -27,10 +27,8 @@ def _shown(output: dict[str, Any]) -> Iterator[str]:
     if output["output_type"] == "stream":
         yield f"```text\n{''.join(output['text']).rstrip()}\n```"
         return
-    forms = {kind: "".join(data) for kind, data in output["data"].items() if kind != "application/json"}
-    if "image/png" in forms:
-        yield f'<img alt="What the code above draws" src="data:image/png;base64,{forms["image/png"].strip()}">'
-    elif "image/svg+xml" in forms:
+    forms = {kind: "".join(data) for kind, data in output["data"].items()}
+    if "image/svg+xml" in forms:
         yield f'<div class="output">\n{_without_blank_lines(forms["image/svg+xml"])}\n</div>'
     elif "text/html" in forms:
         yield f'<div class="output">\n{_without_blank_lines(forms["text/html"])}\n</div>'

@@ -5,7 +5,7 @@ them in the repository; here their links are turned to the pages of the site. `d
 the first page, and the sections and lists in it are the site's navigation.
 """
 
-import os
+import posixpath
 import re
 import shutil
 import sys
@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import made
 import notebook
-import reference
 
 ROOT = Path(__file__).parents[2]
 FIRST = "docs/README.md"
@@ -88,13 +88,13 @@ class Links:
         path, mark, anchor = link.partition("#")
         if not path or re.match(r"[a-z]+:", link):
             return link
-        target = os.path.normpath(os.path.join(os.path.dirname(page), path))
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
         if target.startswith("docs/") and Path(target).suffix not in ("", ".md", ".py", ".yaml"):
             place = target.removeprefix("docs/")  # a picture
         else:
             place = self._places.get(target) or self._place_of_source(target, page)
-        here = os.path.dirname(self._places[page])
-        return os.path.relpath(place, here or ".") + mark + anchor
+        here = posixpath.dirname(self._places[page])
+        return posixpath.relpath(place, here or ".") + mark + anchor
 
     def _place_of_source(self, target: str, page: str) -> str:
         if not (ROOT / target).exists():
@@ -111,7 +111,9 @@ def source_page(path: Path) -> str:
     if path.is_file():
         fence = "`" * 4
         code = path.read_text(encoding="utf-8")
-        return f"---\norphan: true\n---\n# {name}\n\n{fence}{LANGUAGES[path.suffix]}\n{code}{fence}\n"
+        return (
+            f"---\norphan: true\n---\n# {name}\n\n{fence}{LANGUAGES[path.suffix]}\n{code}{fence}\n"
+        )
     files = "\n".join(f"- `{file.name}`" for file in sorted(path.glob("[a-z]*.*")))
     return f"---\norphan: true\n---\n# {name}\n\n{files}\n"
 
@@ -140,15 +142,15 @@ def stage(out: Path) -> None:
     shutil.copytree(
         ROOT / "docs", out, ignore=shutil.ignore_patterns("*.md", "*.py", "website", "__*")
     )
-    places, made = pages(), reference.pages()
-    links, texts = Links(places), dict(made)
+    places, code = pages(), made.pages()
+    links, texts = Links(places), dict(code)
     for page, place in places.items():
         if page == "README.md":
             continue
         path = ROOT / page
         text = notebook.page(path) if path.suffix == ".ipynb" else path.read_text(encoding="utf-8")
         texts[place] = links.turned(text, page)
-    texts["index.md"] += "\n\n" + navigation(texts["index.md"], made)
+    texts["index.md"] += "\n\n" + navigation(texts["index.md"], code)
     for place, below in BELOW.items():
         texts[place] += f"\n\n```{{toctree}}\n:hidden:\n:glob:\n\n{below}\n```\n"
     for source in links.sources:

@@ -1,4 +1,4 @@
-"""Pages made of the code: commands from their help, settings from their dataclasses, the API."""
+"""Pages made of the code: commands from their help, settings from their classes, the API."""
 
 import dataclasses
 import inspect
@@ -23,15 +23,29 @@ API = {
     "environments": (
         "Environments",
         "The library: games as environments for PettingZoo, Gymnasium and Stable-Baselines3.",
-        ("kille_env", "kille_env.adapters.aec", "kille_env.adapters.gym", "kille_env.adapters.vector",
-         "kille_env.adapters.options", "kille_env.adapters.spaces", "kille_env.adapters.live",
-         "kille_env.sb3", "kille_env.errors"),
+        (
+            "kille_env",
+            "kille_env.adapters.aec",
+            "kille_env.adapters.gym",
+            "kille_env.adapters.vector",
+            "kille_env.adapters.options",
+            "kille_env.adapters.spaces",
+            "kille_env.adapters.live",
+            "kille_env.sb3",
+            "kille_env.errors",
+        ),
     ),
     "batches": (
         "Batches and experience",
         "Many tables in one compiled call, and what was decided at them.",
-        ("kille_env.core.batch", "kille_env.core.spec", "kille_env.core.determinization",
-         "kille_env.experience", "kille_env.policy", "kille_env.playing"),
+        (
+            "kille_env.core.batch",
+            "kille_env.core.spec",
+            "kille_env.core.determinization",
+            "kille_env.experience",
+            "kille_env.policy",
+            "kille_env.playing",
+        ),
     ),
     "records": (
         "Records, pictures and text",
@@ -46,14 +60,27 @@ API = {
     "libraries": (
         "Other libraries",
         "One module for each outside API.",
-        ("kille_env.adapters.open_spiel", "kille_env.adapters.rllib", "kille_env.adapters.tianshou",
-         "kille_env.adapters.torchrl", "kille_env.adapters.textarena", "kille_env.adapters.openenv"),
+        (
+            "kille_env.adapters.open_spiel",
+            "kille_env.adapters.rllib",
+            "kille_env.adapters.tianshou",
+            "kille_env.adapters.torchrl",
+            "kille_env.adapters.textarena",
+            "kille_env.adapters.openenv",
+        ),
     ),
     "players": (
         "Players",
         "Policies, search, networks, tabular policies and language models.",
-        ("kille_agents", "kille_agents.entry_point", "kille_agents.network", "kille_agents.tabular",
-         "kille_agents.search", "kille_agents.llm", "kille_agents.open_spiel"),
+        (
+            "kille_agents",
+            "kille_agents.entry_point",
+            "kille_agents.network",
+            "kille_agents.tabular",
+            "kille_agents.search",
+            "kille_agents.llm",
+            "kille_agents.open_spiel",
+        ),
     ),
     "training": (
         "Training and measuring",
@@ -63,19 +90,29 @@ API = {
     "statistics": (
         "Statistics",
         "Arrays in, arrays out: no games, no files, no players.",
-        ("kille_training.statistics.intervals", "kille_training.statistics.sequential",
-         "kille_training.statistics.plackett_luce", "kille_training.statistics.nash_averaging",
-         "kille_training.statistics.lotteries", "kille_training.statistics.alpha_rank",
-         "kille_training.statistics.skill", "kille_training.statistics.resampling"),
+        (
+            "kille_training.statistics.intervals",
+            "kille_training.statistics.sequential",
+            "kille_training.statistics.plackett_luce",
+            "kille_training.statistics.nash_averaging",
+            "kille_training.statistics.lotteries",
+            "kille_training.statistics.alpha_rank",
+            "kille_training.statistics.skill",
+            "kille_training.statistics.resampling",
+        ),
     ),
     "solving": (
         "Solving",
         "Finite games as flat arrays, regret minimisation over them, and exact values.",
-        ("kille_training.solving.trees.tree", "kille_training.solving.trees.build",
-         "kille_training.solving.trees.cfr", "kille_training.solving.trees.values",
-         "kille_training.solving.trees.efg"),
+        (
+            "kille_training.solving.trees.tree",
+            "kille_training.solving.trees.build",
+            "kille_training.solving.trees.cfr",
+            "kille_training.solving.trees.values",
+            "kille_training.solving.trees.efg",
+        ),
     ),
-}  # fmt: skip
+}
 """Pages of the API: title, what is on it, and modules."""
 
 
@@ -91,7 +128,8 @@ def pages() -> dict[str, str]:
 
 def _commands() -> str:
     """Returns a page with every command: what it does, its arguments and options, an example."""
-    parts = ["# Commands in full\n\nMade of what `--help` prints; [Commands](../commands.md) shows the usual ones."]
+    intro = "Made of what `--help` prints; [Commands](../commands.md) shows the usual ones."
+    parts = [f"# Commands in full\n\n{intro}"]
     for path, context in _each_command(("kille",), kille, None):
         parts.append(f"## {' '.join(path)}\n\n{_help(context)}")
     return "\n\n".join(parts) + "\n"
@@ -116,9 +154,8 @@ def _help(context: click.Context) -> str:
     records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
     options = [f"| `{_cell(names)}` | {_cell(what)} |" for names, what in filter(None, records)]
     example = f"\n\n{_as_code(command.epilog)}" if command.epilog else ""
-    return (
-        f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n\n"
-        + "\n".join(["| option | what it does |", "|---|---|", *options])
+    return f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n\n" + "\n".join(
+        ["| option | what it does |", "|---|---|", *options]
     )
 
 
@@ -145,15 +182,15 @@ def _as_code(epilog: str) -> str:
 
 def _settings() -> str:
     """Returns a page with every key of the settings: its default and its meaning."""
-    parts = [
-        "# Settings in full\n\nMade of the dataclasses that check them. A file has these keys, nested as "
-        "they are here; `--set KEY=VALUE` overrides one, with dots between the levels."
-    ]
+    intro = (
+        "Made of the dataclasses that check them. A file has these keys, nested as they are here; "
+        "`--set KEY=VALUE` overrides one, with dots between the levels."
+    )
+    parts = [f"# Settings in full\n\n{intro}"]
     for title, (cls, readers) in SETTINGS.items():
         rows = "\n".join(_rows(cls, ""))
-        parts.append(
-            f"## {title}\n\nRead by {readers}.\n\n| key | default | meaning |\n|---|---|---|\n{rows}"
-        )
+        head = "| key | default | meaning |\n|---|---|---|"
+        parts.append(f"## {title}\n\nRead by {readers}.\n\n{head}\n{rows}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -178,9 +215,7 @@ def _yaml(value: object) -> str:
         return value or '""'
     if isinstance(value, Sequence):
         return f"[{', '.join(map(_yaml, value))}]"
-    return {None: "null", True: "true", False: "false"}.get(value, str(value)) if isinstance(
-        value, bool | None
-    ) else str(value)
+    return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
 
 
 def attributes(cls: type) -> dict[str, str]:
@@ -195,7 +230,8 @@ def _contents_of_api() -> str:
     lines = [f"- [{title}](api/{name}.md): {what}" for name, (title, what, _) in API.items()]
     names = "\n".join(f"api/{name}" for name in API)
     return (
-        "# API\n\nWhat is public, from its docstrings. Shapes: N tables, P seats, A actions, F features.\n\n"
+        "# API\n\nWhat is public, from its docstrings. "
+        "Shapes: N tables, P seats, A actions, F features.\n\n"
         + "\n".join(lines)
         + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )

@@ -1,0 +1,145 @@
+"""The docs site: its links, its navigation, and the pages that are made of the code."""
+
+import json
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from kille_training.cli.main import COMMANDS
+from kille_training.learning.settings import LearnerSettings
+from reference.scripts import script
+
+ROOT = Path(__file__).parents[1]
+stage = script("docs/website/stage.py")
+made, notebook = sys.modules["made"], sys.modules["notebook"]
+
+
+@pytest.fixture(scope="module")
+def conf() -> ModuleType:
+    return script("docs/website/conf.py")
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return made.pages()
+
+
+def turned(text: str, page: str = "docs/games/knack.md") -> str:
+    return stage.Links(stage.pages()).turned(text, page)
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "on_the_site"),
+    [
+        ("docs/games/knack.md", "../players.md#names", "../players.md#names"),
+        ("docs/games/knack.md", "../../CHANGELOG.md", "../changelog.md"),
+        ("docs/games/knack.md", "../../README.md", "../index.md"),
+        ("docs/games/knack.md", "#actions", "#actions"),
+        ("docs/games/knack.md", "https://pettingzoo.farama.org/", "https://pettingzoo.farama.org/"),
+        ("docs/README.md", "../notebooks/README.md", "notebooks/index.md"),
+        ("docs/README.md", "front/table.gif", "front/table.gif"),
+        ("docs/tournaments.md", "../notebooks/05_tournament.ipynb", "notebooks/05_tournament.md"),
+        ("notebooks/README.md", "05_tournament.ipynb", "05_tournament.md"),
+        ("training/README.md", "../docs/learning.md", "learning.md"),
+        ("docs/libraries.md", "../training/recipes/ppo.py", "source/training/recipes/ppo.py.md"),
+        ("docs/libraries.md", "../training/recipes", "source/training/recipes/index.md"),
+        ("docs/libraries.md", "../training", "training.md"),
+    ],
+)
+def test_links_of_the_repository_lead_to_pages_of_the_site(page, link, on_the_site) -> None:
+    assert turned(f"see [this]({link}).", page) == f"see [this]({on_the_site})."
+
+
+def test_links_in_code_stay() -> None:
+    text = "`[a](../players.md)`\n\n```python\nx = [f](../../README.md)\n```\n"
+    assert turned(text) == text
+
+
+def test_a_link_that_leads_nowhere_names_its_page() -> None:
+    with pytest.raises(SystemExit, match=r"knack\.md links to docs/nowhere\.md"):
+        turned("[x](../nowhere.md)")
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    first = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    listed = [
+        page for _, linked in stage.sections(turned(first, "docs/README.md")) for page in linked
+    ]
+    assert len(listed) == len(set(listed))
+    below = [stage.ROOT / "docs/solutions", stage.ROOT / "notebooks"]
+    expected = {
+        place
+        for page, place in stage.pages().items()
+        if (stage.ROOT / page).parent not in below or page.endswith("README.md")
+    }
+    assert set(listed) == expected - {"index.md"}
+
+
+def test_every_command_is_on_the_page_of_commands(pages: dict[str, str]) -> None:
+    page = pages["reference/commands.md"]
+    for name in COMMANDS:
+        assert re.search(rf"(?m)^## kille {name}( |$)", page), name
+    assert "| `--split [train\\|held_out\\|all]` | Only the bots to train against" in page
+
+
+def test_help_keeps_its_paragraphs_and_what_stands_in_columns() -> None:
+    @click.command(epilog="Example: kille x --y 1")
+    @click.option("--y", type=int, help="A | B.")
+    def command() -> None:
+        """Does this,
+
+        \b
+        a   b
+        c   d
+        """
+
+    shown = made._help(click.Context(command, info_name="kille x"))
+    assert "```text\nkille x [OPTIONS]\n```" in shown
+    assert "```text\na   b\nc   d\n```" in shown
+    assert "Example:\n\n```sh\nkille x --y 1\n```" in shown
+    assert "| `--y INTEGER` | A \\| B. |" in shown
+
+
+def test_every_setting_has_its_default_and_its_meaning(pages: dict[str, str]) -> None:
+    page = pages["reference/settings.md"]
+    for field in fields(LearnerSettings):  # type: ignore[arg-type]
+        row = re.search(rf"(?m)^\| `learner\.{field.name}` \| (.+?) \| (.+) \|$", page)
+        assert row is not None and row[2].strip(), field.name
+    assert "| `learner.layers` | `[64, 64]` |" in page
+    assert "| `learner.anneal` | `true` |" in page
+
+
+def test_notebooks_show_code_and_outputs(tmp_path: Path) -> None:
+    svg = ["<svg>\n", "\n", "  <rect/>\n", "</svg>"]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title"]},
+        {
+            "cell_type": "code",
+            "source": ["print(1)\n", "2"],
+            "outputs": [
+                {"output_type": "stream", "text": ["1\n"]},
+                {"output_type": "execute_result", "data": {"text/plain": ["2"]}},
+                {"output_type": "display_data", "data": {"image/svg+xml": svg, "text/plain": "x"}},
+            ],
+        },
+    ]
+    path = tmp_path / "one.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    assert notebook.page(path) == (
+        "# Title\n\n```python\nprint(1)\n2\n```\n\n```text\n1\n```\n\n```text\n2\n```\n\n"
+        '<div class="output">\n<svg>\n<rect/>\n</svg>\n</div>\n'
+    )
+
+
+def test_docstrings_keep_their_code_and_their_sizes(conf: ModuleType) -> None:
+    lines = ["One.", "", "    x = 1", "", "    y = 2", "", "Args:", "    n: N.", "", "    m: M, or"]
+    conf.mark_code(None, "", "", None, None, lines)
+    begun = ["One.", "", ".. code-block:: default", "", "    x = 1", "", "    y = 2", ""]
+    assert lines == [*begun, "Args:", "    n: N\\.", "", "    m: M, or"]
