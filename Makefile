@@ -41,7 +41,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) --no-build-isolation --editable '.[train,render,web,site,dev]'
+	$(PIP) --no-build-isolation --editable '.[train,render,web,dev]'
 	@touch $@
 
 .PHONY: setup

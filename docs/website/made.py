@@ -164,7 +164,7 @@ def _cell(text: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Returns help as click wraps it: words flow within a paragraph, but for those after \\b."""
+    """Returns help as click wraps it: words flow, but not in a paragraph marked as columns."""
     kept = []
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         lines = paragraph.splitlines()
