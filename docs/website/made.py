@@ -151,12 +151,14 @@ def _each_command(
 def _help(context: click.Context) -> str:
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
-    options = [f"| `{_cell(names)}` | {_cell(what)} |" for names, what in filter(None, records)]
+    records = [parameter.get_help_record(context) for parameter in command.params]
+    options = [
+        f"| `{_cell(names)}` | {_cell(what)} |" for names, what in filter(None, records) if what
+    ]
+    table = ["", "| option | what it does |", "|---|---|", *options] if options else []
     example = f"\n\n{_as_code(command.epilog)}" if command.epilog else ""
-    return f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n\n" + "\n".join(
-        ["| option | what it does |", "|---|---|", *options]
-    )
+    shown = f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n"
+    return "\n".join([shown, *table])
 
 
 def _cell(text: str) -> str:
