@@ -166,7 +166,7 @@ class UniformPolicy:
     """Plays every legal action with the same probability; a `KernelPolicy`."""
 
     name = "uniform"
-    choose = _choose_uniformly
+    choose = staticmethod(_choose_uniformly)
     numbers = np.zeros(1, dtype=np.int64)
     deterministic = False
 

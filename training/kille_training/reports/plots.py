@@ -211,10 +211,12 @@ def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, s
 
 
 def _look(play: str) -> dict[str, Any]:
-    """Returns how the line of a way of playing looks: the same on every plot."""
-    if play == "sampled":
-        return {"color": SAMPLED, "linestyle": DASHED, "linewidth": 1.6}
-    return {"color": GREEDY, "linestyle": "-", "linewidth": 1.6}
+    """Returns how the line of a way of playing looks: the same on every plot.
+
+    What was measured is marked: a short run has one point, and no line.
+    """
+    colour, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
+    return {"color": colour, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
 
 
 def _count_decisions(axes: Any) -> None:
