@@ -33,6 +33,7 @@ TRIALS = {
     "mccfr": Trial({"iterations": 500}, 100_000, 0.1),
     "monte_carlo": Trial({"tables": 512}, 40_000, 0.375),
     "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
+    "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 """The methods that play every table."""

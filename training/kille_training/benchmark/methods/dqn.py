@@ -31,6 +31,7 @@ class Settings:
     Attributes:
         tables: Matches from one policy to the next.
         buffer: Transitions that are remembered.
+        horizon: Decisions of its seat that a transition spans (n-step returns).
         updates: Gradient steps after these matches.
         minibatch: Transitions of a gradient step.
         follow: How much of the way the target network goes to the learner after each step.
@@ -43,6 +44,7 @@ class Settings:
 
     tables: int = 1024
     buffer: int = 100_000
+    horizon: int = 3
     updates: int = 8
     minibatch: int = 2048
     follow: float = 0.05
@@ -56,27 +58,36 @@ class Settings:
 class Buffer:
     """The newest transitions, in a ring."""
 
-    COLUMNS = ("observation", "action", "reward", "next_observation", "next_mask")
+    def __init__(self, size: int, horizon: int) -> None:
+        """Begins empty.
 
-    def __init__(self, size: int) -> None:
-        """Begins empty, with room for `size` transitions."""
-        self.size, self.count = size, 0
-        self._columns: dict[str, np.ndarray] = {}
+        Args:
+            size: Transitions that there is room for.
+            horizon: Decisions of the seat that a transition spans.
+        """
+        self._size, self._horizon, self._count = size, horizon, 0
+        self._columns: list[np.ndarray] = []
 
     def add(self, played: Decisions) -> None:
-        """Adds transitions in place of the oldest."""
-        place = (self.count + np.arange(len(played.action))) % self.size
-        for name in self.COLUMNS:
-            new = getattr(played, name)
-            shape = (self.size, *new.shape[1:])
-            column = self._columns.setdefault(name, np.zeros(shape, new.dtype))
+        """Adds whole matches in place of the oldest transitions."""
+        last, reward = np.arange(len(played.action)), played.reward.copy()
+        for _ in range(self._horizon - 1):
+            goes_on = played.following[last] >= 0
+            last[goes_on] = played.following[last[goes_on]]
+            reward[goes_on] += played.reward[last[goes_on]]
+        after = played.next_observation[last], played.next_mask[last]
+        added = played.observation, played.action, reward, *after
+        if not self._columns:
+            self._columns = [np.zeros((self._size, *new.shape[1:]), new.dtype) for new in added]
+        place = (self._count + np.arange(len(last))) % self._size
+        for column, new in zip(self._columns, added, strict=True):
             column[place] = new
-        self.count += len(place)
+        self._count += len(last)
 
     def sample(self, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Draws transitions; returns the columns in the order of `COLUMNS`."""
-        drawn = rng.integers(min(self.count, self.size), size=size)
-        return [self._columns[name][drawn] for name in self.COLUMNS]
+        """Draws transitions: what was seen, done and earned, what was seen next, its mask."""
+        drawn = rng.integers(min(self._count, self._size), size=size)
+        return [column[drawn] for column in self._columns]
 
 
 def train(
@@ -96,7 +107,7 @@ def train(
     target.load_state_dict(learner.state_dict())
     optimizer = torch.optim.Adam(learner.parameters())
     batch = table.make_batch(settings.tables, seed)
-    buffer, decisions = Buffer(settings.buffer), 0
+    buffer, decisions = Buffer(settings.buffer, settings.horizon), 0
     while True:
         left = 1.0 - spent()
         optimizer.param_groups[0]["lr"] = settings.learning_rate * left

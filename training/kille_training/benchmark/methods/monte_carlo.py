@@ -41,7 +41,7 @@ class Settings:
     tables: int = 2048
     layers: tuple[int, ...] = (64, 64)
     steps: int = 4
-    learning_rate: float = 2e-3
+    learning_rate: float = 5e-3
     epsilon: float = 0.1
     temperature: float = 0.5
     coldest: float = 0.02
