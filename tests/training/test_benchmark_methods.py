@@ -34,6 +34,7 @@ TRIALS = {
     "monte_carlo": Trial({"tables": 512}, 40_000, 0.375),
     "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
     "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
+    "psro": Trial({"tables": 512, "oracle": 10}, 150_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 """The methods that play every table."""

@@ -1,0 +1,187 @@
+"""Policy-space response oracles: a population that grows by best responses to a mixture of itself.
+
+Lanctot et al., "A unified game-theoretic approach to multiagent reinforcement learning", NIPS 2017.
+Each round has four parts:
+
+1. An *oracle* learns the best response to the others' seats being drawn from the mixture. The
+   others never change meanwhile, so it regresses the returns of its actions (`monte_carlo`).
+2. The new member meets each older one over the same deals, once in every seat, the older one in
+   all other seats: a row of the *meta-game*.
+3. The *meta-solver* chooses the next mixture: Nash averaging of the margins, or everybody alike,
+   which is fictitious play. With two seats the margins are the whole game; with more they leave out
+   tables at which three members meet, so the mixture is an equilibrium of duels only.
+4. The mixture becomes one policy. Whoever draws a member for a whole match plays, at each
+   observation, the mean of the members, weighted by how often each comes there: a network learns
+   that from matches in which every seat draws from the mixture.
+"""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+
+from kille_env.core.batch import Batch
+from kille_env.experience import Collector, PolicyFunction, collect
+from kille_training.benchmark.distinct import distinct
+from kille_training.benchmark.method import Progress
+from kille_training.benchmark.methods import monte_carlo
+from kille_training.benchmark.networks import Network
+from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.statistics.nash_averaging import max_entropy_equilibrium
+
+GREEDY = 1e-3
+"""A temperature at which the best action is played."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set.
+
+    Attributes:
+        tables: Matches that are played side by side.
+        oracle: Times that an oracle plays these matches.
+        steps: Gradient steps after each time.
+        learning_rate: Of an oracle, at its beginning; it falls to 0.
+        epsilon: How often an oracle acts at random, at its beginning; it falls to 0.
+        meta: "nash" or "uniform".
+        distilled: Times that the mixture plays these matches for the network to learn it.
+        distilling: Gradient steps of that network in each round.
+        layers: Units of each hidden layer.
+    """
+
+    tables: int = 2048
+    oracle: int = 20
+    steps: int = 4
+    learning_rate: float = 3e-3
+    epsilon: float = 0.3
+    meta: Literal["nash", "uniform"] = "nash"
+    distilled: int = 4
+    distilling: int = 40
+    layers: tuple[int, ...] = (64, 64)
+
+
+def train(
+    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
+) -> Iterator[Progress]:
+    """Learns; yields the mixture as one policy after each round.
+
+    Args:
+        table: Any table.
+        seed: Seed of the cards, the choices and the weights.
+        settings: What can be set.
+        spent: Not asked: every round is alike.
+    """
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    batch, meeting = (table.make_batch(settings.tables, seed) for _ in range(2))
+    members: list[PolicyFunction] = [_uniform]
+    margins, mixture = np.zeros((1, 1)), np.ones(1)
+    response, average = (Network(table, settings.layers) for _ in range(2))
+    learning = torch.optim.Adam(average.parameters(), settings.learning_rate)
+    decisions = 0
+    while True:
+        decisions += _respond(response, members, mixture, batch, settings, rng)
+        members.append(deepcopy(response).player(GREEDY))
+        row, played = _meet(members, meeting, int(rng.integers(2**32)))
+        margins = np.block([[margins, -row[:, None]], [row[None], np.zeros((1, 1))]])
+        mixture = np.full(len(members), 1.0 / len(members))
+        if settings.meta == "nash":
+            mixture = max_entropy_equilibrium(margins)
+        decisions += played + _distil(average, learning, members, mixture, batch, settings, rng)
+        yield Progress(decisions, partial(average.policy, "psro"))
+
+
+def _respond(
+    response: Network,
+    members: list[PolicyFunction],
+    mixture: np.ndarray,
+    batch: Batch,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> int:
+    """Learns the best response to a mixture, from where the last one stands; returns decisions."""
+    optimizer = torch.optim.Adam(response.parameters())
+    decisions = 0
+    for number in range(settings.oracle):
+        left = 1.0 - number / settings.oracle
+        optimizer.param_groups[0]["lr"] = settings.learning_rate * left
+        explorer = response.player(GREEDY, settings.epsilon * left)
+        seating = _drawn(mixture, batch, rng)
+        tables = np.arange(batch.num_tables)
+        seating[tables, tables % batch.num_players] = len(members)
+        played = collect(batch, [*members, explorer], observation="box", seating=seating)
+        returns = played.advantages(np.zeros(len(played.action)))
+        own = seating[played.table, played.seat] == len(members)
+        rows = played.observation[own], played.action[own], returns[own]
+        monte_carlo.regress(response, optimizer, *rows, settings.steps)
+        decisions += len(played.action)
+    return decisions
+
+
+def _meet(members: list[PolicyFunction], batch: Batch, seed: int) -> tuple[np.ndarray, int]:
+    """Lets the newest member meet each of the others over the same deals.
+
+    Args:
+        members: K, the newest last.
+        batch: The tables.
+        seed: Seed of the deals.
+
+    Returns:
+        [K - 1] units: half of what the newest earns in one seat, in the mean over the seats, with
+        the other in all other seats, less the same the other way round. And the decisions.
+    """
+    row, decisions = np.zeros(len(members) - 1), 0
+    for number, older in enumerate(members[:-1]):
+        for pair, sign in (([members[-1], older], 0.5), ([older, members[-1]], -0.5)):
+            for seat in range(batch.num_players):
+                seating = (np.arange(batch.num_players) != seat).astype(np.int64)
+                collector = Collector(batch, pair, observation="box", seed=seed, seating=seating)
+                played = collector.finish()
+                earned = played.reward[played.seat == seat].sum()
+                earned += collector.undecided[:, seat].sum()
+                row[number] += sign * earned / (batch.num_tables * batch.num_players)
+                decisions += len(played.action)
+    return row, decisions
+
+
+def _distil(
+    average: Network,
+    learning: torch.optim.Optimizer,
+    members: list[PolicyFunction],
+    mixture: np.ndarray,
+    batch: Batch,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> int:
+    """Teaches the network what the mixture does, see above; returns decisions."""
+    played = [
+        collect(batch, members, observation="box", seating=_drawn(mixture, batch, rng))
+        for _ in range(settings.distilled)
+    ]
+    observation, mask, action = (
+        np.concatenate(c) for c in zip(*(p[:3] for p in played), strict=True)
+    )
+    alike = distinct(observation)
+    count = torch.as_tensor(alike.total(action, mask.shape[1], None)).float()
+    illegal = torch.as_tensor(mask[alike.first]) == 0
+    for _ in range(settings.distilling):
+        logits = average(observation[alike.first]).masked_fill(illegal, -1e9)
+        loss = -(count * logits.log_softmax(1)).sum() / count.sum()
+        learning.zero_grad()
+        loss.backward()
+        learning.step()
+    return len(action)
+
+
+def _uniform(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Plays every legal action with the same probability."""
+    return mask / mask.sum(axis=1, keepdims=True)
+
+
+def _drawn(mixture: np.ndarray, batch: Batch, rng: np.random.Generator) -> np.ndarray:
+    """Returns who plays each seat, [N, P], drawn from the mixture."""
+    return rng.choice(len(mixture), size=(batch.num_tables, batch.num_players), p=mixture)
