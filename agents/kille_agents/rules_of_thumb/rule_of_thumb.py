@@ -40,7 +40,7 @@ class RuleOfThumb:
     what = ""
     habits: ClassVar[dict[str, Habit]] = {}
     kernel: ClassVar[Any] = None
-    deterministic: ClassVar[bool] = True
+    deterministic = True
     reads: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:
