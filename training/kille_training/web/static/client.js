@@ -30,8 +30,8 @@ class KilleClient extends EventTarget {
     const source = new EventSource(`${this.#base}/events?since=${this.#version}`);
     this.#source = source;
     source.addEventListener("state", (event) => {
+      if (this.#failures) this.#tell("trouble", "");  // what a question met stays to be read
       this.#failures = 0;
-      this.#tell("trouble", "");
       this.#receive(JSON.parse(event.data));
     });
     source.addEventListener("gone", (event) => {
