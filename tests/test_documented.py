@@ -40,6 +40,8 @@ POINTS = (
     "kille_training.arena.api.play_in_folder",
     "kille_training.arena.ladder.api.play_ladder",
     "kille_training.arena.leaderboard.measure.measure",
+    "kille_training.benchmark.results.gather",
+    "kille_training.benchmark.workers.do_grid",
     "kille_training.cli.bench.machine",
     "kille_training.cli.console.finish_run",
     "kille_training.cli.leaderboard._write_page",

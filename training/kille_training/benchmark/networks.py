@@ -17,20 +17,23 @@ from kille_training.benchmark.tables import BenchmarkTable
 
 
 class Network(nn.Module):
-    """One output for each action, from observations as batches hold them."""
+    """Outputs from observations as batches hold them: one for each action, or as many as wanted."""
 
-    def __init__(self, table: BenchmarkTable, layers: Sequence[int]) -> None:
+    def __init__(
+        self, table: BenchmarkTable, layers: Sequence[int], outputs: int | None = None
+    ) -> None:
         """Begins with PyTorch's random weights.
 
         Args:
             table: Where it plays.
             layers: Units of each hidden layer.
+            outputs: A, how many; None is one for each action.
         """
         super().__init__()
         self.table, self.units, self.spec = table, tuple(layers), spec(table.game)
         scale = feature_scale(self.spec.observation(table.num_players))
         self.scale = torch.as_tensor(scale)
-        sizes = [len(scale), *layers, self.spec.num_actions]
+        sizes = [len(scale), *layers, outputs or self.spec.num_actions]
         self.layers = nn.ModuleList(nn.Linear(*size) for size in pairwise(sizes))
 
     def forward(self, observation: np.ndarray) -> Tensor:

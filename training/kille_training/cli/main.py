@@ -29,6 +29,7 @@ COMMANDS = {
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "ladder": ("ladder:ladder", "Keep a ladder that players join at any time."),
     "leaderboard": ("leaderboard:leaderboard", "Measure an entry on the leaderboard's tracks."),
+    "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "export": ("export:export", "Write a tournament's results for other programs."),
     "report": ("report:report", "Write the report of a run or a tournament."),

@@ -1,0 +1,137 @@
+"""The benchmark: its settings, its runs, and what is made from their results."""
+
+import dataclasses
+import json
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from kille_env.errors import ConfigError, KilleError
+from kille_env.policy import resolve
+from kille_training.benchmark.grid import Grid, method_named, method_names, settings_of
+from kille_training.benchmark.results import gather, read_results
+from kille_training.benchmark.runs import do_run, is_finished, path_of
+from kille_training.benchmark.tables import table_named
+from kille_training.reports.benchmark import (
+    overall_rows,
+    reached_rows,
+    seed_rows,
+    write_pictures,
+)
+from kille_training.settings import load
+
+CONFIGS = sorted((Path(__file__).parents[2] / "configs" / "benchmark").glob("*.yaml"))
+SMALL = {"tables": 16, "layers": [8]}
+
+
+def small(**other: object) -> Grid:
+    """A grid of one method at one table that learns for a moment."""
+    values: dict[str, object] = {
+        "name": "small", "methods": ["mmd"], "tables": ["byteskille-2-noquestion"], "seeds": [1],
+        "decisions": 100, "checkpoints": [0.5, 1.0], "deals": 2, "settings": {"mmd": SMALL},
+    }  # fmt: skip
+    return Grid(**{**values, **other})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_committed_settings_are_valid(path: Path) -> None:
+    assert load(Grid, path).runs()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"methods": ["mdm"], "settings": {}}, "no method 'mdm'. Did you mean 'mmd'"),
+        ({"tables": ["byteskille-9"]}, "no table 'byteskille-9'"),
+        ({"settings": {"mmd": {"eta_zero": 1.0}}}, "settings.mmd: eta_zero is an unknown key"),
+        ({"settings": {"mmd": {"alpha": "much"}}}, "settings.mmd: alpha is 'much'"),
+        ({"settings": {"ppo": {}}}, "settings.ppo"),
+        ({"decisions": None}, "at least one budget"),
+        ({"checkpoints": [0.5]}, "the last one 1"),
+    ],
+)
+def test_what_a_grid_gets_wrong_is_named(other: dict[str, object], message: str) -> None:
+    with pytest.raises(KilleError, match=message):
+        small(**other)
+
+
+def test_a_run_is_done_once_and_its_results_are_gathered(tmp_path: Path) -> None:
+    (run,) = small().runs()
+    assert not is_finished(tmp_path, run)
+    path = do_run(tmp_path, run)
+    assert path == path_of(tmp_path, run) and is_finished(tmp_path, run)
+    header, first, last = map(json.loads, path.read_text().splitlines())
+    assert header["run"]["method"] == "mmd" and (first["share"], last["share"]) == (0.5, 1.0)
+    assert 0 < first["decisions"] < last["decisions"] and last["decisions"] >= 100
+    table = table_named(run.table)
+    saved = resolve(path.with_suffix(""), table.game, table.num_players, table.rules)
+    assert saved.name == "1"
+    results = gather(tmp_path)
+    assert read_results(results.write(tmp_path / "results.jsonl")) == results
+    assert "units" not in first and "rule_of_thumb" in last["units"]
+    shown = f"{last['sampled']['nash_conv']:.4f}"
+    assert shown in reached_rows(results)[0][3]
+    assert seed_rows(results)[0][2].endswith(f"/ {shown}")
+    assert overall_rows(results)[0][2] == f"{shown} ({shown} to {shown})"
+    write_pictures(results, tmp_path)
+    assert (tmp_path / "benchmark_curves.svg").read_text().startswith("<svg")
+
+
+def test_equal_seeds_learn_the_same_within_a_budget_of_decisions(tmp_path: Path) -> None:
+    (run,) = small().runs()
+    ends = [json.loads(do_run(tmp_path / name, run).read_text().splitlines()[-1]) for name in "ab"]
+    for end in ends:
+        del end["seconds"], end["wall_seconds"]
+    assert ends[0] == ends[1]
+
+
+def test_a_folder_with_another_grid_is_refused(tmp_path: Path) -> None:
+    (run,) = small().runs()
+    do_run(tmp_path, run)
+    with pytest.raises(ConfigError, match="a run with other settings"):
+        is_finished(tmp_path, dataclasses.replace(run, decisions=50))
+
+
+def test_an_interrupted_run_is_not_finished_and_not_gathered(tmp_path: Path) -> None:
+    (run,) = small().runs()
+    path = do_run(tmp_path, run)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    assert not is_finished(tmp_path, run)
+    with pytest.raises(ConfigError, match="no finished run"):
+        gather(tmp_path)
+
+
+def test_players_are_measured_once_per_table(tmp_path: Path) -> None:
+    run, learner = small(players=["uniform"]).runs()
+    assert (run.method, run.seed, learner.seed) == ("uniform", None, 1)
+    do_run(tmp_path, run)
+    results = gather(tmp_path)
+    assert results.methods == [] and reached_rows(results)[0][1] == "uniform"
+    assert float(reached_rows(results)[0][2]) > 0.1
+
+
+@pytest.mark.parametrize("name", ["mmd", "ppo"])
+def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
+    from kille_training.evaluation.api import nash_conv
+
+    table = table_named("byteskille-2-noquestion")
+    shares = (update / 12 for update in range(13))
+    settings = settings_of(name, {"tables": 256})
+    steps = method_named(name).train(table, 1, settings, partial(next, shares))
+    learnt = [progress.policy for progress in islice(steps, 12)]
+    first, last = (
+        nash_conv(p, table.game, table.num_players, rules=table.rules).stakes
+        for p in (learnt[0], learnt[-1])
+    )
+    assert last < 0.75 * first
+
+
+def test_every_method_has_settings_and_a_source() -> None:
+    for name in method_names():
+        method = method_named(name)
+        assert dataclasses.is_dataclass(method.Settings)
+        assert any(str(year) in (method.__doc__ or "") for year in range(2009, 2026))

@@ -1,0 +1,137 @@
+"""The settings of a benchmark: which methods learn at which tables, with which budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Annotated, Any, cast
+
+from pydantic import Field
+
+from kille_env.errors import ConfigError, did_you_mean
+from kille_training.benchmark import methods
+from kille_training.benchmark.method import Method
+from kille_training.benchmark.tables import table_named
+from kille_training.settings import FolderName, List, build, settings
+
+
+@settings
+class Grid:
+    """Runs of methods at tables.
+
+    Attributes:
+        name: Name of the grid; its runs are in runs/NAME unless another folder is given.
+        methods: Names of methods.
+        tables: Names of tables.
+        seeds: Each method learns once per table with each of them.
+        players: Players that are measured at each table beside the methods, once.
+        seconds: Processor seconds of a run; None is no limit.
+        decisions: Decisions of a run, those of all seats; None is no limit.
+        checkpoints: Shares of the budget after which a run is measured; the last one is 1.
+        deals: Duplicate deals against each opponent, at the end of a run.
+        settings: Numbers of methods that differ from their defaults, by method.
+    """
+
+    name: FolderName
+    methods: List[str]
+    tables: List[str]
+    seeds: List[Annotated[int, Field(ge=0)]] = (1, 2, 3, 4, 5)
+    players: List[str] = ()
+    seconds: Annotated[float, Field(gt=0)] | None = None
+    decisions: Annotated[int, Field(gt=0)] | None = None
+    checkpoints: List[Annotated[float, Field(gt=0, le=1)]] = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+    deals: Annotated[int, Field(ge=2)] = 1000
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Checks what the values mean.
+
+        Raises:
+            KilleError: The message names the key.
+        """
+        if self.seconds is None and self.decisions is None:
+            raise ConfigError("seconds and decisions are missing, expected at least one budget")
+        if list(self.checkpoints) != sorted(set(self.checkpoints)) or self.checkpoints[-1:] != (1,):
+            raise ConfigError(
+                f"checkpoints is {list(self.checkpoints)}, expected rising shares, the last one 1"
+            )
+        for name in self.methods:
+            settings_of(name, self.settings.get(name, {}))
+        for name in self.settings:
+            if name not in self.methods:
+                raise ConfigError(f"settings.{name}: {did_you_mean(name, self.methods)}")
+        for name in self.tables:
+            table_named(name)
+
+    def runs(self) -> list["RunSettings"]:
+        """Returns all runs, players first, then seed by seed, so that a part is a small grid."""
+        players = [
+            RunSettings(name, table, None, {}, None, None, (1.0,), self.deals)
+            for name in self.players
+            for table in self.tables
+        ]
+        learners = [
+            RunSettings(
+                method, table, seed, self.settings.get(method, {}),
+                self.seconds, self.decisions, self.checkpoints, self.deals,
+            )
+            for seed in self.seeds
+            for table in self.tables
+            for method in self.methods
+        ]  # fmt: skip
+        return players + learners
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything that a run depends on.
+
+    Attributes:
+        method: A method; without a seed, a player.
+        table: The table.
+        seed: What it learns with; None where nothing is learnt.
+        settings: Numbers of the method that differ from its defaults.
+        seconds: Processor seconds, or None.
+        decisions: Decisions, or None.
+        checkpoints: Shares of the budget.
+        deals: Duplicate deals against each opponent.
+    """
+
+    method: str
+    table: str
+    seed: int | None
+    settings: Mapping[str, Any]
+    seconds: float | None
+    decisions: int | None
+    checkpoints: Sequence[float]
+    deals: int
+
+
+def method_names() -> list[str]:
+    """Returns the names of all methods."""
+    return sorted(module.name for module in iter_modules(methods.__path__))
+
+
+def method_named(name: str) -> Method:
+    """Returns a method.
+
+    Raises:
+        ConfigError: There is no such method; the message suggests one.
+    """
+    if name not in method_names():
+        raise ConfigError(f"there is no method {name!r}. {did_you_mean(name, method_names())}")
+    return cast(Method, import_module(f"{methods.__name__}.{name}"))
+
+
+def settings_of(name: str, content: Mapping[str, Any]) -> Any:
+    """Returns the settings of a method.
+
+    Args:
+        name: The method.
+        content: Values that differ from the defaults, as YAML holds them.
+
+    Raises:
+        ConfigError: There is no such method or key, or a value is of another type.
+    """
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items()}
+    return build(settings(method_named(name).Settings), values, f"settings.{name}")

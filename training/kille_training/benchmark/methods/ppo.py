@@ -1,0 +1,110 @@
+"""Proximal policy optimisation in one file, by self-play over whole deals.
+
+Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal policy optimization algorithms",
+arXiv:1707.06347, 2017, in the manner of CleanRL (Huang et al., JMLR 23, 2022). All seats share one
+actor and one critic. A decision's return is all that its own seat earns from there to the end of
+the match, whoever acts in between. The entropy bonus and the learning rate fall to 0: a bonus that
+stays keeps play off the equilibrium.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import nn
+
+from kille_env.experience import Decisions, collect
+from kille_training.benchmark.method import Progress
+from kille_training.benchmark.networks import Network
+from kille_training.benchmark.tables import BenchmarkTable
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set.
+
+    Attributes:
+        tables: N, matches from one update to the next.
+        layers: Units of each hidden layer.
+        epochs: How often an update goes through its decisions.
+        parts: Minibatches of each epoch.
+        learning_rate: At the beginning; it falls to 0.
+        entropy: Weight of the entropy bonus at the beginning; it falls to 0.
+        clip: How far from 1 the ratio of new to old probability counts.
+        norm: Longest gradient.
+    """
+
+    tables: int = 2048
+    layers: tuple[int, ...] = (64, 64)
+    epochs: int = 4
+    parts: int = 4
+    learning_rate: float = 2e-3
+    entropy: float = 0.1
+    clip: float = 0.2
+    norm: float = 0.5
+
+
+class Learner:
+    """An actor, a critic and their optimizer."""
+
+    def __init__(self, table: BenchmarkTable, settings: Settings) -> None:
+        """Begins with PyTorch's random weights."""
+        self.settings = settings
+        self.actor = Network(table, settings.layers)
+        self.critic = Network(table, settings.layers, outputs=1)
+        self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(self.parameters, eps=1e-5)
+
+    def update(self, played: Decisions, left: float) -> None:
+        """Makes one update.
+
+        Args:
+            played: Whole matches in which the actor chose, observations as uint8.
+            left: The share of the budget that is left.
+        """
+        settings = self.settings
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * left
+        mask, action = torch.as_tensor(played.mask), torch.as_tensor(played.action)
+        before = torch.as_tensor(played.log_probability).float()
+        with torch.no_grad():
+            values = self.critic(played.observation)[:, 0]
+        advantage = torch.as_tensor(played.advantages(values)).float()
+        returns = advantage + values
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        shuffles = [torch.randperm(len(action)) for _ in range(settings.epochs)]
+        for part in torch.cat(shuffles).tensor_split(settings.epochs * settings.parts):
+            seen = played.observation[part.numpy()]
+            log = self.actor(seen).masked_fill(mask[part] == 0, -1e9).log_softmax(1)
+            ratio = (log.gather(1, action[part, None])[:, 0] - before[part]).exp()
+            clipped = ratio.clamp(1.0 - settings.clip, 1.0 + settings.clip)
+            gain = torch.min(ratio * advantage[part], clipped * advantage[part])
+            error = self.critic(seen)[:, 0] - returns[part]
+            entropy = -(log.exp() * log).sum(1)
+            bonus = settings.entropy * left * entropy
+            loss = error.square().mean() / 2 - (gain + bonus).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.parameters, settings.norm)
+            self.optimizer.step()
+
+
+def train(
+    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
+) -> Iterator[Progress]:
+    """Learns; yields the policy after each update.
+
+    Args:
+        table: Any table.
+        seed: Seed of the cards, the choices, the weights and the minibatches.
+        settings: What can be set.
+        spent: Returns the share of the budget that is used, from 0 to 1.
+    """
+    torch.manual_seed(seed)
+    batch, learner, decisions = table.make_batch(settings.tables, seed), Learner(table, settings), 0
+    while True:
+        left = 1.0 - spent()
+        played = collect(batch, learner.actor.player(), observation="box")
+        decisions += len(played.action)
+        learner.update(played, left)
+        yield Progress(decisions, partial(learner.actor.policy, "ppo"))

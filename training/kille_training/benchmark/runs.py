@@ -1,0 +1,174 @@
+"""One run of the benchmark: a method learns at a table, and is measured on the way.
+
+A run is a file `METHOD/TABLE/SEED.jsonl` in the grid's folder: its settings, then one line per
+checkpoint. The file is replaced as a whole after each checkpoint. A finished run is never repeated;
+one that was interrupted begins again, because it takes minutes. Beside the file, the folder
+`METHOD/TABLE/SEED` holds the policy at the end.
+
+Only the method's own work counts as its budget: measuring stops the clock.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kille_agents.greedy import PLAYS
+from kille_agents.network import NetworkPolicy, save_network
+from kille_agents.population import population
+from kille_agents.tabular import save_tabular
+from kille_env.errors import ConfigError, KilleError
+from kille_env.files import write_whole
+from kille_env.policy import Player, resolve
+from kille_env.registry import spec
+from kille_training.benchmark.grid import RunSettings, method_named, settings_of
+from kille_training.benchmark.method import Progress
+from kille_training.benchmark.tables import BenchmarkTable, table_named
+from kille_training.evaluation.duplicate import payoff
+from kille_training.evaluation.exact import exact_rows
+
+DEALS_SEED = 314_159
+"""Seed of the deals that players are measured over, which no method learns from."""
+DIGITS = 6
+"""Decimals of results in the files."""
+
+
+def path_of(folder: Path, run: RunSettings) -> Path:
+    """Returns the file of a run."""
+    name = "player" if run.seed is None else str(run.seed)
+    return folder / run.method.replace("/", "_") / run.table / f"{name}.jsonl"
+
+
+def is_finished(folder: Path, run: RunSettings) -> bool:
+    """Returns whether a run has been done.
+
+    Raises:
+        ConfigError: The folder holds the same run with other settings.
+    """
+    path = path_of(folder, run)
+    if not path.is_file():
+        return False
+    header, *points = read_run(path)
+    if header["run"] != _header(run)["run"]:
+        raise ConfigError(
+            f"{path} is a run with other settings; remove it, or choose another folder with --out"
+        )
+    return bool(points) and points[-1]["share"] == 1
+
+
+def read_run(path: Path) -> list[dict[str, Any]]:
+    """Returns the lines of a run: its settings, then its checkpoints.
+
+    Raises:
+        ConfigError: The file is broken.
+    """
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except ValueError as error:
+        raise ConfigError(f"{path} cannot be read: {error}. Delete it, and run again") from None
+
+
+def do_run(folder: Path, run: RunSettings) -> Path:
+    """Does a run from its beginning; returns its file."""
+    path, table = path_of(folder, run), table_named(run.table)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [_header(run)]
+    for point in _points(run, table, path.with_suffix("")):
+        lines.append(point)
+        text = "".join(json.dumps(line, sort_keys=True) + "\n" for line in lines)
+        write_whole(path, text.encode())
+    return path
+
+
+def _header(run: RunSettings) -> dict[str, Any]:
+    version = spec(table_named(run.table).game).version
+    return {"game_version": version, "run": json.loads(json.dumps(asdict(run)))}
+
+
+def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[dict[str, Any]]:
+    """Yields what is found at each checkpoint, and saves the policy at the end."""
+    if run.seed is None:
+        player = resolve(run.method, table.game, table.num_players, table.rules)
+        yield {"share": 1.0} | _measured(player, table, run.deals)
+        return
+    shares = list(run.checkpoints)
+    for share, seconds, wall, progress in _learn(run, run.seed, table):
+        done = share >= 1.0
+        while shares and share >= shares[0]:
+            reached = shares.pop(0)  # an update may pass several
+            if not shares or share < shares[0]:
+                found = _measured(progress.policy, table, run.deals if done else 0)
+                if done:
+                    _save(progress, policy)
+                spent = {"seconds": round(seconds, 3), "wall_seconds": round(wall, 3)}
+                yield {"share": reached, "decisions": progress.decisions, **spent, **found}
+
+
+def _learn(
+    run: RunSettings, seed: int, table: BenchmarkTable
+) -> Iterator[tuple[float, float, float, Progress]]:
+    """Yields the share of the budget, processor and wall seconds, and what is learnt so far."""
+    used = wall = 0.0
+    decisions = 0
+    began, began_wall = time.process_time(), time.perf_counter()
+
+    def spent() -> float:
+        """Returns the share of the budget that is used; the method may ask at any time."""
+        now = used + time.process_time() - began
+        shares = (now / run.seconds if run.seconds else 0.0, decisions / (run.decisions or 1e30))
+        return min(1.0, max(shares))
+
+    method = method_named(run.method)
+    for progress in method.train(table, seed, settings_of(run.method, run.settings), spent):
+        decisions = progress.decisions
+        share = spent()
+        used += time.process_time() - began
+        wall += time.perf_counter() - began_wall
+        yield share, used, wall, progress
+        if share >= 1.0:
+            return
+        began, began_wall = time.process_time(), time.perf_counter()
+    raise KilleError(f"{run.method} ended at {run.table} before its budget was used")
+
+
+def _save(progress: Progress, folder: Path) -> None:
+    policy = progress.policy
+    if isinstance(policy, NetworkPolicy):
+        save_network(policy, folder)
+    else:
+        folder.mkdir(exist_ok=True)
+        save_tabular(policy, folder / "policy.npz")
+
+
+def _measured(player: Player, table: BenchmarkTable, deals: int) -> dict[str, Any]:
+    """Returns NashConv in stakes by way to play, and units per deal where deals are played.
+
+    Args:
+        player: The player.
+        table: The table.
+        deals: Duplicate deals against each opponent; 0 plays none.
+    """
+    found: dict[str, Any] = {}
+    if table.is_exact:
+        for row in exact_rows(player, table.num_players, table.rules, PLAYS):
+            numbers = {
+                "nash_conv": round(row.stakes, DIGITS),
+                "gain": [round(gain / row.stake, DIGITS) for gain in row.improvement],
+                "value": [round(value, DIGITS) for value in row.value],
+            }
+            plays = PLAYS if row.play not in PLAYS else (row.play,)
+            found |= dict.fromkeys(plays, numbers)
+    if deals:
+        against = ("rule_of_thumb", *population(table.game, "held_out"))
+        found["units"] = {name: _units(player, name, table, deals) for name in against}
+    return found
+
+
+def _units(player: Player, against: str, table: BenchmarkTable, deals: int) -> list[float]:
+    """Returns mean, low and high of what a player earns, in units per deal."""
+    seats, rules = table.num_players, table.rules
+    opponent = resolve(against, table.game, seats, rules)
+    found = payoff(player, opponent, seats, rules, deals=deals, seed=DEALS_SEED).estimate
+    return [round(value, DIGITS) for value in (found.mean, found.low, found.high)]

@@ -1,0 +1,68 @@
+"""`kille benchmark`: methods at the same tables with the same budget, and what they reached."""
+
+from pathlib import Path
+
+import click
+
+from kille_training.cli import console
+
+
+@click.group(epilog="Example: kille benchmark run configs/benchmark/small.yaml")
+def benchmark() -> None:
+    """Let methods learn at the same tables with the same budget, and report what they reached."""
+
+
+@benchmark.command(epilog="Example: kille benchmark run configs/benchmark/small.yaml --workers 2")
+@click.argument("config", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the runs.  [default: runs/NAME, by the name in CONFIG]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes, one per run.",
+)
+@console.json_option
+def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
+    """Do the runs of CONFIG, a YAML file. Run it again to resume: no finished run is repeated."""
+    from kille_training.benchmark.grid import Grid
+    from kille_training.benchmark.workers import do_grid
+    from kille_training.settings import load
+
+    grid = load(Grid, config)
+    folder = out or Path("runs") / grid.name
+    with console.resumable():
+        done = do_grid(grid, folder, workers, lambda text: click.echo(text, err=True))
+    console.report(
+        {"out": str(folder), "done": [str(path) for path in done]},
+        [f"All runs are in {folder}; kille benchmark report {folder} shows what they reached."],
+        as_json,
+    )
+
+
+@benchmark.command(epilog="Example: kille benchmark report runs/small")
+@click.argument("runs", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of results and pictures.  [default: RUNS]",
+)
+@console.json_option
+def report(runs: Path, out: Path | None, as_json: bool) -> None:
+    """Write the results of RUNS as one file, with pictures; print tables of what was reached."""
+    from kille_training.benchmark.results import gather
+    from kille_training.reports.benchmark import reached_tables, write_pictures
+
+    results = gather(runs)
+    folder = out or runs
+    written = results.write(folder / "results.jsonl")
+    write_pictures(results, folder)
+    console.report(
+        {"results": str(written), "runs": len(results.runs)},
+        [*reached_tables(results), f"Results and pictures are in {folder}."],
+        as_json,
+    )

@@ -1,0 +1,189 @@
+"""Tables and pictures of the benchmark, from the results of its runs."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from kille_agents.greedy import PLAYS
+from kille_env.files import write_whole
+from kille_training.benchmark.results import Line, Results
+from kille_training.benchmark.tables import table_named
+from kille_training.reports.palette import SERIES, SOFT
+from kille_training.reports.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
+from kille_training.reports.tables import table
+from kille_training.statistics.aggregate import (
+    Interval,
+    bootstrap,
+    interquartile_mean,
+    performance_profile,
+)
+
+EXACT = ("table", "method", ">greedy", ">sampled")
+PLAYED = ("table", "method", ">rule of thumb", ">held-out population", ">million decisions")
+"""Columns of what was reached; ">" marks figures."""
+SAMPLED = "sampled"
+
+
+def reached_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns what methods reached at the end, one row per table and method.
+
+    NashConv in stakes is the interquartile mean over the seeds with its interval, the others are
+    means over the seeds, in units per deal.
+    """
+    rows = []
+    for name in results.tables:
+        for line in (line for line in results.players if line["run"]["table"] == name):
+            rows.append((name, line["run"]["method"], *_cells([line])))
+        for method in results.methods:
+            if runs := results.of(method, name):
+                rows.append((name, method, *_cells(runs)))
+    return rows
+
+
+def seed_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns NashConv at the end of every run: "greedy / sampled" by seed, nothing left out."""
+    rows = []
+    for name in _exact(results):
+        for method in results.methods:
+            ends = [line["points"][-1] for line in results.of(method, name)]
+            cells = (" / ".join(f"{end[play]['nash_conv']:.4f}" for play in PLAYS) for end in ends)
+            if ends:
+                rows.append((name, method, ", ".join(cells)))
+    return rows
+
+
+def overall_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns the interquartile mean of NashConv over all exact tables, method by method."""
+    rows = []
+    for method in results.methods:
+        found = [results.scores(method, _exact(results), play) for play in PLAYS]
+        cells = ["" if scores is None else _shown(_mean(scores)) for scores in found]
+        rows.append((method, *cells))
+    return rows
+
+
+def reached_tables(results: Results) -> list[Table]:
+    """Returns what methods reached at the end, for the terminal: exactly, and in units."""
+    rows = reached_rows(results)
+    exact = [row[:4] for row in rows if row[2]]
+    played = [(*row[:2], *row[4:]) for row in rows]
+    return [
+        table("NashConv in stakes: interquartile mean, 95% interval", EXACT, exact),
+        table("Units per deal against others: mean over the seeds", PLAYED, played),
+    ]
+
+
+def curves(results: Results) -> str:
+    """Returns the plot of NashConv over processor seconds, each run thin, the mean thick."""
+    names = _exact(results)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(3.9 * len(names), 6.6), layout="constrained")
+        panels = figure.subplots(2, len(names), squeeze=False, sharey=True)
+        for row, play in enumerate(PLAYS):
+            for column, name in enumerate(names):
+                axes = panels[row, column]
+                for (method, colour), look in zip(_colours(results), cycle(_LOOKS), strict=False):
+                    _curve(axes, results.of(method, name), play, colour, look, method)
+                logarithmic(axes, "y")
+                axes.set_title(f"{name}, {play}", loc="left", fontsize=10)
+                axes.grid(axis="y")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("NashConv, stakes")
+        for axes in panels[-1]:
+            axes.set_xlabel("processor seconds")
+        panels[0, -1].legend(fontsize=8)
+        return as_svg(figure)
+
+
+def profiles(results: Results) -> str:
+    """Returns the plot of performance profiles of sampled play, with 95% bands."""
+    thresholds = np.geomspace(1e-3, 1.0, 60)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+        axes = figure.subplots()
+        for method, colour in _colours(results):
+            scores = results.scores(method, _exact(results), SAMPLED)
+            if scores is None:
+                continue
+            found = bootstrap(scores, partial(performance_profile, thresholds=thresholds))
+            axes.plot(thresholds, found.value, color=colour, linewidth=1.8, label=method)
+            axes.fill_between(thresholds, found.low, found.high, color=colour, alpha=0.15)
+        logarithmic(axes, "x")
+        axes.set_xlabel("NashConv of sampled play, stakes")
+        axes.set_ylabel("share of runs that reach it")
+        axes.legend(fontsize=8)
+        return as_svg(figure)
+
+
+PICTURES = {"benchmark_curves": curves, "benchmark_profiles": profiles}
+"""The pictures, by the name of their file."""
+_LOOKS = ("-", DASHED)
+
+
+def write_pictures(results: Results, folder: Path) -> None:
+    """Writes the pictures as SVG; a grid without an exact table or a method has none."""
+    if not _exact(results) or not results.methods:
+        return
+    for name, make in PICTURES.items():
+        lines = (line.rstrip() for line in make(results).splitlines())
+        write_whole(folder / f"{name}.svg", ("\n".join(lines) + "\n").encode())
+
+
+def _exact(results: Results) -> list[str]:
+    return [name for name in results.tables if table_named(name).is_exact]
+
+
+def _colours(results: Results) -> list[tuple[str, str]]:
+    """Returns the methods with their colours; those beyond the first five are grey tones."""
+    methods = results.methods
+    greys = [SOFT, "#222222", "#c0a0a0", "#70a0a0", "#a0a040"]
+    return list(zip(methods, (*SERIES, *greys), strict=False))
+
+
+def _curve(axes: Any, runs: Sequence[Line], play: str, colour: str, look: Any, name: str) -> None:
+    if not runs:
+        return
+    seconds, drawn = [], []
+    for run in runs:
+        seconds.append([point["seconds"] for point in run["points"]])
+        drawn.append([max(LEAST, point[play]["nash_conv"]) for point in run["points"]])
+        axes.plot(seconds[-1], drawn[-1], color=colour, linewidth=0.6, alpha=0.45)
+    if len({len(line) for line in drawn}) == 1:
+        middle = interquartile_mean(np.array(drawn).T[:, :, None])
+        axes.plot(np.mean(seconds, axis=0), middle, color=colour, linewidth=2, linestyle=look,
+                  label=name)  # fmt: skip
+
+
+def _cells(runs: Sequence[Line]) -> list[str]:
+    ends = [run["points"][-1] for run in runs]
+    cells = []
+    for play in PLAYS:
+        found = [end[play]["nash_conv"] for end in ends if play in end]
+        if not found:
+            cells.append("")
+        elif len(found) == 1:
+            cells.append(f"{found[0]:.4f}")
+        else:
+            cells.append(_shown(_mean(np.array(found)[:, None])))
+    units = [end["units"] for end in ends]
+    thumb = np.mean([each["rule_of_thumb"][0] for each in units])
+    others = [[mean for name, (mean, *_) in each.items() if name != "rule_of_thumb"]
+              for each in units]  # fmt: skip
+    decisions = [end["decisions"] for end in ends if "decisions" in end]
+    learnt = f"{np.mean(decisions) / 1e6:.1f}" if decisions else ""
+    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", learnt]
+
+
+def _mean(scores: np.ndarray) -> Interval:
+    return bootstrap(scores, interquartile_mean)
+
+
+def _shown(found: Interval) -> str:
+    return f"{found.value:.4f} ({found.low:.4f} to {found.high:.4f})"
