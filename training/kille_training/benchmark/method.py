@@ -2,7 +2,7 @@
 
 A method is a module of `kille_training.benchmark.methods` with two names:
 
-- `Settings`, a frozen dataclass of all its numbers; the defaults are tuned.
+- `Settings`, a frozen dataclass of all its numbers.
 - `train(table, seed, settings, spent)`, a generator of `Progress`.
 
 `spent()` returns the share of the budget that is used, from 0 to 1, for what is annealed. A method

@@ -6,7 +6,9 @@ arXiv 1603.01121, 2016. Before each match every seat draws what it plays in it: 
 second network learns from a reservoir of what best responses have done. The average policy is the
 one that approaches an equilibrium.
 
-One pair of networks plays all seats: an observation says where its seat sits.
+One pair of networks plays all seats: an observation says where its seat sits. Unlike the paper's, a
+best response draws actions by the softmax of their values at a low temperature (smooth fictitious
+play), and learns from transitions that span several decisions.
 """
 
 from collections.abc import Callable, Iterator
