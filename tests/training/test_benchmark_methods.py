@@ -1,5 +1,6 @@
 """The benchmark's methods: each learns, repeats itself to the bit, and says where it cannot."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -34,10 +35,19 @@ TRIALS = {
     "monte_carlo": Trial({"tables": 512}, 40_000, 0.375),
     "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
     "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
-    "psro": Trial({"tables": 512, "oracle": 10}, 150_000, 0.375),
+    "psro": Trial({"tables": 512, "oracle": 10}, 100_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 """The methods that play every table."""
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Small networks are no faster with more, and on a busy machine threads wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def learn(name: str, table: BenchmarkTable, seed: int, decisions: int) -> Progress:
