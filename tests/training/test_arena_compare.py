@@ -178,3 +178,11 @@ def test_the_command_says_who_is_better(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == ABOVE
     assert found["run"] == str(tmp_path / "knack-2-seats-rule_of_thumb-against-uniform")
+
+
+def test_another_question_to_deals_that_are_there_is_remarked(tmp_path, capsys):
+    words = ["compare", "rule_of_thumb", "uniform", "--game", "byteskille", "--players", "2"]
+    words += ["--by", "0.1", "--workers", "0", "--out", str(tmp_path)]
+    for more, remarked in (([], False), ([], False), (["--low", "0.01"], True)):
+        assert main([*words, *more]) == 0
+        assert ("deals of another question" in capsys.readouterr().err) == remarked

@@ -262,7 +262,7 @@ def test_few_iterations_are_few(here):
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
     for words, told in (
-        (["byteskille", "--players", "5"], "--memory: the tree of a deal with 5 seats takes"),
+        (["byteskille", "--players", "5"], "--players: the tree of a deal with 5 seats takes"),
         (["byteskille", "--players", "5"], "4 seats would fit"),
         (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),

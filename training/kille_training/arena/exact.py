@@ -22,6 +22,7 @@ from kille_training.arena.orders import ALL
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import exact_scores, why_not
+from kille_training.progress import Progress
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import Asked
 from kille_training.statistics.tally import NANO, Tally
@@ -55,9 +56,10 @@ def exact_units(
     seats: int,
     *,
     trust: bool = False,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """Returns what each entrant is expected to earn per deal, [E]; see `expected`."""
-    return expected(entrants, settings, seats, trust=trust).units
+    return expected(entrants, settings, seats, trust=trust, progress=progress).units
 
 
 def expected(
@@ -66,6 +68,7 @@ def expected(
     seats: int,
     *,
     trust: bool = False,
+    progress: Progress | None = None,
 ) -> Expected:
     """Returns what entrants are expected to earn at tables of one size.
 
@@ -74,6 +77,7 @@ def expected(
         settings: The tournament's.
         seats: P.
         trust: Whether model files that can run code may be loaded.
+        progress: Called with how many tables are done.
 
     Raises:
         ConfigError: There is no exact expectation; the message says why.
@@ -89,7 +93,8 @@ def expected(
         )
     present, places = np.unique(lineups, return_inverse=True)
     players = [_player(entrants[number], seats, rules, trust) for number in present.tolist()]
-    scores = exact_scores(places.reshape(lineups.shape), players, build_deal(seats, rules))
+    places = places.reshape(lineups.shape)
+    scores = exact_scores(places, players, build_deal(seats, rules), progress)
     tally = Tally.empty(seats, len(entrants))
     tally.add_scores(lineups, np.zeros(len(lineups)), scores)
     with np.errstate(invalid="ignore"):

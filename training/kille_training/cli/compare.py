@@ -60,7 +60,8 @@ def compare(
     folder makes a page of the answer.
     """
     from kille_training.arena.api import compare as play_comparison
-    from kille_training.arena.compare import Comparison
+    from kille_training.arena.compare import Comparison, Question
+    from kille_training.arena.tournament import Folder
     from kille_training.tables import table_for
 
     for other in (worse, better):
@@ -78,9 +79,20 @@ def compare(
             err=True,
         )
 
+    before = Question.read(Folder(folder))
     with console.resumable():
         found = play_comparison(
             better, worse, resolved.game, seats, rules=switches, episode=episode, out=folder,
             looked=looked, **options,
         )  # fmt: skip
+    known = found.question.hypotheses
+    if before is not None and before.hypotheses != known:
+        click.echo(
+            f"{folder} held the deals of another question (more than "
+            f"{before.hypotheses.low:+g}, or less than {before.hypotheses.high:+g}; now "
+            f"{known.low:+g} and {known.high:+g}, or other --alpha, --beta, --most or --bounds). "
+            "The chances of error hold only if the new question was not chosen after the answer "
+            "to the old; to ask with new deals, set --seed and --name.",
+            err=True,
+        )
     console.report({"run": str(folder), **found.as_dict()}, found.sentences(), as_json)

@@ -34,6 +34,7 @@ class ProgressDisplay:
         self._done = self._total = 0
         self._said = 0.0
         self._bar: Progress | None = None
+        self._steps = StepDisplay(self.console)
 
     def __enter__(self) -> "ProgressDisplay":
         return self
@@ -52,6 +53,12 @@ class ProgressDisplay:
         elif parts and time.monotonic() - self._said > LINE_SECONDS:
             self._said = time.monotonic()
             self._print(f"{job}: {self._done:,} of {total:,}  {self._note}".rstrip())
+
+    def step(self, step: str) -> None:
+        """Shows a step that is not counted, in place of a job; see `StepDisplay`."""
+        self._stop()
+        self._job = ""
+        self._steps(step)
 
     def updated(self, row: dict[str, Any], total: int) -> None:
         """Shows from now on how fast a run learns."""
@@ -89,6 +96,7 @@ class ProgressDisplay:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        self._steps.stop()
 
 
 class StepDisplay:
@@ -106,8 +114,13 @@ class StepDisplay:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Takes the step off the terminal."""
         if self._status is not None:
             self._status.stop()
+            self._status = None
 
     def __call__(self, step: str) -> None:
         """Shows a step until the next one."""

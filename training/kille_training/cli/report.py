@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kille_training.cli import console
-from kille_training.cli.progress import ProgressDisplay, StepDisplay
+from kille_training.cli.progress import ProgressDisplay
 
 
 @click.command(epilog="Example: kille report runs/demo")
@@ -37,8 +37,9 @@ def report(
     """
     from kille_training.reports.report import report as write
 
-    with console.resumable(), ProgressDisplay() as progress, StepDisplay() as told:
+    with console.resumable(), ProgressDisplay() as progress:
         page = write(
-            run, out, exact=exact, records=records, trust=trust, progress=progress, told=told
-        )
+            run, out, exact=exact, records=records, trust=trust,
+            progress=progress, told=progress.step,
+        )  # fmt: skip
     console.report({"report": str(page)}, [f"The report is in {page}"], as_json)

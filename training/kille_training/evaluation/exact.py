@@ -11,8 +11,9 @@ from kille_env.errors import KilleError
 from kille_env.policy import Player, Searcher, best_actions, has_memory, searches
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
-from kille_training.progress import ignore
+from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.byteskille.deals import (
+    MOST_SEATS,
     MOST_STAGES,
     DealStages,
     build_deal,
@@ -25,9 +26,6 @@ from kille_training.solving.byteskille.policies import (
     strategies_of,
 )
 from kille_training.solving.trees.values import expected_values
-
-MOST_SEATS = 4
-"""Tables up to which the tree fits into the memory of an ordinary computer."""
 
 
 @dataclass(frozen=True)
@@ -191,13 +189,19 @@ def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.nd
     )
 
 
-def exact_scores(lineups: np.ndarray, policies: Sequence[Asked], deal: DealStages) -> np.ndarray:
+def exact_scores(
+    lineups: np.ndarray,
+    policies: Sequence[Asked],
+    deal: DealStages,
+    progress: Progress | None = None,
+) -> np.ndarray:
     """Returns what each member of a lineup earns per deal, mean over the rotations: no sampling.
 
     Args:
         lineups: [L, P] number of the policy at each place.
         policies: [E].
         deal: A single deal of Byteskille.
+        progress: Called with how many lineups are done.
 
     Returns:
         [L, P] units per deal; they sum to zero.
@@ -207,12 +211,14 @@ def exact_scores(lineups: np.ndarray, policies: Sequence[Asked], deal: DealStage
     seats = lineups.shape[1]
     known: dict[tuple[int, ...], np.ndarray] = {}
     scores = np.zeros(lineups.shape)
+    done = part_of(progress, f"exact expectations at {seats} seats", len(lineups))
     for row, lineup in enumerate(lineups):
         for turn in range(seats):
             seated = tuple(np.roll(lineup, turn).tolist())
             if seated not in known:
                 known[seated] = _values(seated, stacked, deal)
             scores[row] += np.roll(known[seated], -turn)
+        done(1)
     return scores / seats
 
 

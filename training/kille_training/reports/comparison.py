@@ -15,6 +15,7 @@ from kille_training.arena.compare import Comparison, Question, retrace
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
+from kille_training.progress import Progress
 from kille_training.reports import tournament_words as words
 from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
 from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
@@ -36,6 +37,7 @@ def write_comparison_page(
     *,
     exact: bool = False,
     trust: bool = False,
+    progress: Progress | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a comparison, as far as it has been played, and returns where it is.
@@ -46,6 +48,7 @@ def write_comparison_page(
         out: The page's file; None is report.html in the folder.
         exact: Whether to compute the expected earnings as well, where that can be done.
         trust: Whether model files that can run code may be loaded for that.
+        progress: Called with how far exact expectations are.
         told: Called with what is done next.
 
     Raises:
@@ -74,7 +77,7 @@ def write_comparison_page(
         found=found,
         question=question,
         hypotheses=question.hypotheses,
-        exactly=_exactly(question, entrants, settings, trust) if exact else None,
+        exactly=_exactly(question, entrants, settings, trust, progress) if exact else None,
         plot=plot(lambda width: way(path, width)),
         stations=_stations(path),
         game=spec(settings.table.game),
@@ -145,11 +148,15 @@ def _stations(path: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _exactly(
-    question: Question, entrants: Sequence[KeptEntrant], settings: TournamentSettings, trust: bool
+    question: Question,
+    entrants: Sequence[KeptEntrant],
+    settings: TournamentSettings,
+    trust: bool,
+    progress: Progress | None,
 ) -> float:
     """Returns what the player is expected to earn per deal."""
     from kille_training.arena.exact import exact_units  # trees take long to import
 
-    units = exact_units(entrants, settings, question.num_players, trust=trust)
+    units = exact_units(entrants, settings, question.num_players, trust=trust, progress=progress)
     (number,) = (each.number for each in entrants if each.name == question.better)
     return float(units[number])

@@ -41,7 +41,7 @@ def report(
         records: Of all but a run: first play a few matches of each two entrants again and write
             them to the folder `records`; the page links to what is there.
         trust: Whether model files that can run code may be loaded for that.
-        progress: Called with how far it is, for a run.
+        progress: Called with how far it is: for a run, and for what is computed exactly.
         told: Called with what is done next, for a tournament.
 
     Returns:
@@ -56,6 +56,10 @@ def report(
     if LadderFolder(path).config.is_file():
         from kille_training.reports.ladder import write_ladder_page, write_test_pages
 
+        if exact:
+            raise ConfigError(
+                f"{path} is a ladder, whose page has no exact expectations; leave out --exact"
+            )
         ladder = LadderResult.of(LadderFolder(path))
         write_test_pages(ladder)
         if records:
@@ -71,9 +75,12 @@ def report(
             write_samples(path, tournament_samples(Folder(path), trust=trust))
         if question := Question.read(Folder(path)):
             return write_comparison_page(
-                Folder(path), question, page, exact=exact, trust=trust, told=told
-            )
-        return write_tournament_page(Folder(path), page, exact=exact, trust=trust, told=told)
+                Folder(path), question, page, exact=exact, trust=trust,
+                progress=progress, told=told,
+            )  # fmt: skip
+        return write_tournament_page(
+            Folder(path), page, exact=exact, trust=trust, progress=progress, told=told
+        )
     if records:
         raise ConfigError(f"{path} is neither a tournament nor a ladder; it has no matches")
     if exact:

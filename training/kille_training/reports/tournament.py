@@ -20,6 +20,7 @@ from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
+from kille_training.progress import Progress
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports import tournament_words as words
 from kille_training.reports.pages import (
@@ -65,6 +66,7 @@ def write_tournament_page(
     *,
     exact: bool = False,
     trust: bool = False,
+    progress: Progress | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
@@ -75,6 +77,7 @@ def write_tournament_page(
         exact: Whether to compute expected earnings as well, where that can be done; this asks
             the players for their probabilities.
         trust: Whether model files that can run code may be loaded for that.
+        progress: Called with how far exact expectations are.
         told: Called with what is done next.
 
     Raises:
@@ -91,7 +94,7 @@ def write_tournament_page(
             f"nothing has been played in {folder.path} yet; play with: "
             f"{words.command('tournament', folder.path)}"
         )
-    expected = _expected(sorted(tallies), entrants, settings, trust, told) if exact else {}
+    expected = _expected(sorted(tallies), entrants, settings, trust, progress) if exact else {}
     sizes = []
     for seats, tally in sorted(tallies.items()):
         told(f"statistics of tables of {seats} seats")
@@ -329,16 +332,15 @@ def _expected(
     entrants: Sequence[KeptEntrant],
     settings: TournamentSettings,
     trust: bool,
-    told: Callable[[str], None],
+    progress: Progress | None,
 ) -> dict[int, np.ndarray]:
     """Returns expected earnings, [E], by table size, where they can be computed."""
     from kille_training.arena.exact import exact_units  # trees take long to import
 
     exact, reasons = {}, []
     for seats in sizes:
-        told(f"exact expectations at {seats} seats")
         try:
-            exact[seats] = exact_units(entrants, settings, seats, trust=trust)
+            exact[seats] = exact_units(entrants, settings, seats, trust=trust, progress=progress)
         except ConfigError as error:
             reasons.append(f"{seats} seats: {error}")
     if not exact:

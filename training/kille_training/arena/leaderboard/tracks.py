@@ -11,7 +11,7 @@ from typing import Any
 from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.registry import list_games, spec
-from kille_training.evaluation.exact import MOST_SEATS
+from kille_training.solving.byteskille.deals import MOST_SEATS
 
 VERSION = 1
 """Rises when a condition of the tracks changes; results of another version are never mixed."""

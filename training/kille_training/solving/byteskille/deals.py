@@ -52,6 +52,9 @@ from kille_training.solving.byteskille.grow import (
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
+MOST_SEATS = 4
+"""Tables up to which the tree fits into the memory of an ordinary computer."""
+
 MEMORY_LIMIT = 4 * 2**30
 """Bytes that a tree may take by default."""
 
