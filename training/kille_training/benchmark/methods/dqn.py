@@ -42,9 +42,9 @@ class Settings:
         coldest: The temperature at the end.
     """
 
-    tables: int = 1024
+    tables: int = 2048
     buffer: int = 100_000
-    horizon: int = 3
+    horizon: int = 10
     updates: int = 8
     minibatch: int = 2048
     follow: float = 0.05
