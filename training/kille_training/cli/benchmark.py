@@ -7,7 +7,9 @@ import click
 from kille_training.cli import console
 
 
-@click.group(epilog="Example: kille benchmark run configs/benchmark/small.yaml")
+@click.group(
+    epilog="Example: kille benchmark run configs/benchmark/small.yaml. Every command takes --json."
+)
 def benchmark() -> None:
     """Let methods learn at the same tables with the same budget, and report what they reached."""
 
