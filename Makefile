@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
 	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--match"
@@ -141,6 +141,10 @@ docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs 
 .PHONY: screenshots
 screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots
 	$(BIN)/python tests/browser/screenshots.py $(ARGS)
+
+.PHONY: screenshots-reports
+screenshots-reports: $(VENV)/.installed-dev ## write pictures of the reports of small examples to runs/screenshots
+	$(BIN)/python tests/browser/reports.py $(ARGS)
 
 .PHONY: solutions
 solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/solutions.md; minutes

@@ -1,0 +1,114 @@
+"""Writes pictures of every report, of small examples, for looking at.
+
+make screenshots-reports
+make screenshots-reports ARGS="--only ladder --colours dark"
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+import kille_training as kt
+from browser.machine import WIDTHS, chromium
+from browser.matches import matches
+from kille_training.reports.replay import replay_page
+
+FOLDER = Path("runs/screenshots")
+NAMES = ["Astrid", "Bertil", "Cecilia"]
+RUN = """
+name: example
+table: {game: byteskille, num_players: 3, episode: deal}
+learner: {decisions: 65536, num_tables: 128, n_steps: 16, batch_size: 1024, n_epochs: 2}
+measure: {every: 16384, deals: 200, final_deals: 1000}
+"""
+ENTRANTS = {
+    "uniform play": "uniform",
+    "the rule of thumb": "rule_of_thumb",
+    "tipsy": "byteskille/tipsy",
+    "an entrant with a long name": "byteskille/stone",
+}
+
+
+def training(folder: Path) -> Path:
+    """Trains for seconds, and returns the report of the run."""
+    settings = folder / "example.yaml"
+    settings.write_text(RUN)
+    return kt.report(kt.train(settings, out=folder))
+
+
+def tournament(folder: Path) -> Path:
+    """Plays a tournament, and returns its page with exact expectations."""
+    kt.play_tournament(ENTRANTS, "byteskille", num_players=3, deals=200, out=folder)
+    return kt.report(folder, exact=True)
+
+
+def comparison(folder: Path) -> Path:
+    """Compares two players, and returns the page of the answer."""
+    kt.compare("rule_of_thumb", "uniform", num_players=3, by=0.1, out=folder)
+    return kt.report(folder)
+
+
+def ladder(folder: Path) -> Path:
+    """Plays some rounds of a ladder, and returns its page."""
+    opened = kt.ladder(folder, "byteskille", 3, deals=50, test_deals=50)
+    for name, player in ENTRANTS.items():
+        opened.submit(name, player)
+    opened.play(rounds=3)
+    return kt.report(folder)
+
+
+def replay(folder: Path) -> Path:
+    """Records matches, and returns the page that shows them."""
+    page = folder / "replay.html"
+    played = [*matches("byteskille", 3, "deal", 12, NAMES, "byteskille/tipsy")]
+    page.write_bytes(replay_page(played, source="evening.jsonl"))
+    return page
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    made.__name__: made for made in (training, tournament, comparison, ladder, replay)
+}
+
+
+def main() -> None:
+    """Reads the arguments, makes the examples and takes the pictures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", default=list(MAKERS), choices=list(MAKERS))
+    parser.add_argument(
+        "--colours", nargs="+", default=["light", "dark"], choices=["light", "dark"]
+    )
+    asked = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
+        for name in asked.only:
+            folder = Path(place) / name
+            folder.mkdir()
+            page = MAKERS[name](folder)
+            for colours in asked.colours:
+                take(browser, page, f"report-{name}", colours)
+    print(f"The pictures are in {FOLDER}.")
+
+
+def take(browser: Browser, file: Path, name: str, colours: str) -> None:
+    """Takes the whole page at every width, and says where it is wider than the screen."""
+    for width, (across, down) in WIDTHS.items():
+        context = browser.new_context(
+            viewport={"width": across, "height": down}, color_scheme=colours
+        )
+        page = context.new_page()
+        page.goto(file.absolute().as_uri())
+        page.screenshot(path=FOLDER / f"{name}-{width}-{colours}.png", full_page=True)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > across:
+            print(f"{name} at {across} px is {wide} px wide")
+        context.close()
+
+
+if __name__ == "__main__":
+    main()
