@@ -87,7 +87,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         for name in asked.only:
-            folder = Path(place) / name
+            folder = Path(place) / f"{name}-example"
             folder.mkdir()
             page = MAKERS[name](folder)
             for colours in asked.colours:
