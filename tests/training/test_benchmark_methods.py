@@ -36,6 +36,8 @@ TRIALS = {
     "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
     "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
     "psro": Trial({"tables": 512, "oracle": 10}, 100_000, 0.375),
+    "maskable_ppo": Trial({"tables": 128}, 40_000, 0.375),
+    "population": Trial({"tables": 512}, 40_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 """The methods that play every table."""

@@ -1,6 +1,6 @@
 """The network that the benchmark's methods share: a multilayer perceptron over the observation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -72,7 +72,6 @@ class Network(nn.Module):
             name: The policy's name.
             temperature: What the outputs are divided by; near 0 the largest output is played.
         """
-        table, game = self.table, self.spec
         weights = {}
         for place, values in self.layers.named_parameters():  # "0.weight" and so on
             number, _, kind = place.partition(".")
@@ -80,15 +79,35 @@ class Network(nn.Module):
         weights["weight.0"] *= self.scale.numpy()
         for kind in ("weight", "bias"):
             weights[f"{kind}.{len(self.units)}"] /= temperature
-        metadata = NetworkMetadata(
-            game=table.game,
-            game_version=game.version,
-            num_players=table.num_players,
-            rules=table.rules.as_dict(),
-            observation_width=len(self.scale),
-            num_actions=game.num_actions,
-            layers=self.units,
-            activation="relu",
-            made={"by": f"kille benchmark, {name}"},
-        )
-        return NetworkPolicy(metadata, weights, name)
+        return as_policy(self.table, weights, self.units, "relu", name)
+
+
+def as_policy(
+    table: BenchmarkTable,
+    weights: Mapping[str, np.ndarray],
+    layers: Sequence[int],
+    activation: str,
+    name: str,
+) -> NetworkPolicy:
+    """Returns a method's network as a policy that needs no torch.
+
+    Args:
+        table: Where it has learnt.
+        weights: Of features as batches hold them; see `NetworkPolicy`.
+        layers: Units of each hidden layer.
+        activation: "tanh" or "relu".
+        name: The method.
+    """
+    game = spec(table.game)
+    metadata = NetworkMetadata(
+        game=table.game,
+        game_version=game.version,
+        num_players=table.num_players,
+        rules=table.rules.as_dict(),
+        observation_width=weights["weight.0"].shape[1],
+        num_actions=game.num_actions,
+        layers=tuple(layers),
+        activation=activation,
+        made={"by": f"kille benchmark, {name}"},
+    )
+    return NetworkPolicy(metadata, weights, name)

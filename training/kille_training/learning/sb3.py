@@ -116,15 +116,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
     """Returns the current network as a policy that needs no torch."""
     table, learner = settings.table, settings.learner
     game = spec(table.game)
-    policy: Any = model.policy
     scale = feature_scale(game.observation(table.num_players))
-    weights: dict[str, np.ndarray] = {}
-    layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
-    for number, layer in enumerate([*layers, policy.action_net]):
-        weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
-        weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
-    # It has learned from features in 0 to 1, and will be shown them as they are.
-    weights["weight.0"] = weights["weight.0"] * scale
     metadata = NetworkMetadata(
         game=table.game,
         game_version=game.version,
@@ -142,4 +134,21 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
             "with": versions(),
         },
     )
-    return NetworkPolicy(metadata, weights, name)
+    return NetworkPolicy(metadata, weights_of(model, scale), name)
+
+
+def weights_of(model: MaskablePPO, scale: np.ndarray) -> dict[str, np.ndarray]:
+    """Returns the weights of a model's policy as `NetworkPolicy` has them.
+
+    Args:
+        model: It has learned from features in 0 to 1.
+        scale: [F] what has scaled them; the policy will be shown them as they are.
+    """
+    policy: Any = model.policy
+    weights: dict[str, np.ndarray] = {}
+    layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
+    for number, layer in enumerate([*layers, policy.action_net]):
+        weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
+        weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
+    weights["weight.0"] = weights["weight.0"] * scale
+    return weights

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -56,12 +57,13 @@ class Learner:
         self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.parameters, eps=1e-5)
 
-    def update(self, played: Decisions, left: float) -> None:
+    def update(self, played: Decisions, left: float, own: np.ndarray | None = None) -> None:
         """Makes one update.
 
         Args:
-            played: Whole matches in which the actor chose, observations as uint8.
+            played: Whole matches, observations as uint8.
             left: The share of the budget that is left.
+            own: [D] bool, the decisions in which the actor chose; None is all of them.
         """
         settings = self.settings
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * left
@@ -71,8 +73,9 @@ class Learner:
             values = self.critic(played.observation)[:, 0]
         advantage = torch.as_tensor(played.advantages(values)).float()
         returns = advantage + values
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        shuffles = [torch.randperm(len(action)) for _ in range(settings.epochs)]
+        rows = torch.arange(len(action)) if own is None else torch.as_tensor(own).nonzero()[:, 0]
+        advantage = (advantage - advantage[rows].mean()) / (advantage[rows].std() + 1e-8)
+        shuffles = [rows[torch.randperm(len(rows))] for _ in range(settings.epochs)]
         for part in torch.cat(shuffles).tensor_split(settings.epochs * settings.parts):
             seen = played.observation[part.numpy()]
             log = self.actor(seen).masked_fill(mask[part] == 0, -1e9).log_softmax(1)
