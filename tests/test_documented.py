@@ -42,6 +42,7 @@ POINTS = (
     "kille_training.arena.leaderboard.measure.measure",
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
+    "kille_training.benchmark.workers.do_tuning",
     "kille_training.cli.bench.machine",
     "kille_training.cli.console.finish_run",
     "kille_training.cli.leaderboard._write_page",

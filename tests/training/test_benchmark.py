@@ -14,8 +14,10 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import resolve
 from kille_training.benchmark.grid import Grid, method_named, method_names, settings_of
 from kille_training.benchmark.results import gather, read_results
-from kille_training.benchmark.runs import do_run, is_finished, path_of
+from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
 from kille_training.benchmark.tables import table_named
+from kille_training.benchmark.tuning import Tuning, write_tried
+from kille_training.benchmark.workers import do_tuning
 from kille_training.reports.benchmark import (
     overall_rows,
     reached_rows,
@@ -24,7 +26,9 @@ from kille_training.reports.benchmark import (
 )
 from kille_training.settings import load
 
-CONFIGS = sorted((Path(__file__).parents[2] / "configs" / "benchmark").glob("*.yaml"))
+FOLDER = Path(__file__).parents[2] / "configs" / "benchmark"
+TUNING = FOLDER / "tune.yaml"
+CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {TUNING})
 SMALL = {"tables": 16, "layers": [8]}
 
 
@@ -40,6 +44,13 @@ def small(**other: object) -> Grid:
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_committed_settings_are_valid(path: Path) -> None:
     assert load(Grid, path).runs()
+
+
+def test_committed_candidates_learn_with_seeds_of_their_own() -> None:
+    tuning = load(Tuning, TUNING)
+    assert sorted(tuning.candidates) == method_names()
+    for path in CONFIGS:
+        assert not set(tuning.seeds) & set(load(Grid, path).seeds)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +123,45 @@ def test_players_are_measured_once_per_table(tmp_path: Path) -> None:
     results = gather(tmp_path)
     assert results.methods == [] and reached_rows(results)[0][1] == "uniform"
     assert float(reached_rows(results)[0][2]) > 0.1
+
+
+def tuning(**other: object) -> Tuning:
+    """Two candidates of one method that learn for a moment."""
+    values: dict[str, object] = {
+        "name": "tune", "tables": ["byteskille-2-noquestion"], "seeds": [101], "seconds": 1e-6,
+        "candidates": {"mmd": {"still": {**SMALL, "learning_rate": 0.0}, "moves": SMALL}},
+    }  # fmt: skip
+    return Tuning(**{**values, **other})  # type: ignore[arg-type]
+
+
+def test_the_best_candidate_is_chosen_and_the_others_are_kept(tmp_path: Path) -> None:
+    settings = tuning()
+    lines = do_tuning(settings, tmp_path)
+    assert [line.best for line in lines] == [True, False]
+    assert sorted(line.candidate for line in lines) == ["moves", "still"]
+    for line in lines:
+        run = tmp_path / line.candidate / "mmd" / "byteskille-2-noquestion" / "101.jsonl"
+        reached = read_run(run)[-1]["sampled"]["nash_conv"]
+        assert [line.nash_conv, *line.by_table.values()] == [reached, reached]
+    assert lines[0].nash_conv < lines[1].nash_conv
+    written = write_tried(lines, tmp_path / "tuning.jsonl").read_text().splitlines()
+    assert [json.loads(line)["candidate"] for line in written] == [x.candidate for x in lines]
+    told: list[str] = []
+    assert do_tuning(settings, tmp_path, told=told.append) == lines
+    assert told == ["0 of 2 runs are to be done"]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"candidates": {"mmd": {"a": {}}, "ppo": {"a": {}, "b": {}}}}, "expected as many of each"),
+        ({"candidates": {"mmd": {"a": {"alfa": 1.0}}}}, "settings.mmd: alfa is an unknown key"),
+        ({"tables": ["knack-4"]}, "knack-4, where NashConv cannot be computed exactly"),
+    ],
+)
+def test_what_a_tuning_gets_wrong_is_named(other: dict[str, object], message: str) -> None:
+    with pytest.raises(KilleError, match=message):
+        tuning(**other)
 
 
 @pytest.mark.parametrize("name", ["mmd", "ppo"])

@@ -14,20 +14,25 @@ def benchmark() -> None:
     """Let methods learn at the same tables with the same budget, and report what they reached."""
 
 
-@benchmark.command(epilog="Example: kille benchmark run configs/benchmark/small.yaml --workers 2")
-@click.argument("config", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
+_config = click.argument("config", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+_runs_folder = click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the runs.  [default: runs/NAME, by the name in CONFIG]",
 )
-@click.option(
+_workers = click.option(
     "--workers",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     help="Processes, one per run.",
 )
+
+
+@benchmark.command(epilog="Example: kille benchmark run configs/benchmark/small.yaml --workers 2")
+@_config
+@_runs_folder
+@_workers
 @console.json_option
 def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
     """Do the runs of CONFIG, a YAML file. Run it again to resume: no finished run is repeated."""
@@ -42,6 +47,34 @@ def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
     console.report(
         {"out": str(folder), "done": [str(path) for path in done]},
         [f"All runs are in {folder}; kille benchmark report {folder} shows what they reached."],
+        as_json,
+    )
+
+
+@benchmark.command(epilog="Example: kille benchmark tune configs/benchmark/tune.yaml")
+@_config
+@_runs_folder
+@_workers
+@console.json_option
+def tune(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
+    """Let the candidates in CONFIG, a YAML file, learn, and choose the best one of each method.
+
+    Every candidate has the same budget and every method as many candidates. Run it again to resume.
+    """
+    from kille_training.benchmark.tuning import Tuning, write_tried
+    from kille_training.benchmark.workers import do_tuning
+    from kille_training.reports.benchmark import tuned_table
+    from kille_training.settings import load
+
+    tuning = load(Tuning, config)
+    folder = out or Path("runs") / tuning.name
+    with console.resumable():
+        lines = do_tuning(tuning, folder, workers, lambda text: click.echo(text, err=True))
+    written = write_tried(lines, folder / "tuning.jsonl")
+    best = {line.method: dict(line.settings) for line in lines if line.best}
+    console.report(
+        {"tuning": str(written), "settings": best},
+        [tuned_table(lines), f"All candidates are in {written}."],
         as_json,
     )
 

@@ -15,6 +15,7 @@ from kille_agents.greedy import PLAYS
 from kille_env.files import write_whole
 from kille_training.benchmark.results import Line, Results
 from kille_training.benchmark.tables import table_named
+from kille_training.benchmark.tuning import Tried
 from kille_training.reports.palette import SERIES, SOFT
 from kille_training.reports.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
 from kille_training.reports.tables import table
@@ -78,6 +79,21 @@ def reached_tables(results: Results) -> list[Table]:
         table("NashConv in stakes: interquartile mean, 95% interval", EXACT, exact),
         table("Units per deal against others: mean over the seeds", PLAYED, played),
     ]
+
+
+def tuned_table(lines: Sequence[Tried]) -> Table:
+    """Returns what candidates reached, for the terminal; the best of each method has a mark."""
+    rows = [
+        (
+            line.method,
+            line.candidate + (" *" if line.best else ""),
+            f"{line.nash_conv:.4f}",
+            ", ".join(f"{key}: {value}" for key, value in line.settings.items()) or "the defaults",
+        )
+        for line in lines
+    ]
+    heading = "NashConv of sampled play in stakes, the mean over tables and seeds; * is the best"
+    return table(heading, ("method", "candidate", ">NashConv", "settings"), rows)
 
 
 def curves(results: Results) -> str:
