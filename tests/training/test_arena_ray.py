@@ -123,7 +123,7 @@ def test_a_cluster_on_this_machine(tmp_path, monkeypatch):
         (outcome,) = executor.run(UNITS[:1])
         assert outcome.failure is None
         monkeypatch.setattr(executor, "_terms", replace(executor._terms, version="0.0"))
-        with pytest.raises(WorkerError, match=r"the tournament 0\.0; install the same one"):
+        with pytest.raises(WorkerError, match=r"the one that asks 0\.0; install the same one"):
             list(executor.run(UNITS[:1]))
     assert not ray.is_initialized()
     with HereExecutor() as here:

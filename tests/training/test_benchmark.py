@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import sys
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,7 +19,7 @@ from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
 from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tuning, write_tried
-from kille_training.benchmark.workers import do_tuning
+from kille_training.benchmark.workers import Workers, do_grid, do_tuning
 from kille_training.reports.benchmark import (
     overall_rows,
     reached_rows,
@@ -149,6 +151,29 @@ def test_the_best_candidate_is_chosen_and_the_others_are_kept(tmp_path: Path) ->
     told: list[str] = []
     assert do_tuning(settings, tmp_path, told=told.append) == lines
     assert told == ["0 of 2 runs are to be done"]
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_cluster_does_the_runs_that_this_machine_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of the nodes
+    grid = small()
+    ends = {}
+    for name, where in (("here", Workers()), ("cluster", Workers("ray"))):
+        (path,) = do_grid(grid, tmp_path / name, where, lambda text: None)
+        assert path == path_of(tmp_path / name, grid.runs()[0])
+        weights = (path.with_suffix("") / "policy.safetensors").read_bytes()
+        ends[name] = read_run(path)[-1]["sampled"], weights
+    assert ends["here"] == ends["cluster"]
+
+
+def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    with pytest.raises(KilleError, match=r"nothing answers at 127\.0\.0\.1:1"):
+        do_grid(small(), tmp_path, Workers("ray", address="127.0.0.1:1"), lambda text: None)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,17 @@
 """`kille benchmark`: methods at the same tables with the same budget, and what they reached."""
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from kille_training.arena.kinds import EXECUTORS, Executor
 from kille_training.cli import console
+
+if TYPE_CHECKING:
+    from kille_training.benchmark.workers import Workers
 
 
 @click.group(
@@ -20,13 +27,30 @@ _runs_folder = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the runs.  [default: runs/NAME, by the name in CONFIG]",
 )
-_workers = click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Processes, one per run.",
-)
+
+
+def _workers(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds options that say where runs are done; the command receives them as `where`."""
+
+    @wraps(command)
+    def gathered(executor: Executor, workers: int, address: str | None, **values: Any) -> None:
+        from kille_training.benchmark.workers import Workers
+
+        if address is not None and executor != "ray":
+            raise click.UsageError("--address is that of a Ray cluster; add --executor ray")
+        command(where=Workers(executor, workers, address), **values)
+
+    made: Callable[..., None] = gathered
+    for option in (
+        click.option("--address", help="Address of the Ray cluster, all of whose CPUs work; the "
+                     "default is a cluster on this machine."),
+        click.option("--workers", type=click.IntRange(1), default=1, show_default=True,
+                     help="Processes, one per run."),
+        click.option("--executor", type=click.Choice(EXECUTORS), default="local",
+                     show_default=True, help="Where runs are done."),
+    ):  # fmt: skip
+        made = option(made)
+    return made
 
 
 @benchmark.command(epilog="Example: kille benchmark run configs/benchmark/small.yaml --workers 2")
@@ -34,7 +58,7 @@ _workers = click.option(
 @_runs_folder
 @_workers
 @console.json_option
-def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
+def run(config: Path, out: Path | None, where: "Workers", as_json: bool) -> None:
     """Do the runs of CONFIG, a YAML file. Run it again to resume: no finished run is repeated."""
     from kille_training.benchmark.grid import Grid
     from kille_training.benchmark.workers import do_grid
@@ -43,7 +67,7 @@ def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
     grid = load(Grid, config)
     folder = out or Path("runs") / grid.name
     with console.resumable():
-        done = do_grid(grid, folder, workers, lambda text: click.echo(text, err=True))
+        done = do_grid(grid, folder, where, lambda text: click.echo(text, err=True))
     console.report(
         {"out": str(folder), "done": [str(path) for path in done]},
         [f"All runs are in {folder}; kille benchmark report {folder} shows what they reached."],
@@ -56,7 +80,7 @@ def run(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
 @_runs_folder
 @_workers
 @console.json_option
-def tune(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
+def tune(config: Path, out: Path | None, where: "Workers", as_json: bool) -> None:
     """Let the candidates in CONFIG, a YAML file, learn, and choose the best one of each method.
 
     Every candidate has the same budget and every method as many candidates. Run it again to resume.
@@ -69,7 +93,7 @@ def tune(config: Path, out: Path | None, workers: int, as_json: bool) -> None:
     tuning = load(Tuning, config)
     folder = out or Path("runs") / tuning.name
     with console.resumable():
-        lines = do_tuning(tuning, folder, workers, lambda text: click.echo(text, err=True))
+        lines = do_tuning(tuning, folder, where, lambda text: click.echo(text, err=True))
     written = write_tried(lines, folder / "tuning.jsonl")
     best = {line.method: dict(line.settings) for line in lines if line.best}
     console.report(

@@ -59,10 +59,8 @@ class RayExecutor(AbstractContextManager["RayExecutor"]):
             MissingLibraryError: Ray is not installed.
             WorkerError: There is no such cluster.
         """
-        self._ray = _import_ray()
-        self._joined = not self._ray.is_initialized()
-        if self._joined:
-            self._join(address, workers)
+        self._ray = import_ray()
+        self._joined = join(address, workers)
         own = self._joined and address is None  # a cluster that has `workers` CPUs
         self._workers = None if own else workers
         # Without a limit of retries: a node's death is no fault of the unit. A player that crashes
@@ -71,7 +69,7 @@ class RayExecutor(AbstractContextManager["RayExecutor"]):
             num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD"
         )(_play)  # fmt: skip
         self._terms = _Terms(
-            uuid.uuid4().hex, time_limit, str(Path.cwd()), tuple(sys.path), _version()
+            uuid.uuid4().hex, time_limit, str(Path.cwd()), tuple(sys.path), version()
         )
 
     def __exit__(self, *_: object) -> None:
@@ -132,22 +130,40 @@ class RayExecutor(AbstractContextManager["RayExecutor"]):
         except errors.RayError as error:
             raise WorkerError(f"the Ray cluster could not play a unit: {error}") from error
 
-    def _join(self, address: str | None, workers: int | None) -> None:
-        options: dict[str, Any] = {"address": address} if address else {
-            "address": "local", "num_cpus": workers, "include_dashboard": False
-        }  # fmt: skip
-        if address:
-            _check_there(address)
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics are sent unasked
-        try:
-            with warnings.catch_warnings():
-                # Ray announces a change for GPUs, which nothing here uses.
-                warnings.simplefilter("ignore", FutureWarning)
-                self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise WorkerError(
-                f"the Ray cluster {address or 'on this machine'} cannot be joined: {error}"
-            ) from error
+
+def join(address: str | None, workers: int | None) -> bool:
+    """Joins a Ray cluster, or starts one, unless this process belongs to one.
+
+    Args:
+        address: Of its head, or None; see `RayExecutor`.
+        workers: CPUs of a cluster that is started; None is all of this machine.
+
+    Returns:
+        Whether it has; whoever called `ray.init` otherwise shuts it down.
+
+    Raises:
+        MissingLibraryError: Ray is not installed.
+        WorkerError: There is no such cluster.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        return False
+    options: dict[str, Any] = {"address": address} if address else {
+        "address": "local", "num_cpus": workers, "include_dashboard": False
+    }  # fmt: skip
+    if address:
+        _check_there(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics are sent unasked
+    try:
+        with warnings.catch_warnings():
+            # Ray announces a change for GPUs, which nothing here uses.
+            warnings.simplefilter("ignore", FutureWarning)
+            ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise WorkerError(
+            f"the Ray cluster {address or 'on this machine'} cannot be joined: {error}"
+        ) from error
+    return True
 
 
 def _check_there(address: str) -> None:
@@ -165,12 +181,26 @@ def _check_there(address: str) -> None:
 
 
 @cache
-def _version() -> str:
+def version() -> str:
     """Returns what has to be the same on all nodes: version and source of the games."""
     return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
 
 
-def _import_ray() -> Any:
+def check_version(wanted: str) -> None:
+    """Refuses to work on a node whose version is another one.
+
+    Raises:
+        WorkerError: The message names both.
+    """
+    if wanted != version():
+        raise WorkerError(
+            f"it has kille-env {version()}, the one that asks {wanted}; "
+            "install the same one everywhere"
+        )
+
+
+def import_ray() -> Any:
+    """Returns the module `ray`, or says how to install it."""
     with needs("ray"):
         import ray
     return ray
@@ -202,11 +232,7 @@ _executors: dict[str, LocalExecutor] = {}
 
 def _play(unit: WorkUnit, terms: _Terms) -> Outcome:
     """Plays a unit on a node, in a process that stays for the next one."""
-    if terms.version != _version():
-        raise WorkerError(
-            f"it has kille-env {_version()}, the tournament {terms.version}; "
-            "install the same one everywhere"
-        )
+    check_version(terms.version)
     if terms.token not in _executors:
         for other in list(_executors):
             _executors.pop(other).close()
