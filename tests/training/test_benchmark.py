@@ -127,6 +127,19 @@ def test_players_are_measured_once_per_table(tmp_path: Path) -> None:
     assert float(reached_rows(results)[0][2]) > 0.1
 
 
+@pytest.mark.compiled
+def test_a_response_is_learnt_where_nothing_exact_is_known(tmp_path: Path) -> None:
+    grid = {"methods": [], "settings": {}, "players": ["uniform"], "deals": 500, "response": 3000}
+    match, exact = (
+        small(**grid, tables=[table]).runs()[0] for table in ("byteskille-2-match", "byteskille-2")
+    )
+    end = read_run(do_run(tmp_path, match))[-1]
+    mean, low, high = end["response"]["total"]
+    assert 0.0 < low < mean < high and len(end["response"]["gain"]) == 2
+    assert reached_rows(gather(tmp_path))[0][-2] == f"{mean:.3f}"
+    assert "response" not in read_run(do_run(tmp_path, exact))[-1]
+
+
 def tuning(**other: object) -> Tuning:
     """Two candidates of one method that learn for a moment."""
     values: dict[str, object] = {

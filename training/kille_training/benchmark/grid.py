@@ -29,6 +29,8 @@ class Grid:
         decisions: Decisions of a run, those of all seats; None is no limit.
         checkpoints: Shares of the budget after which a run is measured; the last one is 1.
         deals: Duplicate deals against each opponent, at the end of a run.
+        response: Decisions from which each learner of a best response to the final policy learns,
+            at tables without exact NashConv; 0 has none learnt.
         settings: Numbers of methods that differ from their defaults, by method.
     """
 
@@ -41,6 +43,7 @@ class Grid:
     decisions: Annotated[int, Field(gt=0)] | None = None
     checkpoints: List[Annotated[float, Field(gt=0, le=1)]] = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
     deals: Annotated[int, Field(ge=2)] = 1000
+    response: Annotated[int, Field(ge=0)] = 0
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -66,14 +69,14 @@ class Grid:
     def runs(self) -> list["RunSettings"]:
         """Returns all runs, players first, then seed by seed, so that a part is a small grid."""
         players = [
-            RunSettings(name, table, None, {}, None, None, (1.0,), self.deals)
+            RunSettings(name, table, None, {}, None, None, (1.0,), self.deals, self.response)
             for name in self.players
             for table in self.tables
         ]
         learners = [
             RunSettings(
                 method, table, seed, self.settings.get(method, {}),
-                self.seconds, self.decisions, self.checkpoints, self.deals,
+                self.seconds, self.decisions, self.checkpoints, self.deals, self.response,
             )
             for seed in self.seeds
             for table in self.tables
@@ -94,7 +97,8 @@ class RunSettings:
         seconds: Processor seconds, or None.
         decisions: Decisions, or None.
         checkpoints: Shares of the budget.
-        deals: Duplicate deals against each opponent.
+        deals: Duplicate deals against each opponent; 0 has none played.
+        response: Decisions of each learner of a best response; 0 has none learnt.
     """
 
     method: str
@@ -105,6 +109,7 @@ class RunSettings:
     decisions: int | None
     checkpoints: Sequence[float]
     deals: int
+    response: int
 
 
 def method_names() -> list[str]:

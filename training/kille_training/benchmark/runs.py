@@ -26,8 +26,9 @@ from kille_env.registry import spec
 from kille_training.benchmark.grid import RunSettings, method_named, settings_of
 from kille_training.benchmark.method import Progress
 from kille_training.benchmark.tables import BenchmarkTable, table_named
-from kille_training.evaluation.duplicate import payoff
+from kille_training.evaluation.duplicate import Estimate, payoff
 from kille_training.evaluation.exact import exact_rows
+from kille_training.learning.api import best_response
 
 DEALS_SEED = 314_159
 """Seed of the deals that players are measured over, which no method learns from."""
@@ -91,7 +92,7 @@ def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[d
     """Yields what is found at each checkpoint, and saves the policy at the end."""
     if run.seed is None:
         player = resolve(run.method, table.game, table.num_players, table.rules)
-        yield {"share": 1.0} | _measured(player, table, run.deals)
+        yield {"share": 1.0} | _measured(player, table) | _played(player, table, run)
         return
     shares = list(run.checkpoints)
     for share, seconds, wall, progress in _learn(run, run.seed, table):
@@ -99,8 +100,9 @@ def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[d
         while shares and share >= shares[0]:
             reached = shares.pop(0)  # an update may pass several
             if not shares or share < shares[0]:
-                found = _measured(progress.policy, table, run.deals if done else 0)
+                found = _measured(progress.policy, table)
                 if done:
+                    found |= _played(progress.policy, table, run)
                     _save(progress, policy)
                 spent = {"seconds": round(seconds, 3), "wall_seconds": round(wall, 3)}
                 yield {"share": reached, "decisions": progress.decisions, **spent, **found}
@@ -142,14 +144,8 @@ def _save(progress: Progress, folder: Path) -> None:
         save_tabular(policy, folder / "policy.npz")
 
 
-def _measured(player: Player, table: BenchmarkTable, deals: int) -> dict[str, Any]:
-    """Returns NashConv in stakes by way to play, and units per deal where deals are played.
-
-    Args:
-        player: The player.
-        table: The table.
-        deals: Duplicate deals against each opponent; 0 plays none.
-    """
+def _measured(player: Player, table: BenchmarkTable) -> dict[str, Any]:
+    """Returns NashConv in stakes by way to play, where it can be computed exactly."""
     found: dict[str, Any] = {}
     if table.is_exact:
         for row in exact_rows(player, table.num_players, table.rules, PLAYS):
@@ -160,9 +156,24 @@ def _measured(player: Player, table: BenchmarkTable, deals: int) -> dict[str, An
             }
             plays = PLAYS if row.play not in PLAYS else (row.play,)
             found |= dict.fromkeys(plays, numbers)
-    if deals:
+    return found
+
+
+def _played(player: Player, table: BenchmarkTable, run: RunSettings) -> dict[str, Any]:
+    """Returns units per deal against others, and what a best response learns to gain."""
+    found: dict[str, Any] = {}
+    if run.deals:
         against = ("rule_of_thumb", *population(table.game, "held_out"))
-        found["units"] = {name: _units(player, name, table, deals) for name in against}
+        found["units"] = {name: _units(player, name, table, run.deals) for name in against}
+    if run.response and not table.is_exact:
+        response = best_response(
+            player, table.game, table.num_players,
+            rules=table.rules, decisions=run.response, deals=run.deals,
+        )  # fmt: skip
+        found["response"] = {
+            "total": _rounded(response.total),
+            "gain": [_rounded(gain) for gain in response.gains],
+        }
     return found
 
 
@@ -170,5 +181,9 @@ def _units(player: Player, against: str, table: BenchmarkTable, deals: int) -> l
     """Returns mean, low and high of what a player earns, in units per deal."""
     seats, rules = table.num_players, table.rules
     opponent = resolve(against, table.game, seats, rules)
-    found = payoff(player, opponent, seats, rules, deals=deals, seed=DEALS_SEED).estimate
+    return _rounded(payoff(player, opponent, seats, rules, deals=deals, seed=DEALS_SEED).estimate)
+
+
+def _rounded(found: Estimate) -> list[float]:
+    """Returns mean, low and high."""
     return [round(value, DIGITS) for value in (found.mean, found.low, found.high)]

@@ -93,7 +93,7 @@ class Candidate:
         """Its runs, seed by seed."""
         tuning = self.tuning
         return [
-            RunSettings(self.method, table, seed, self.numbers, tuning.seconds, None, (1.0,), 0)
+            RunSettings(self.method, table, seed, self.numbers, tuning.seconds, None, (1.0,), 0, 0)
             for seed in tuning.seeds
             for table in tuning.tables
         ]

@@ -27,7 +27,10 @@ from kille_training.statistics.aggregate import (
 )
 
 EXACT = ("table", "method", ">greedy", ">sampled")
-PLAYED = ("table", "method", ">rule of thumb", ">held-out population", ">million decisions")
+PLAYED = (
+    "table", "method", ">rule of thumb", ">held-out population", ">a learnt response gains",
+    ">million decisions",
+)  # fmt: skip
 """Columns of what was reached; ">" marks figures."""
 SAMPLED = "sampled"
 
@@ -75,10 +78,10 @@ def reached_tables(results: Results) -> list[Table]:
     rows = reached_rows(results)
     exact = [row[:4] for row in rows if row[2]]
     played = [(*row[:2], *row[4:]) for row in rows]
-    return [
-        table("NashConv in stakes: interquartile mean, 95% interval", EXACT, exact),
-        table("Units per deal against others: mean over the seeds", PLAYED, played),
-    ]
+    shown = [table("Units per deal against others: mean over the seeds", PLAYED, played)]
+    if exact:
+        shown.insert(0, table("NashConv in stakes: interquartile mean, 95% interval", EXACT, exact))
+    return shown
 
 
 def tuned_table(lines: Sequence[Tried]) -> Table:
@@ -194,7 +197,9 @@ def _cells(runs: Sequence[Line]) -> list[str]:
               for each in units]  # fmt: skip
     decisions = [end["decisions"] for end in ends if "decisions" in end]
     learnt = f"{np.mean(decisions) / 1e6:.1f}" if decisions else ""
-    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", learnt]
+    gains = [end["response"]["total"][0] for end in ends if "response" in end]
+    gain = f"{np.mean(gains):.3f}" if gains else ""
+    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", gain, learnt]
 
 
 def _mean(scores: np.ndarray) -> Interval:
