@@ -18,15 +18,15 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
+from kille_env.core.floats import READINGS, Reading
 from kille_env.core.jit import kernel
-from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.playing import Players
 from kille_env.policy import Player, PlayerLike, as_numbers, pick_actions, plays, resolve
 
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
-KINDS = ("float", "box")
+KINDS = (*READINGS, "box")
 PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 """From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
 
@@ -35,7 +35,7 @@ class Decisions(NamedTuple):
     """D decisions, each with all that came of it; a later one of a stream stands further back.
 
     Attributes:
-        observation: [D, F] what the seat saw, uint8 or float32.
+        observation: [D, F] what the seat saw, uint8 or float32; [D, S] where seats are read.
         mask: [D, A] int8, what it was allowed to do.
         action: [D] int64, what it did.
         reward: [D] float64, units: all that it earned until its next decision or the end.
@@ -235,31 +235,19 @@ def _pay(rewards, ended, open_, accrued, undecided, reward, following):
 class _Learner:
     """A function of the learner's as a policy."""
 
-    def __init__(self, function: PolicyFunction, scale: np.ndarray | None) -> None:
+    def __init__(self, function: PolicyFunction, reading: Reading | None) -> None:
         self.name = str(getattr(function, "__name__", type(function).__name__)).strip("<>")
-        self._function, self._scale = function, scale
+        self._function, self._reading = function, reading
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns what the function does, [N, A] float64; see `Policy`."""
-        returned = self._function(_rows_of(observation, np.arange(len(mask)), self._scale), mask)
+        returned = self._function(_rows_of(observation, np.arange(len(mask)), self._reading), mask)
         return as_numbers(self.name, returned, "probabilities")
 
 
-def _rows_of(seen: np.ndarray, rows: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Returns rows [M] of observations [N, F], fresh: uint8 [M, F], or float32 with a scale."""
-    if scale is None:
-        return seen[rows]
-    out = np.empty((len(rows), len(scale)), dtype=np.float32)
-    _take_scaled(seen, rows, scale, out)
-    return out
-
-
-@kernel
-def _take_scaled(seen, rows, scale, out):
-    for number in range(out.shape[0]):
-        row = rows[number]
-        for feature in range(out.shape[1]):
-            out[number, feature] = np.float32(seen[row, feature]) * scale[feature]
+def _rows_of(seen: np.ndarray, rows: np.ndarray, reading: Reading | None) -> np.ndarray:
+    """Returns rows [M] of observations [N, F], fresh: uint8 [M, F], or what is read of them."""
+    return seen[rows] if reading is None else reading.rows(seen, rows)
 
 
 def _is_function(policy: Any) -> bool:
@@ -298,7 +286,8 @@ class Collector:
                 array or a tensor; it gets the kind of observation that is asked for. Or a player,
                 which gets uint8: whatever `kille_env.policy.resolve` takes. Or a sequence of such,
                 with `seating`.
-            observation: "float": float32 from 0 to 1, or "box": uint8.
+            observation: "float": float32 [F] from 0 to 1; "seats": float32 [S], of one size at
+                tables of every size (`kille_env.core.floats`); "box": uint8 [F].
             seed: Seed of the batch; None goes on with its random streams.
             seating: [N, P] number of the policy that plays each seat, from 0; or [P], the same at
                 all tables. None has the first one play them all.
@@ -309,10 +298,12 @@ class Collector:
             PolicyError: No such player.
         """
         if observation not in KINDS:
-            raise RulesError(f"observation is {shortened(observation)}, expected 'float' or 'box'")
-        layout = batch.spec.observation(batch.num_players)
+            raise RulesError(
+                f"observation is {shortened(observation)}, expected 'float', 'seats' or 'box'"
+            )
         self.batch = batch
-        self._scale = feature_scale(layout) if observation == "float" else None
+        reading = READINGS.get(observation)
+        self._reading = None if reading is None else reading(batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else np.asarray(seating)
         if everywhere.min() < 0 or everywhere.max() >= len(policies):
@@ -363,7 +354,7 @@ class Collector:
 
     def _player(self, policy: Any) -> Player:
         if _is_function(policy):
-            return _Learner(policy, self._scale)
+            return _Learner(policy, self._reading)
         batch = self.batch
         return resolve(policy, batch.spec.name, batch.num_players, batch.rules)
 
@@ -433,11 +424,11 @@ class Collector:
         over, truncated = next_rows == END, truncated[rows]
         after = np.where(over, final[rows], next_rows)
         return Decisions(
-            observation=_rows_of(seen, rows, self._scale),
+            observation=_rows_of(seen, rows, self._reading),
             mask=mask[rows],
             action=action[rows],
             reward=reward,
-            next_observation=_rows_of(seen, after, self._scale),
+            next_observation=_rows_of(seen, after, self._reading),
             next_mask=masks[after],
             terminated=over & ~truncated,
             truncated=truncated,
@@ -468,7 +459,7 @@ def collect(
     Args:
         batch: The tables; their matches are over afterwards.
         policy: See `Collector`, as for the other arguments.
-        observation: "float": float32 from 0 to 1, or "box": uint8.
+        observation: "float", "seats" or "box"; see `Collector`.
         seed: Seed of the batch; None goes on with its random streams.
         seating: [N, P] or [P], number of the policy that plays each seat; see `Collector`.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, History
+from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
@@ -444,24 +445,23 @@ def _of_legal_actions(name: str, what: str, values: np.ndarray, mask: np.ndarray
     return legal
 
 
-def scaled(name: str, observation: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Returns features scaled to between 0 and 1, for a network that knows them so.
+def read(name: str, observation: np.ndarray, reading: Reading | None) -> np.ndarray:
+    """Returns what a network reads of observations.
 
     Args:
         name: The policy's name, for the message.
         observation: [N, F] uint8.
-        scale: [F] float32, see `kille_env.core.spec.feature_scale`; None if nobody has said at
-            which table the policy plays.
+        reading: How it reads them; None if nobody has said at which table the policy plays.
 
     Raises:
-        PolicyError: There is no scale.
+        PolicyError: There is no reading.
     """
-    if scale is None:
+    if reading is None:
         raise PolicyError(
             f"policy {name!r} reads features in 0 to 1, and their scale follows from the table: "
             "say which one with at_table(game, num_players)"
         )
-    return np.multiply(observation, scale, dtype=np.float32)
+    return reading(observation)
 
 
 def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:

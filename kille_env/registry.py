@@ -97,8 +97,8 @@ def make_batch(
 ) -> "Batch":
     """Makes many tables of a game; see `kille_env.core.batch.Batch`.
 
-    Its observations are the features themselves, uint8 [N, F]; `observation * scale`, with `scale`
-    from `kille_env.core.spec.feature_scale`, is in 0 to 1, as networks want it.
+    Its observations are the features themselves, uint8 [N, F]; `batch.read("float")` returns them
+    in 0 to 1, as networks want it.
 
     Args:
         name: The game.

@@ -2,13 +2,17 @@
 
 from kille_env.adapters.sb3 import LivePolicy, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_callbacks import Anneal
+from kille_env.adapters.sb3_extractor import SeatExtractor
+from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.adapters.sb3_wrappers import BestLegalAction, ScaledRewards
 
 __all__ = [
     "Anneal",
     "BestLegalAction",
     "LivePolicy",
+    "MixedSelfPlayVecEnv",
     "ScaledRewards",
+    "SeatExtractor",
     "SeatStreamBuffer",
     "SeatVecEnv",
     "SelfPlayVecEnv",

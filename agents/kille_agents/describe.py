@@ -20,13 +20,14 @@ from kille_agents.network import SPECIFICATION, read_network
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import rule_of_thumb_class
 from kille_agents.tabular import TABULAR, read_metadata, tabular_file
-from kille_env.core.text import counted, listed
+from kille_env.core.text import listed
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.files import BROKEN
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""
 EVALUATION, SOLUTION = "evaluation.json", "solution.json"
+EPISODES = {"deal": "single deals", "match": "whole matches"}
 BY_SEARCH = "hand-written; nothing is learned, every decision is searched afresh"
 
 
@@ -199,9 +200,10 @@ def _beside(file: Path, name: str) -> dict[str, Any] | None:
 
 def _at(metadata: Metadata) -> str:
     """Returns the table that a saved policy was made for, in a few words."""
-    episode = "whole matches" if metadata.rules.get("episode") == "match" else "single deals"
-    seats = counted(metadata.num_players, "seat", "seats")
-    return f"{episode} of {metadata.game} with {seats}, preset {metadata.rules.get('preset')}"
+    played = getattr(metadata, "episodes", ()) or (metadata.rules.get("episode"),)
+    episodes = " and ".join(EPISODES[episode] for episode in played)
+    seats = f"{metadata.seats} {'seat' if metadata.seats == '1' else 'seats'}"
+    return f"{episodes} of {metadata.game} with {seats}, preset {metadata.rules.get('preset')}"
 
 
 def _shown(value: Any) -> str:

@@ -63,6 +63,11 @@ class Metadata:
         if wrong := self._differences(game, num_players, rules):
             raise PolicyError(f"{what} does not fit this table: {'; '.join(wrong)}")
 
+    @property
+    def seats(self) -> str:
+        """How many seats it was made for, for people."""
+        return str(self.num_players)
+
     def _differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
         if self.game != game:
             return [f"it plays {self.game}, not {game}"]
@@ -73,7 +78,7 @@ class Metadata:
                 f"it was made for version {self.game_version} of {game}, this is {version}"
             )
         if self.num_players != num_players:
-            wrong.append(f"it was made for {self.num_players} seats, not {num_players}")
+            wrong.append(f"it was made for {self.seats} seats, not {num_players}")
         mine, theirs = dict(self.rules), rules.as_dict()
         for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
             if mine.get(name) != theirs.get(name):

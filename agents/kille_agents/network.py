@@ -3,16 +3,21 @@
 A policy is two files in one folder: `policy.safetensors`, its weights, and `policy.json`, what it
 was made for. Reading them runs no code. The forward pass is in single precision, in chunks that fit
 the processor's cache.
+
+A network that plays at tables of several sizes has learned from the observation "seats"
+(`kille_env.core.floats`), with weights of its own for the nearest seats and shared ones for those
+farther away. At a table of P seats that is a perceptron over the plain observation like any other,
+and it is laid out as one when the policy sits down.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from safetensors import SafetensorError
@@ -20,13 +25,15 @@ from safetensors.numpy import load, save
 
 from kille_agents.metadata import Metadata, check_size
 from kille_agents.perceptron import forward
-from kille_env.core.spec import Rules
+from kille_env.core.floats import seat_layout
+from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import write_whole
 from kille_env.policy import check_shapes, masked_softmax
+from kille_env.registry import spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
-FORMAT = "kille-policy 1"
+FORMAT, FORMAT_OF_SEVERAL = "kille-policy 1", "kille-policy 2"
 ACTIVATIONS = {"tanh": np.tanh, "relu": partial(np.maximum, np.float32(0.0))}
 CHUNK = 4096
 
@@ -40,6 +47,9 @@ class NetworkMetadata(Metadata):
         num_actions: A, actions that it knows.
         layers: Units of each hidden layer.
         activation: "tanh" or "relu", after each hidden layer.
+        table_sizes: Numbers of seats that it plays at; empty for `num_players` alone.
+        episodes: Of a network for tables of several sizes: "deal", "match" or both.
+        near_seats: Of such a network: seats with weights of their own.
     """
 
     KINDS: ClassVar[dict[str, type]] = {
@@ -48,12 +58,41 @@ class NetworkMetadata(Metadata):
         "num_actions": int,
         "layers": tuple,
         "activation": str,
+        "table_sizes": tuple,
+        "episodes": tuple,
+        "near_seats": int,
     }
 
     observation_width: int
     num_actions: int
     layers: tuple[int, ...]
     activation: str
+    table_sizes: tuple[int, ...] = ()
+    episodes: tuple[str, ...] = ()
+    near_seats: int = 0
+
+    @property
+    def seats(self) -> str:
+        """How many seats it was made for, for people."""
+        return ", ".join(map(str, self.table_sizes)) or super().seats
+
+    @property
+    def num_inputs(self) -> int:
+        """Inputs of the first layer as it is saved."""
+        if not self.table_sizes:
+            return self.observation_width
+        return seat_layout(spec(self.game)).pooled_size(self.near_seats)
+
+    def at(self, num_players: int, episode: Any) -> Self:
+        """Returns what it is at another of its tables; the same at one that it was not made for."""
+        if num_players not in self.table_sizes or episode not in self.episodes:
+            return self
+        return replace(
+            self,
+            num_players=num_players,
+            rules={**self.rules, "episode": episode},
+            observation_width=width(spec(self.game).observation(num_players)),
+        )
 
 
 class NetworkPolicy:
@@ -67,7 +106,8 @@ class NetworkPolicy:
         Args:
             metadata: What it was made for.
             weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
-                actions; float32.
+                actions; float32. The first layer of a network for tables of several sizes reads
+                what `kille_env.core.floats.SeatLayout.pooled_size` counts.
             name: What tables and reports call it.
 
         Raises:
@@ -78,7 +118,7 @@ class NetworkPolicy:
             raise PolicyError(
                 f"activation {metadata.activation!r} is not known, expected tanh or relu"
             )
-        sizes = (metadata.observation_width, *metadata.layers, metadata.num_actions)
+        sizes = (metadata.num_inputs, *metadata.layers, metadata.num_actions)
         shapes: dict[str, tuple[int, ...]] = {}
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
             shapes[f"weight.{layer}"] = (outputs, inputs)
@@ -104,6 +144,17 @@ class NetworkPolicy:
             (np.ascontiguousarray(self.weights[f"weight.{layer}"].T), self.weights[f"bias.{layer}"])
             for layer in range(len(sizes) - 1)
         ]
+        if metadata.table_sizes:
+            layout = seat_layout(spec(metadata.game))
+            weight, bias = layout.unpooled(self.weights["weight.0"], metadata.num_players)
+            self._layers[0] = np.ascontiguousarray(weight.T), self.weights["bias.0"] + bias
+
+    def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
+        """Returns the policy as it plays at a table; itself if it was made for one size alone."""
+        metadata = self.metadata.at(num_players, self.metadata.rules["episode"])
+        if game != metadata.game or metadata == self.metadata:
+            return self
+        return NetworkPolicy(metadata, self.weights, self.name)
 
     def logits(self, observation: np.ndarray) -> np.ndarray:
         """Returns the raw output, [N, A] float32, for observations [N, F].
@@ -129,8 +180,12 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     """Writes a policy into a folder, each file whole or not at all; returns the specification."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = save(policy.weights)
-    content = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest()}
-    content |= asdict(policy.metadata)
+    written = asdict(policy.metadata)
+    if not policy.metadata.table_sizes:
+        for name in ("table_sizes", "episodes", "near_seats"):
+            del written[name]
+    made = FORMAT_OF_SEVERAL if policy.metadata.table_sizes else FORMAT
+    content = {"format": made, "weights_sha256": hashlib.sha256(weights).hexdigest(), **written}
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     write_whole(folder / WEIGHTS, weights)
     write_whole(folder / SPECIFICATION, text.encode())
@@ -151,6 +206,7 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
             table; the message names every difference.
     """
     metadata, weights, name = read_network(path)
+    metadata = metadata.at(num_players, rules["episode"])
     what, reads, knows = f"the policy in {path}", metadata.observation_width, metadata.num_actions
     metadata.check(what, game, num_players, rules)
     check_size(what, reads, knows, game, num_players)
@@ -195,12 +251,16 @@ def policy_folder(path: str | Path) -> Path | None:
 def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        if content.pop("format") != FORMAT:
+        made = content.pop("format")
+        if made not in (FORMAT, FORMAT_OF_SEVERAL):
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
-        content["layers"] = tuple(content["layers"])
-        if not all(type(units) is int and units > 0 for units in content["layers"]):
-            raise KilleError(f"layers is {list(content['layers'])!r}")
+        if made == FORMAT:
+            content |= {"table_sizes": (), "episodes": (), "near_seats": 0}
+        content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
+        for name in ("layers", "table_sizes"):
+            if not all(type(number) is int and number > 0 for number in content[name]):
+                raise KilleError(f"{name} is {list(content[name])!r}")
         return NetworkMetadata.read(content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None

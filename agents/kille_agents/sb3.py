@@ -10,10 +10,11 @@ import numpy as np
 from gymnasium import spaces
 
 from kille_agents.metadata import check_size
-from kille_env.core.spec import Rules, feature_scale
+from kille_env.core.floats import READINGS, Reading, seat_layout
+from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.extras import needs
-from kille_env.policy import check_shapes, masked_best, masked_softmax, scaled
+from kille_env.policy import check_shapes, masked_best, masked_softmax, read
 from kille_env.registry import spec
 
 with needs("train"):
@@ -32,8 +33,8 @@ ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
 class _SB3Player:
     """What players of a model share: its spaces, and the features as it was shown them.
 
-    A model that has learned from features in 0 to 1 is shown them so, once `at_table` has said at
-    which table it plays.
+    A model that has learned from features in 0 to 1, or seat by seat, is shown them so, once
+    `at_table` has said at which table it plays.
     """
 
     def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
@@ -59,7 +60,7 @@ class _SB3Player:
             )
         self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
         self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
-        self._scale: np.ndarray | None = None
+        self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
         """Returns the policy as it plays at a table, where it knows the scale of the features.
@@ -67,16 +68,19 @@ class _SB3Player:
         Raises:
             PolicyError: The model has other observations or actions.
         """
+        table, settled = spec(game), copy.copy(self)
+        kind = "seats" if self._in_floats and self.width == seat_layout(table).size else "float"
+        if kind == "seats":
+            settled.width = width(table.observation(num_players))
         what = f"the model {self.name}"
-        check_size(what, self.width, self.num_actions, game, num_players)
-        settled = copy.copy(self)
-        settled._scale = feature_scale(spec(game).observation(num_players))
+        check_size(what, settled.width, self.num_actions, game, num_players)
+        settled._reading = READINGS[kind](table, num_players)
         return settled
 
     def _seen(self, observation: np.ndarray, mask: np.ndarray) -> Any:
         """Returns what the environment showed the model at such decisions."""
         check_shapes(self.name, observation, mask, self.width, self.num_actions)
-        shown = scaled(self.name, observation, self._scale) if self._in_floats else observation
+        shown = read(self.name, observation, self._reading) if self._in_floats else observation
         return {"observation": shown, "action_mask": mask} if self._in_dict else shown
 
 

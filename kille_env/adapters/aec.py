@@ -113,8 +113,8 @@ class KilleAEC(AECEnv[str, Any, int]):
             eliminated: "end": all seats end together, which most libraries need. "immediate": a
                 seat ends as soon as it is certain that it will neither act nor earn again in this
                 match; a seat that is out but may still buy in, or plays for a later pot, stays.
-            observation: "dict" and "float_dict": the mask beside the features; "box" and "float":
-                the features alone, the mask in the info only. See
+            observation: "dict", "float_dict" and "seats_dict": the mask beside the features; "box",
+                "float" and "seats": the features alone, the mask in the info only. See
                 `kille_env.adapters.spaces.Observations`.
             illegal: As in `kille_env.adapters.options.SeatOptions`. "lose" ends the game as
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others

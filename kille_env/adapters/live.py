@@ -19,13 +19,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kille_env.adapters.options import one_of
-from kille_env.core.spec import feature_scale
+from kille_env.core.floats import READINGS, Reading
 from kille_env.errors import PolicyError, shortened
-from kille_env.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, scaled
+from kille_env.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
 from kille_env.registry import spec
 
 RETURNS = ("probabilities", "logits", "values")
-OBSERVATION = ("box", "float")
+OBSERVATION = ("box", *READINGS)
 
 
 class LiveOpponent:
@@ -62,9 +62,9 @@ class LiveOpponent:
                 softmax over the legal actions is played. "values": the legal action of the highest
                 value is played.
             observation: "box": it is given uint8 features; "float": float32 in 0 to 1, as from an
-                environment with this option. The scale follows from the table: environments,
-                evaluations and `kille_env.policy.resolve` say at which one it plays; by yourself
-                you say it with `at_table`.
+                environment with this option, and "seats" likewise. How to read features follows
+                from the table: environments, evaluations and `kille_env.policy.resolve` say at
+                which one it plays; by yourself you say it with `at_table`.
             epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
                 without arguments is asked each time, for a share that is annealed.
             name: What tables and reports call it.
@@ -79,14 +79,15 @@ class LiveOpponent:
             )
         self.function, self.name = function, name
         self._returns = one_of("returns", returns, RETURNS)
-        self._in_floats = one_of("observation", observation, OBSERVATION) == "float"
+        self._reads = one_of("observation", observation, OBSERVATION)
         self._epsilon = epsilon
-        self._scale: np.ndarray | None = None
+        self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> "LiveOpponent":
-        """Returns the policy as it plays at a table, where it knows the scale of the features."""
+        """Returns the policy as it plays at a table, where it knows how to read features."""
         settled = copy.copy(self)
-        settled._scale = feature_scale(spec(game).observation(num_players))
+        if self._reads in READINGS:
+            settled._reading = READINGS[self._reads](spec(game), num_players)
         return settled
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -96,7 +97,8 @@ class LiveOpponent:
             PolicyError: The function returns another shape or no finite number for a legal action,
                 or `epsilon` is no share.
         """
-        shown = scaled(self.name, observation, self._scale) if self._in_floats else observation
+        in_floats = self._reads in READINGS
+        shown = read(self.name, observation, self._reading) if in_floats else observation
         returned = as_numbers(self.name, self.function(shown, mask), self._returns)
         if returned.shape != mask.shape:
             raise PolicyError(

@@ -14,7 +14,7 @@ from kille_env.policy import PlayerLike
 from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
-OBSERVATION = ("dict", "box", "float", "float_dict")
+OBSERVATION = ("dict", "box", "float", "float_dict", "seats", "seats_dict")
 """What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
 OPPONENTS = "rule_of_thumb"
 """Who plays the other seats where nobody is named."""

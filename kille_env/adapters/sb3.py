@@ -20,6 +20,9 @@ seats are played by its own live policy (`opponents="self"`), by bots, or by pol
     venv = SeatVecEnv("byteskille", num_tables=512, num_players=3)
     model = MaskablePPO("MlpPolicy", venv)
 
+Tables of several sizes, or single deals and whole matches, are learned at side by side in a
+`kille_env.sb3.MixedSelfPlayVecEnv`.
+
 Observations are float32 [N, F] in 0 to 1, each feature scaled by its upper bound, as networks want
 them; `observation="box"` gives the features themselves, uint8. `env_method("action_masks")` returns
 a list of one [N, A] array, which is what MaskablePPO stacks. `infos[i]` of a match that has ended:
@@ -28,8 +31,7 @@ see docs/environments.md.
 last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -37,8 +39,7 @@ import numpy as np
 from kille_env.extras import needs
 
 with needs("train"):
-    from gymnasium import spaces
-    from stable_baselines3.common.vec_env import VecEnv
+    pass
 
 from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.options import (
@@ -46,7 +47,6 @@ from kille_env.adapters.options import (
     SeatOptions,
     TableOptions,
     check_names,
-    reset_options,
 )
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
 from kille_env.adapters.sb3_models import (
@@ -56,130 +56,19 @@ from kille_env.adapters.sb3_models import (
     scores,
     scores_with_memory,
 )
+from kille_env.adapters.sb3_tables import TableVecEnv, check_buffer
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
-from kille_env.core import arguments
-from kille_env.core.batch import Batch
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy, masked_softmax
 from kille_env.registry import make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
-OBSERVATION = ("float", "box")  # what stands beside them in "dict" is `action_masks` here
-RESET_OPTIONS = ("deck", "dealer", "start")
+OBSERVATION = ("float", "box", "seats")  # what stands beside them in "dict" is `action_masks` here
 
 
-class _TableVecEnv(VecEnv):
-    """What both forms share: one object that stands for N environments."""
-
-    render_mode: str | None = None
-
-    def __init__(self, batch: Batch, observations: Observations) -> None:
-        actions = spaces.Discrete(batch.spec.num_actions)
-        super().__init__(batch.num_tables, observations.space, actions)
-        self._shown = observations.features
-        self.num_players = batch.num_players
-        self.rules = batch.rules
-        self._actions = np.zeros(self.num_envs, dtype=np.int64)
-        self._began = time.time()
-
-    def step_async(self, actions: Any) -> None:
-        """Takes the actions, [N]; `step_wait` plays them."""
-        given = arguments.array(actions)
-        self._actions = actions if given is None else given.reshape(-1)
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Takes the seed s of the next reset, for the seeds s, s + 1, ...; returns these.
-
-        Raises:
-            RulesError: It is no seed.
-        """
-        return super().seed(None if seed is None else arguments.seed(seed))
-
-    def _take_seeds(self) -> list[int] | None:
-        """Returns the seeds for the next reset, and uses them up."""
-        seeds = [seed for seed in self._seeds if seed is not None]
-        self._reset_seeds()
-        return seeds or None
-
-    def _take_options(self) -> dict[str, Any]:
-        """Returns the options for the next reset, and uses them up.
-
-        Decks and dealers are lists over tables; matches start alike at all of them.
-        """
-        given: Any = self._options
-        self._reset_options()
-        if not isinstance(given, list) or len(given) != self.num_envs:
-            raise RulesError(
-                f"options are a mapping, or a list of {self.num_envs} of them, got {given!r}"
-            )
-        found = [reset_options(options, RESET_OPTIONS) for options in given]
-        taken: dict[str, Any] = {}
-        for name in {name for options in found for name in options}:
-            taken[name] = [options.get(name) for options in found]
-            if any(value is None for value in taken[name]):
-                raise RulesError(f"the option {name!r} is given for some of the tables only")
-        if "start" in taken:
-            first, *others = taken["start"]
-            if any(start != first for start in others):
-                raise RulesError("the option 'start' differs between tables; all start alike")
-            taken["start"] = first
-        return taken
-
-    def _tell(
-        self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
-    ) -> None:
-        """Fills the infos of tables whose match has ended.
-
-        Args:
-            infos: [N].
-            ended: [M] where it has.
-            results: [N], what monitors are told that the episode earned.
-            lengths: [N], its decisions.
-            **told: [M, ...] what else to tell of each; it is handed out, not copied.
-        """
-        spent = round(time.time() - self._began, 6)
-        for k, i in enumerate(ended):
-            infos[i].update({name: values[k] for name, values in told.items()})
-            infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
-            infos[i]["TimeLimit.truncated"] = False
-
-    def close(self) -> None:
-        """Does nothing: there is nothing to release."""
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Returns the attribute once for each table that was asked for."""
-        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Sets an attribute; the tables share it, so there are no `indices` to choose."""
-        if indices is not None:
-            raise KilleError(f"the tables share {attr_name!r}; set it without indices")
-        setattr(self, attr_name, value)
-
-    def env_method(
-        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
-    ) -> list[Any]:
-        """Calls a method once for all tables.
-
-        "action_masks" without `indices` gives a list of one [N, A] array, with them one [A] array
-        for each; another method gives its result once for each table that was asked for.
-        """
-        result = getattr(self, method_name)(*method_args, **method_kwargs)
-        if method_name != "action_masks":
-            return [result for _ in self._get_indices(indices)]
-        return [result] if indices is None else [result[i] for i in self._get_indices(indices)]
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Returns False for each table: there are no single environments that could be wrapped.
-
-        Not even in a `Monitor`, though infos hold episodes: else `VecMonitor` would warn.
-        """
-        return [False for _ in self._get_indices(indices)]
-
-
-class SelfPlayVecEnv(_TableVecEnv):
+class SelfPlayVecEnv(TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
     The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`: another
@@ -206,7 +95,8 @@ class SelfPlayVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            observation: "float": float32 in 0 to 1; "box": the features as uint8.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
+                size at tables of every size, see `kille_env.core.floats`.
             **options: See `kille_env.adapters.options.TableOptions`.
 
         Raises:
@@ -214,10 +104,10 @@ class SelfPlayVecEnv(_TableVecEnv):
         """
         check_names(SelfPlayVecEnv, options, game)
         self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
-        super().__init__(
-            self.batch,
-            Observations(observation, self.batch.spec, self.batch.num_players, OBSERVATION),
-        )
+        self.num_players, self.rules = self.batch.num_players, self.batch.rules
+        observations = Observations(observation, self.batch.spec, self.num_players, OBSERVATION)
+        super().__init__(num_tables, observations.space, self.batch.spec.num_actions)
+        self._shown = observations.features
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
         self._number = 0
@@ -252,7 +142,7 @@ class SelfPlayVecEnv(_TableVecEnv):
             IllegalActionError: An action is not legal; nothing has been played at any table.
             KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
-        self._check_buffer()
+        check_buffer(self)
         batch = self.batch
         seats = batch.seat.astype(np.int64)
         batch.step(self._actions)
@@ -274,23 +164,6 @@ class SelfPlayVecEnv(_TableVecEnv):
         self.last_step = step
         self._number += 1
         return self._observe(), step.own(), step.dones.copy(), infos
-
-    def _check_buffer(self) -> None:
-        learner = algorithm_that_steps(self)
-        if memory_size(learner):
-            raise KilleError(
-                f"{type(learner).__name__} remembers what it has seen, and here every step shows "
-                'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
-                "each row is one seat of its table"
-            )
-        buffer = getattr(learner, "rollout_buffer", None)
-        if learner is not None and not isinstance(buffer, SeatStreamBuffer):
-            raise KilleError(
-                f"{type(learner).__name__} collects with a buffer that would credit the decision "
-                "of one seat with what the next seat expects. Make the model with "
-                'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or '
-                "use SeatVecEnv, which gives one seat of each table to any algorithm"
-            )
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
@@ -364,7 +237,7 @@ class LivePolicy:
         return {**self.__dict__, "model": None, "memory_size": 0, "_opponent": None}
 
 
-class SeatVecEnv(_TableVecEnv):
+class SeatVecEnv(TableVecEnv):
     """One seat of each table for any algorithm that knows one agent; the others are played inside.
 
     The reward is what the seat has earned since its last decision. With `opponents="self"` the live
@@ -391,7 +264,8 @@ class SeatVecEnv(_TableVecEnv):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            observation: "float": float32 in 0 to 1; "box": the features as uint8.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
+                size at tables of every size, see `kille_env.core.floats`.
             **options: See `kille_env.adapters.options.SeatOptions`. "self" among the opponents is
                 the model that learns; algorithms without masks need `BestLegalAction` around this,
                 or `illegal="lose"`.
@@ -408,7 +282,9 @@ class SeatVecEnv(_TableVecEnv):
             for player in each_opponent(options.get("opponents", OPPONENTS), seats)
         ]
         self.tables = SeatTables(game, num_tables, num_players, **options)
-        super().__init__(self.tables.batch, observations)
+        super().__init__(num_tables, observations.space, spec(game).num_actions)
+        self.num_players, self.rules = seats, self.tables.rules
+        self._shown = observations.features
 
     def follow(self, model: Any) -> None:
         """Plays the seats of "self" by a model from now on, as it goes on learning.

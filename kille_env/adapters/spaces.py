@@ -7,7 +7,8 @@ import numpy as np
 from gymnasium import spaces
 
 from kille_env.adapters.options import OBSERVATION, one_of
-from kille_env.core.spec import GameSpec, Part, feature_scale
+from kille_env.core.floats import READINGS
+from kille_env.core.spec import GameSpec, Part
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:
@@ -20,8 +21,9 @@ class Observations:
     """How an environment shows what a seat sees: the option `observation`.
 
     "box" is the features as they are, uint8 [F]; "float" scales each by its upper bound, float32
-    [F] in 0 to 1. "dict" and "float_dict" put the mask beside them: `{"observation": [F],
-    "action_mask": [A] int8}`.
+    [F] in 0 to 1; "seats" is float32 [S] in 0 to 1, of one size at tables of every size (see
+    `kille_env.core.floats`). "dict", "float_dict" and "seats_dict" put the mask beside them:
+    `{"observation": [F] or [S], "action_mask": [A] int8}`.
 
     Attributes:
         kind: The option.
@@ -41,11 +43,11 @@ class Observations:
             RulesError: The environment does not have this kind.
         """
         self.kind = one_of("observation", kind, offered)
-        layout = spec.observation(num_players)
-        self._scale = feature_scale(layout) if kind.startswith("float") else None
-        box = feature_space(layout)
-        if self._scale is not None:
-            box = spaces.Box(0.0, 1.0, box.shape, np.float32)
+        reading = READINGS.get(kind.removesuffix("_dict"))
+        self._read = None if reading is None else reading(spec, num_players)
+        box = feature_space(spec.observation(num_players))
+        if self._read is not None:
+            box = spaces.Box(0.0, 1.0, (self._read.size,), np.float32)
         self._with_mask = kind.endswith("dict")
         mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
         self.space: spaces.Space[Any] = (
@@ -54,7 +56,7 @@ class Observations:
 
     def features(self, seen: np.ndarray) -> np.ndarray:
         """Returns features [..., F] as they are shown, given as uint8."""
-        return seen if self._scale is None else np.multiply(seen, self._scale, dtype=np.float32)
+        return seen if self._read is None else self._read(seen)
 
     def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
         """Returns observations of the space.

@@ -35,7 +35,7 @@ with needs("torchrl"):
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
 
-OBSERVATION = ("float", "box")
+OBSERVATION = ("float", "box", "seats")
 Arrays = dict[str, np.ndarray]
 
 
@@ -136,7 +136,8 @@ class SeatEnv(_Tables):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            observation: "float": float32 in 0 to 1; "box": the features as uint8.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": see
+                `kille_env.core.floats`.
             **options: See `kille_env.adapters.options.SeatOptions`; an illegal action raises by
                 default.
 
@@ -202,7 +203,7 @@ class SelfPlayEnv(_Tables):
             game: Name of the game.
             num_tables: N.
             num_players: P, the game's default for None.
-            observation: "float" or "box".
+            observation: "float", "box" or "seats".
             **options: See `kille_env.adapters.options.TableOptions`.
 
         Raises:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kille_env.core import arguments
+from kille_env.core.floats import READINGS
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
@@ -298,6 +299,23 @@ class Batch:
     def full_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
         return self._state("full_state", seats)
+
+    def read(self, kind: str = "float", seats: Any = None) -> np.ndarray:
+        """Returns what a network reads of a seat of each table, float32 [N, S], fresh.
+
+        Args:
+            kind: "float": each feature in 0 to 1; "seats": of one size at tables of every size. See
+                `kille_env.core.floats`.
+            seats: One seat, or [N]; None is who is to act.
+
+        Raises:
+            RulesError: There is no such kind or seat.
+        """
+        if not isinstance(kind, str) or kind not in READINGS:
+            raise RulesError(f"kind is {shortened(kind)}, expected {' or '.join(READINGS)}")
+        seen = self.observation if seats is None else self.observe(seats)
+        self._check_began()
+        return READINGS[kind](self.spec, self.num_players)(seen)
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""

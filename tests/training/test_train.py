@@ -95,16 +95,17 @@ def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when)
 
 
 @pytest.mark.parametrize(
-    ("form", "table"),
+    ("form", "table", "learner"),
     [
-        ("streams", {}),
-        ("seats", {}),
-        ("streams", {"episode": "match", "num_players": 5, "rules": {"preset": "wikipedia"}}),
-        ("seats", {"episode": "match", "num_players": 4}),
+        ("streams", {}, {}),
+        ("seats", {}, {}),
+        ("streams", {"episode": "match", "num_players": 5, "rules": {"preset": "wikipedia"}}, {}),
+        ("seats", {"episode": "match", "num_players": 4}, {}),
+        ("streams", {}, {"table_sizes": (2, 3), "episodes": ("deal", "match")}),
     ],
 )
-def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, tiny, form, table):
-    settings = tiny(form, table=table)
+def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, tiny, form, table, learner):
+    settings = tiny(form, learner, table)
     whole, pieces = Run(tmp_path / "whole"), Run(tmp_path / "pieces")
     train(whole, settings)
     assert interrupted_everywhere(pieces, settings) == 2

@@ -35,16 +35,16 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         env: Where it learns, with the library's own buffer, which takes consecutive decisions of a
             row for one stream; None is the environment of the settings' form.
     """
-    from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+    from kille_env.adapters.sb3 import SeatVecEnv
 
     learner, table = settings.learner, settings.table
     torch.set_num_threads(learner.torch_threads)
     rate = learner.learning_rate
     streams = learner.form == "streams" and env is None
-    size = (table.game, learner.num_tables // learner.processes, table.num_players)
     if streams:
-        env = SelfPlayVecEnv(*size, rules=rules, seed=settings.seed)
+        env = _all_seats(settings)
     elif env is None:
+        size = (table.game, learner.num_tables // learner.processes, table.num_players)
         env = SeatVecEnv(*size, rules=rules, seed=settings.seed, opponents="self")
     model = MaskablePPO(
         "MlpPolicy",
@@ -61,16 +61,54 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         max_grad_norm=learner.max_grad_norm,
         rollout_buffer_class=_stream_buffer(learner.processes) if streams else None,
         rollout_buffer_kwargs={"env": env} if streams else None,
-        policy_kwargs={
-            "net_arch": list(learner.layers),
-            "activation_fn": ACTIVATIONS[learner.activation],
-        },
+        policy_kwargs=_network(settings),
         seed=settings.seed,
         device="cpu",
     )
     model.set_logger(Logger(None, []))
     model._setup_learn(learner.decisions, None)
     return model
+
+
+def _all_seats(settings: TrainSettings) -> VecEnv:
+    """Returns tables at which the learner plays all seats, those of one process."""
+    from kille_env.adapters.sb3 import SelfPlayVecEnv
+    from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
+
+    learner, game, kinds = settings.learner, settings.table.game, settings.tables()
+    num_tables = learner.num_tables // learner.processes // len(kinds)
+    if not learner.table_sizes:
+        ((seats, rules),) = kinds
+        return SelfPlayVecEnv(game, num_tables, seats, rules=rules, seed=settings.seed)
+    seeds = np.random.SeedSequence(settings.seed).generate_state(len(kinds)).tolist()
+    return MixedSelfPlayVecEnv(
+        [
+            SelfPlayVecEnv(game, num_tables, seats, rules=rules, seed=seed, observation="seats")
+            for (seats, rules), seed in zip(kinds, seeds, strict=True)
+        ]
+    )
+
+
+def _network(settings: TrainSettings) -> dict[str, Any]:
+    """Returns the options of the policy's networks."""
+    learner = settings.learner
+    layers, activation = list(learner.layers), ACTIVATIONS[learner.activation]
+    if not learner.table_sizes:
+        return {"net_arch": layers, "activation_fn": activation}
+    from kille_env.adapters.sb3_extractor import SeatExtractor
+
+    return {
+        "net_arch": layers[1:],
+        "activation_fn": activation,
+        "features_extractor_class": SeatExtractor,
+        "features_extractor_kwargs": {
+            "game": settings.table.game,
+            "units": layers[0],
+            "near_seats": learner.near_seats,
+            "activation_fn": activation,
+        },
+        "share_features_extractor": False,
+    }
 
 
 def _stream_buffer(processes: int) -> type[RolloutBuffer]:
@@ -108,7 +146,7 @@ def diverged(model: MaskablePPO) -> bool:
         if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
             return True
         seen, _ = policy.obs_to_tensor(model._last_obs)
-        hidden = policy.mlp_extractor.forward_actor(policy.extract_features(seen))
+        hidden = policy.mlp_extractor.forward_actor(policy.pi_features_extractor(seen))
         return not bool((policy.action_net(hidden).abs() < LARGEST).all())
 
 
@@ -126,6 +164,9 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
         num_actions=game.num_actions,
         layers=tuple(learner.layers),
         activation=learner.activation,
+        table_sizes=tuple(learner.table_sizes),
+        episodes=tuple(learner.episodes or (table.episode,)) if learner.table_sizes else (),
+        near_seats=learner.near_seats if learner.table_sizes else 0,
         made={
             "by": "kille train, MaskablePPO",
             "form": learner.form,
@@ -134,21 +175,26 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
             "with": versions(),
         },
     )
-    return NetworkPolicy(metadata, weights_of(model, scale), name)
+    # A network for tables of several sizes is scaled where it is laid out for one of them.
+    return NetworkPolicy(metadata, weights_of(model, 1.0 if learner.table_sizes else scale), name)
 
 
-def weights_of(model: MaskablePPO, scale: np.ndarray) -> dict[str, np.ndarray]:
+def weights_of(model: MaskablePPO, scale: np.ndarray | float) -> dict[str, np.ndarray]:
     """Returns the weights of a model's policy as `NetworkPolicy` has them.
 
     Args:
         model: It has learned from features in 0 to 1.
-        scale: [F] what has scaled them; the policy will be shown them as they are.
+        scale: [F] float32, what has scaled them; the policy will be shown them as they are. 1.0 for
+            a policy that is shown them scaled.
     """
     policy: Any = model.policy
     weights: dict[str, np.ndarray] = {}
     layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
+    first = getattr(policy.pi_features_extractor, "linear", None)  # that of a `SeatExtractor`
+    if first is not None:
+        layers.insert(0, first)
     for number, layer in enumerate([*layers, policy.action_net]):
         weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
-    weights["weight.0"] = weights["weight.0"] * scale
+    weights["weight.0"] *= scale
     return weights

@@ -1,12 +1,13 @@
 """Settings of a training run. What each key means is documented in the class that has it."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import load_game
@@ -78,6 +79,10 @@ class LearnerSettings:
         max_grad_norm: Norm that gradients are clipped to.
         layers: Units of each hidden layer, of the policy and of the value network.
         activation: "tanh" or "relu".
+        table_sizes: Numbers of seats of the tables that it learns at, each from as many tables; the
+            policy plays at all of them. Empty: those of `table.num_players`, and at no other.
+        episodes: Of such tables "deal", "match" or both; empty: `table.episode`.
+        near_seats: For such tables: seats with weights of their own, the nearest ones.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
         processes: Processes that share the tables and each minibatch, one core for each. The result
             depends on their number, and on nothing else about them.
@@ -100,6 +105,9 @@ class LearnerSettings:
     max_grad_norm: Positive = 0.5
     layers: Annotated[List[Count], Field(min_length=1)] = (64, 64)
     activation: Literal["tanh", "relu"] = "tanh"
+    table_sizes: List[Count] = ()
+    episodes: List[Literal["deal", "match"]] = ()
+    near_seats: Count = NEAR_SEATS
     torch_threads: Count = 1
     processes: Count = 1
 
@@ -117,6 +125,18 @@ class LearnerSettings:
                     f"{name} is {getattr(self, name)}, which {self.processes} processes cannot "
                     f"share evenly; expected a multiple of learner.processes"
                 )
+        kinds = len(self.table_sizes) * max(1, len(self.episodes))
+        if kinds and self.num_tables // self.processes % kinds:
+            raise ConfigError(
+                f"num_tables is {self.num_tables}, which {kinds} kinds of tables cannot share "
+                f"evenly; expected a multiple of {kinds * self.processes}"
+            )
+        if self.episodes and not self.table_sizes:
+            raise ConfigError(
+                "learner.episodes is for learner.table_sizes; set table.episode for one table"
+            )
+        if self.table_sizes and self.form != "streams":
+            raise ConfigError("learner.table_sizes needs learner.form streams")
         decisions, batch = (
             every // self.processes for every in (self.num_tables * self.n_steps, self.batch_size)
         )
@@ -173,8 +193,33 @@ class TrainSettings:
     made_with: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses a table that does not exist."""
+        """Refuses a table that does not exist, or that is not learned at."""
         self.table.resolve()
+        sizes, episodes = self.learner.table_sizes, self.learner.episodes
+        for seats in sizes:
+            load_game(self.table.game).spec.check_players(seats)
+        if sizes and self.table.num_players not in sizes:
+            raise ConfigError(
+                f"table.num_players is {self.table.num_players}, where the policy is measured; "
+                f"expected one of learner.table_sizes, {list(sizes)}"
+            )
+        if episodes and self.table.episode not in episodes:
+            raise ConfigError(
+                f"table.episode is {self.table.episode!r}, where the policy is measured; "
+                f"expected one of learner.episodes, {list(episodes)}"
+            )
+
+    def tables(self) -> list[tuple[int, Rules]]:
+        """Returns seats and rules of every kind of table that is learned at.
+
+        There is one kind unless `learner.table_sizes` names more.
+        """
+        table, learner = self.table, self.learner
+        return [
+            (seats, replace(table, episode=episode).resolve())
+            for seats in learner.table_sizes or (table.num_players,)
+            for episode in learner.episodes or (table.episode,)
+        ]
 
 
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:

@@ -1,0 +1,82 @@
+"""Stable-Baselines3: the first layer of a network that plays at tables of every size.
+
+venv = MixedSelfPlayVecEnv(
+    [SelfPlayVecEnv("byteskille", 128, seats, observation="seats") for seats in (2, 3, 4, 5)]
+)
+model = MaskablePPO(
+    "MlpPolicy",
+    venv,
+    rollout_buffer_class=SeatStreamBuffer,
+    rollout_buffer_kwargs={"env": venv},
+    policy_kwargs={
+        "features_extractor_class": SeatExtractor,
+        "features_extractor_kwargs": {"game": "byteskille"},
+    },
+)
+"""
+
+from kille_env.extras import needs
+
+with needs("train"):
+    import torch
+    from gymnasium import spaces
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+    from torch import nn
+
+from kille_env.core.floats import NEAR_SEATS, seat_layout
+from kille_env.errors import RulesError
+from kille_env.registry import spec
+
+
+class SeatExtractor(BaseFeaturesExtractor):
+    """A linear layer over the observation "seats", whose far seats share their weights.
+
+    The nearest seats have weights of their own, by their distance and side, as in relative position
+    representations clipped at a distance (Shaw, Uszkoreit, Vaswani 2018, "Self-attention with
+    relative position representations"). All seats farther away are summed before the layer, which
+    gives them the same weights. So what is learned at a small table serves at a large one, and the
+    layer is as large whatever the number of seats.
+
+    Attributes:
+        linear: The layer, from [N, G + (near_seats + 1) K].
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        game: str,
+        units: int = 64,
+        near_seats: int = NEAR_SEATS,
+        activation_fn: type[nn.Module] = nn.Tanh,
+    ) -> None:
+        """Makes the layer.
+
+        Args:
+            observation_space: Of an environment with `observation="seats"`.
+            game: Its game.
+            units: Outputs of the layer.
+            near_seats: Seats with weights of their own, the viewer among them.
+            activation_fn: What comes after the layer.
+
+        Raises:
+            RulesError: The space is not that of the observation "seats" of the game.
+        """
+        super().__init__(observation_space, units)
+        self.layout, self.near_seats = seat_layout(spec(game)), near_seats
+        if observation_space.shape != (self.layout.size,):
+            raise RulesError(
+                f"the observation 'seats' of {game} has shape ({self.layout.size},), and "
+                f"SeatExtractor was given {observation_space.shape}; make the environment with "
+                'observation="seats"'
+            )
+        self.linear = nn.Linear(self.layout.pooled_size(near_seats), units)
+        self.activation = activation_fn()
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Returns features [N, units] of observations [N, S]."""
+        layout, near = self.layout, self.near_seats
+        near = min(near, layout.max_players)
+        ends = [layout.num_table + near * layout.num_seat]
+        own, far = observations.tensor_split(ends, dim=1)
+        farther = far.reshape(len(far), layout.max_players - near, layout.num_seat).sum(1)
+        return self.activation(self.linear(torch.cat([own, farther], dim=1)))

@@ -1,0 +1,114 @@
+"""Stable-Baselines3: tables of several sizes side by side, and a network that reads them all."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import MaskablePPO
+
+from adapters.sb3_tables import learner, self_play
+from adapters.spies import random_legal
+from kille_env.errors import KilleError, RulesError
+from kille_env.policy import resolve
+from kille_env.registry import spec
+from kille_env.sb3 import MixedSelfPlayVecEnv, SeatExtractor, SeatStreamBuffer
+
+SIZES = (2, 3, 6)
+
+
+def mixed() -> MixedSelfPlayVecEnv:
+    return MixedSelfPlayVecEnv(
+        [self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES]
+    )
+
+
+def test_each_table_plays_as_it_does_among_its_like() -> None:
+    venv, rng = mixed(), np.random.default_rng(1)
+    alone = [
+        self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES
+    ]
+    seen = venv.reset()
+    assert np.array_equal(seen, np.concatenate([part.reset() for part in alone]))
+    ended = 0
+    for number in range(40):
+        actions = random_legal(venv.action_masks(), rng)
+        found = venv.step(actions)
+        theirs = [
+            part.step(own) for part, own in zip(alone, np.split(actions, len(alone)), strict=True)
+        ]
+        for mine, parts in zip(found[:3], list(zip(*theirs, strict=True))[:3], strict=True):
+            assert np.array_equal(mine, np.concatenate(parts))
+        step: Any = venv.last_step
+        assert step.number == number
+        assert step.rewards.shape == (12, 6)
+        assert not step.rewards[:4, 2:].any()
+        ended += step.dones.sum()
+        assert [bool(info) for info in found[3]] == step.dones.tolist()
+    assert ended
+
+
+def test_it_goes_on_where_a_state_was_taken() -> None:
+    one, other, rng = mixed(), mixed(), np.random.default_rng(2)
+    one.seed(9)
+    one.reset()
+    for _ in range(7):
+        one.step(random_legal(one.action_masks(), rng))
+    other.reset()
+    other.load_state(one.state())
+    for _ in range(10):
+        actions = random_legal(one.action_masks(), rng)
+        for mine, its in zip(one.step(actions)[:3], other.step(actions)[:3], strict=True):
+            assert np.array_equal(mine, its)
+
+
+def test_an_illegal_action_is_played_nowhere() -> None:
+    venv = mixed()
+    seen = venv.reset()
+    actions = venv.action_masks().argmax(axis=1)
+    actions[-1] = venv.action_masks()[-1].argmin()
+    with pytest.raises(KilleError, match="not legal"):
+        venv.step(actions)
+    assert np.array_equal(np.concatenate([part._observe() for part in venv.parts]), seen)
+
+
+def test_what_cannot_be_mixed_is_refused() -> None:
+    with pytest.raises(KilleError, match="got none"):
+        MixedSelfPlayVecEnv([])
+    with pytest.raises(KilleError, match='with observation="seats"'):
+        MixedSelfPlayVecEnv([self_play(4, 2), self_play(4, 3)])
+    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
+        learner(mixed()).learn(96)
+    with pytest.raises(RulesError, match="the observation 'seats' of byteskille has shape"):
+        SeatExtractor(self_play(4, 3).observation_space, "byteskille")  # type: ignore[arg-type]
+
+
+def test_a_model_learns_at_all_tables_and_plays_at_any() -> None:
+    venv = mixed()
+    model = MaskablePPO(
+        "MlpPolicy",
+        venv,
+        rollout_buffer_class=SeatStreamBuffer,
+        rollout_buffer_kwargs={"env": venv},
+        policy_kwargs={
+            "features_extractor_class": SeatExtractor,
+            "features_extractor_kwargs": {"game": "byteskille", "units": 16, "near_seats": 4},
+            "net_arch": [8],
+        },
+        n_steps=8, batch_size=48, n_epochs=1, seed=1, device="cpu",
+    )  # fmt: skip
+    before = [values.detach().clone() for values in model.policy.parameters()]
+    model.learn(192)
+    after = list(model.policy.parameters())
+    assert all((one != other).any() for one, other in zip(before, after, strict=True))
+    for seats in (2, 5, 20):
+        table = self_play(4, seats, episode="deal", seed=1)
+        table.reset()
+        seen, mask = table.batch.observation.copy(), table.batch.mask.copy()
+        player: Any = resolve(model, "byteskille", seats, table.rules)
+        tensor, _ = model.policy.obs_to_tensor(table.batch.read("seats"))
+        wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
+        assert player.probabilities(seen, mask) == pytest.approx(wanted.detach().numpy(), abs=1e-6)
+    assert spec("byteskille").max_players == 20

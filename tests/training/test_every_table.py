@@ -1,0 +1,97 @@
+"""One network for tables of several sizes: learned, saved, and played at each of them."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+
+from env.players import decisions
+from kille_agents import load_policy, save_network
+from kille_agents.describe import describe_player
+from kille_env.core.floats import READINGS
+from kille_env.errors import KilleError, PolicyError
+from kille_env.registry import spec
+from kille_training.learning.runs import Run
+from kille_training.learning.sb3 import export, make_model
+from kille_training.learning.training import train
+from kille_training.tables import table_for
+
+GAME = spec("byteskille")
+SEVERAL = {"table_sizes": (2, 3, 5, 20), "episodes": ("deal", "match"), "near_seats": 3}
+
+
+@pytest.fixture(scope="module")
+def run(tiny, tmp_path_factory):
+    """A finished run of one update."""
+    run = Run(tmp_path_factory.mktemp("several") / "run")
+    train(run, tiny(learner={"decisions": 128, **SEVERAL}))
+    return run
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activation):
+    settings = tiny(learner={"layers": (16, 12), "activation": activation, **SEVERAL})
+    model = make_model(settings, settings.table.resolve())
+    save_network(export(model, settings, settings.table.resolve(), "mine"), tmp_path)
+    for seats in SEVERAL["table_sizes"]:
+        for episode in SEVERAL["episodes"]:
+            rules = GAME.resolve(episode=episode)
+            observation, mask = decisions("byteskille", seats, rules, 8, 12)
+            policy = load_policy(tmp_path, "byteskille", seats, rules)
+            seen = torch.as_tensor(READINGS["seats"](GAME, seats)(observation))
+            with torch.no_grad():
+                theirs = model.policy.get_distribution(seen, action_masks=mask).distribution.probs
+            mine = policy.probabilities(observation, mask)
+            assert np.abs(mine - theirs.numpy()).max() < 1e-5
+            assert policy.metadata.num_players == seats
+
+
+def test_rows_do_not_depend_on_the_batch(run):
+    rules = GAME.resolve(episode="deal")
+    policy = load_policy(run.folder, "byteskille", 20, rules)
+    observation, mask = decisions("byteskille", 20, rules, 8, 12)
+    whole = policy.probabilities(observation, mask)
+    rows = np.random.default_rng(0).permutation(len(mask))[:33]
+    assert (policy.probabilities(observation[rows], mask[rows]) == whole[rows]).all()
+
+
+def test_a_table_that_it_was_not_made_for_is_refused(run):
+    with pytest.raises(PolicyError, match="made for 2, 3, 5, 20 seats, not 4"):
+        load_policy(run.folder, "byteskille", 4, GAME.resolve(episode="deal"))
+    with pytest.raises(PolicyError, match="its rule gok_call is 'any_time', not 'off'"):
+        load_policy(run.folder, "byteskille", 5, GAME.resolve(episode="deal", gok_call="off"))
+
+
+def test_a_loaded_policy_sits_down_at_another_table(run):
+    rules = GAME.resolve(episode="deal")
+    three = load_policy(run.folder, "byteskille", 3, rules)
+    five = load_policy(run.folder, "byteskille", 5, rules)
+    seen = decisions("byteskille", 5, rules, 4, 8)
+    assert np.array_equal(three.at_table("byteskille", 5).probabilities(*seen),
+                          five.probabilities(*seen))  # fmt: skip
+    assert three.at_table("byteskille", 3) is three
+
+
+def test_it_is_measured_where_the_settings_say_and_described_with_all_its_tables(run):
+    seats, rules = table_for(run.folder)
+    assert (seats, rules["episode"]) == (3, "deal")
+    seats, rules = table_for(run.folder, num_players=5, episode="match")
+    assert (seats, rules["episode"]) == (5, "match")
+    what = describe_player(str(run.folder), "byteskille").what
+    assert "single deals and whole matches of byteskille with 2, 3, 5, 20 seats" in what
+
+
+def test_settings_that_do_not_go_together_are_refused(tiny):
+    for learner, table, said in (
+        ({"table_sizes": (2, 3, 5)}, {}, "num_tables is 16, which 3 kinds of tables cannot share"),
+        ({"table_sizes": (2, 4)}, {}, "table.num_players is 3, where the policy is measured"),
+        ({"table_sizes": (2, 21)}, {"num_players": 2}, "is played by 2 to 20"),
+        ({"episodes": ("deal",)}, {}, "learner.episodes is for learner.table_sizes"),
+        ({"table_sizes": (3,), "episodes": ("match",)}, {}, "table.episode is 'deal', where"),
+        ({"table_sizes": (3,), "form": "seats"}, {}, "learner.table_sizes needs learner.form"),
+    ):
+        form = learner.pop("form", "streams")
+        with pytest.raises(KilleError, match=said):
+            tiny(form=form, learner=learner, table=table)
