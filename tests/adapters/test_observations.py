@@ -12,6 +12,7 @@ from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OBSERVATION
 from kille_env.adapters.vector import SeatVectorEnv
+from kille_env.core.floats import seat_layout
 from kille_env.core.spec import feature_scale
 from kille_env.errors import RulesError
 from kille_env.registry import spec
@@ -35,7 +36,9 @@ def test_kinds_show_the_same_features(game: str, form: Any) -> None:
     high = shown["box"][1].high
     assert scaled == pytest.approx(raw / high, abs=1e-6)
     assert raw.any() and scaled.max() <= 1.0
-    for kind, plain in (("dict", raw), ("float_dict", scaled)):
+    by_seat = shown["seats"][0]
+    assert by_seat.shape[-1] == seat_layout(spec(game)).size
+    for kind, plain in (("dict", raw), ("float_dict", scaled), ("seats_dict", by_seat)):
         seen, space = shown[kind]
         assert seen.keys() == space.keys() == {"observation", "action_mask"}
         assert np.array_equal(seen["observation"], plain)
@@ -103,7 +106,7 @@ def test_the_last_observation_of_a_table_is_scaled_too() -> None:
     assert ended
 
 
-@pytest.mark.parametrize("kind", ["float", "box"])
+@pytest.mark.parametrize("kind", ["float", "box", "seats"])
 def test_a_model_meets_the_features_that_it_has_learned_from(kind: str) -> None:
     """In the other seats, as a player of a tournament, and in the buffer."""
     sb3 = stable_baselines()
@@ -126,7 +129,7 @@ def test_a_model_meets_the_features_that_it_has_learned_from(kind: str) -> None:
     batch = kille_env.make_batch("byteskille", 8, 3, seed=2)
     batch.reset()
     seen, mask = batch.observation.copy(), batch.mask.copy()
-    shown = seen * feature_scale(table.observation(3)) if kind == "float" else seen
+    shown = seen if kind == "box" else batch.read(kind)
     with torch.no_grad():
         tensor, _ = model.policy.obs_to_tensor(shown)
         wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs

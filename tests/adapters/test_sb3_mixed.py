@@ -27,9 +27,7 @@ def mixed() -> MixedSelfPlayVecEnv:
 
 def test_each_table_plays_as_it_does_among_its_like() -> None:
     venv, rng = mixed(), np.random.default_rng(1)
-    alone = [
-        self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES
-    ]
+    alone = mixed().parts
     seen = venv.reset()
     assert np.array_equal(seen, np.concatenate([part.reset() for part in alone]))
     ended = 0

@@ -10,6 +10,7 @@ class KilleClient extends EventTarget {
   #version = -1;
   #source = null;
   #failures = 0;
+  #lost = false;  // whether the last trouble is that of the connection
 
   /**
    * Events: "state" (detail: the state, with the frames that are new), "trouble" (detail: a
@@ -30,13 +31,13 @@ class KilleClient extends EventTarget {
     const source = new EventSource(`${this.#base}/events?since=${this.#version}`);
     this.#source = source;
     source.addEventListener("state", (event) => {
-      if (this.#failures) this.#tell("trouble", "");  // what a question met stays to be read
       this.#failures = 0;
+      if (this.#lost) this.#trouble("");  // what a question met stays to be read
       this.#receive(JSON.parse(event.data));
     });
     source.addEventListener("gone", (event) => {
       source.close();
-      this.#tell("trouble", sentence(JSON.parse(event.data).error));
+      this.#trouble(sentence(JSON.parse(event.data).error));
     });
     source.addEventListener("error", () => {
       source.close();
@@ -48,17 +49,17 @@ class KilleClient extends EventTarget {
   async ask(what, content = {}) {
     const answer = await this.#post(what, {version: this.#version, ...content});
     if (answer === null) {
-      this.#tell("trouble", "The server does not answer. Nothing is lost; try again in a moment.");
+      this.#trouble("The server does not answer. Nothing is lost; try again in a moment.");
       return null;
     }
     const said = await answer.json().catch(() => ({}));
     if (!answer.ok) {
       const error = said.error ?? `the server answers ${answer.status}; reload the page`;
-      this.#tell("trouble", sentence(error));
+      this.#trouble(sentence(error));
       if (answer.status === 409) this.listen();
       return null;
     }
-    this.#tell("trouble", "");
+    this.#trouble("");
     return said;
   }
 
@@ -85,9 +86,9 @@ class KilleClient extends EventTarget {
   async #listenLater() {
     const source = this.#source;
     this.#failures += 1;
-    this.#tell("trouble", "The connection is lost. Trying again …");
+    this.#trouble("The connection is lost. Trying again …", true);
     const refusal = this.#failures > 1 ? await this.#refusal() : null;
-    if (refusal) this.#tell("trouble", refusal);
+    if (refusal) this.#trouble(refusal, true);
     const wait = Math.min(5000, 500 * this.#failures);
     if (!refusal) window.setTimeout(() => this.#source === source && this.listen(), wait);
   }
@@ -100,6 +101,11 @@ class KilleClient extends EventTarget {
     } catch {
       return null;
     }
+  }
+
+  #trouble(said, lost = false) {
+    this.#lost = lost;
+    this.#tell("trouble", said);
   }
 
   #tell(type, detail) {
