@@ -5,13 +5,15 @@ checkpoint. The file is replaced as a whole after each checkpoint. A finished ru
 one that was interrupted begins again, because it takes minutes. Beside the file, the folder
 `METHOD/TABLE/SEED` holds the policy at the end.
 
-Only the method's own work counts as its budget: measuring stops the clock.
+Only the method's own work counts as its budget: measuring stops the clock, and each process makes
+an update of the method at the table before its first run of both.
 """
 
 import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,7 @@ def _learn(
     run: RunSettings, seed: int, table: BenchmarkTable
 ) -> Iterator[tuple[float, float, float, Progress]]:
     """Yields the share of the budget, processor and wall seconds, and what is learnt so far."""
+    _warm_up(run.method, run.table)
     used = wall = 0.0
     decisions = 0
     began, began_wall = time.process_time(), time.perf_counter()
@@ -133,6 +136,16 @@ def _learn(
             return
         began, began_wall = time.process_time(), time.perf_counter()
     raise KilleError(f"{run.method} ended at {run.table} before its budget was used")
+
+
+@cache
+def _warm_up(method: str, table: str) -> None:
+    """Makes an update that counts for no run.
+
+    What a method imports, compiles or builds once in a process is there afterwards.
+    """
+    settings = settings_of(method, {})
+    next(method_named(method).train(table_named(table), 0, settings, lambda: 0.0))
 
 
 def _save(progress: Progress, folder: Path) -> None:

@@ -16,7 +16,7 @@ from kille_env.files import write_whole
 from kille_training.benchmark.results import Line, Results
 from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tried
-from kille_training.reports.palette import SERIES, SOFT
+from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
 from kille_training.reports.tables import table
 from kille_training.statistics.aggregate import (
@@ -144,6 +144,8 @@ def profiles(results: Results) -> str:
 PICTURES = {"benchmark_curves": curves, "benchmark_profiles": profiles}
 """The pictures, by the name of their file."""
 _LOOKS = ("-", DASHED)
+_MORE = ("#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
+"""Colours of the sixth method and those after it."""
 
 
 def write_pictures(results: Results, folder: Path) -> None:
@@ -160,10 +162,8 @@ def _exact(results: Results) -> list[str]:
 
 
 def _colours(results: Results) -> list[tuple[str, str]]:
-    """Returns the methods with their colours; those beyond the first five are grey tones."""
-    methods = results.methods
-    greys = [SOFT, "#222222", "#c0a0a0", "#70a0a0", "#a0a040"]
-    return list(zip(methods, (*SERIES, *greys), strict=False))
+    """Returns the methods with their colours, which begin again after ten."""
+    return list(zip(results.methods, cycle((*SERIES, *_MORE)), strict=False))
 
 
 def _curve(axes: Any, runs: Sequence[Line], play: str, colour: str, look: Any, name: str) -> None:
