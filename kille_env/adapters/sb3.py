@@ -56,7 +56,7 @@ from kille_env.adapters.sb3_models import (
     scores,
     scores_with_memory,
 )
-from kille_env.adapters.sb3_tables import TableVecEnv, check_buffer
+from kille_env.adapters.sb3_tables import TableVecEnv
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.errors import KilleError
@@ -142,7 +142,7 @@ class SelfPlayVecEnv(TableVecEnv):
             IllegalActionError: An action is not legal; nothing has been played at any table.
             KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
-        check_buffer(self)
+        self._check_buffer()
         batch = self.batch
         seats = batch.seat.astype(np.int64)
         batch.step(self._actions)

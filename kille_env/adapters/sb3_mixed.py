@@ -7,7 +7,7 @@ import numpy as np
 
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.adapters.sb3_buffer import SeatStep
-from kille_env.adapters.sb3_tables import TableVecEnv, check_buffer
+from kille_env.adapters.sb3_tables import TableVecEnv
 from kille_env.errors import KilleError
 
 
@@ -73,7 +73,7 @@ class MixedSelfPlayVecEnv(TableVecEnv):
             IllegalActionError: An action is not legal; nothing has been played at any table.
             KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
-        check_buffer(self)
+        self._check_buffer()
         for part, rows in self._each():
             part.batch.check_legal(self._actions[rows])
         found = [part.step(self._actions[rows]) for part, rows in self._each()]

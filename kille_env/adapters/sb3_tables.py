@@ -93,6 +93,28 @@ class TableVecEnv(VecEnv):
             infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
             infos[i]["TimeLimit.truncated"] = False
 
+    def _check_buffer(self) -> None:
+        """Refuses an algorithm that collects here with another buffer than `SeatStreamBuffer`.
+
+        Raises:
+            KilleError: It would credit seats with what others earn.
+        """
+        learner = algorithm_that_steps(self)
+        if memory_size(learner):
+            raise KilleError(
+                f"{type(learner).__name__} remembers what it has seen, and here every step shows "
+                'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
+                "each row is one seat of its table"
+            )
+        buffer = getattr(learner, "rollout_buffer", None)
+        if learner is not None and not isinstance(buffer, SeatStreamBuffer):
+            raise KilleError(
+                f"{type(learner).__name__} collects with a buffer that would credit the decision "
+                "of one seat with what the next seat expects. Make the model with "
+                'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or '
+                "use SeatVecEnv, which gives one seat of each table to any algorithm"
+            )
+
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
 
@@ -125,26 +147,3 @@ class TableVecEnv(VecEnv):
         Not even in a `Monitor`, though infos hold episodes: else `VecMonitor` would warn.
         """
         return [False for _ in self._get_indices(indices)]
-
-
-def check_buffer(venv: VecEnv) -> None:
-    """Refuses an algorithm that collects in `venv` with another buffer than `SeatStreamBuffer`.
-
-    Raises:
-        KilleError: It would credit seats with what others earn.
-    """
-    learner = algorithm_that_steps(venv)
-    if memory_size(learner):
-        raise KilleError(
-            f"{type(learner).__name__} remembers what it has seen, and here every step shows "
-            'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
-            "each row is one seat of its table"
-        )
-    buffer = getattr(learner, "rollout_buffer", None)
-    if learner is not None and not isinstance(buffer, SeatStreamBuffer):
-        raise KilleError(
-            f"{type(learner).__name__} collects with a buffer that would credit the decision "
-            "of one seat with what the next seat expects. Make the model with "
-            'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or '
-            "use SeatVecEnv, which gives one seat of each table to any algorithm"
-        )
