@@ -3,8 +3,8 @@
     python docs/learning.py            write them
     python docs/learning.py --check    exit with 1 if the page's tables are stale
 
-The results are what `benchmarks/credit.py`, `benchmarks/reach.py` and `benchmarks/calibration.py`
-have written; to publish others, copy their files from `runs/` to `docs/data/`.
+The results are what `benchmarks/credit.py`, `benchmarks/reach.py`, `benchmarks/every_table.py` and
+`benchmarks/calibration.py` have written; to publish others, copy their files from `runs/` to `docs/data/`.
 """
 
 import io
@@ -153,6 +153,26 @@ def _reached(runs: Lines, plays: tuple[str, ...]) -> str:
     return f"{share}: {_middle(times, '.0f')} s" if times else share
 
 
+# One network for all table sizes
+
+
+def every_table(lines: Lines) -> str:
+    """Returns what the network for all table sizes is worth beside one for each."""
+    rows = []
+    for line in sorted(lines, key=lambda line: line["num_players"]):
+        pairs = [(line["exact"] or {}).get(name) for name in ("network", "specialist")]
+        exact = [f"{pair[play]:.4f}" if pair else "" for play in PLAYS for pair in pairs]
+        mean, low, high = (line["earned"][name] for name in ("mean", "low", "high"))
+        earned = f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"
+        rows.append((str(line["num_players"]), *exact, earned))
+    head = [
+        "seats",
+        *(f"{play}, {whose}" for play in PLAYS for whose in ("all sizes", "this size")),
+        "units per deal among specialists",
+    ]
+    return table(head, rows)
+
+
 # Approximate beside exact
 
 
@@ -234,6 +254,7 @@ def _gains(lines: Lines) -> Iterable[tuple[float, float, dict[str, float]]]:
 BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
     "credit": ("credit", credit_table),
     "reach": ("reach", reach_table),
+    "every table": ("every_table", every_table),
     "calibration summary": ("calibration", calibration_summary),
     "calibration": ("calibration", calibration_table),
 }

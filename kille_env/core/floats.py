@@ -19,6 +19,7 @@ import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.core.spec import GameSpec, Part, feature_scale, width
+from kille_env.errors import RulesError
 
 NEAR_SEATS = 7
 """Seats with weights of their own by default: the viewer, and three on each side."""
@@ -84,7 +85,7 @@ class SeatLayout:
         """Takes a game's layout, and its largest number of seats.
 
         Raises:
-            ValueError: A part is neither about the table nor about each seat alike.
+            RulesError: A part is neither about the table nor about each seat alike.
         """
         self.max_players = max_players
         one, two, all_ = observation(1), observation(2), observation(max_players)
@@ -95,9 +96,9 @@ class SeatLayout:
             elif 2 * a.size == b.size:
                 seat.append(Part(a.name, a.size, a.meaning, largest.high))
             else:
-                raise ValueError(
-                    f"part {a.name!r} has {a.size} features for one seat and {b.size} for two; "
-                    "expected as many, or twice as many"
+                raise RulesError(
+                    f"part {a.name!r} of the observation has {a.size} features for one seat and "
+                    f"{b.size} for two; expected as many, or twice as many"
                 )
         self.table, self.seat = tuple(table), tuple(seat)
         self.num_table = sum(part.size for part in table)

@@ -230,6 +230,10 @@ def check_all_seats(batch: Batch) -> None:
     for seat in range(players):
         observation, mask = batch.observe(seat), batch.legal_actions(seat)
         check_bounds("observation", observation, spec.observation(players))
+        numbers = batch.read("seats", seat)
+        assert numbers.max() <= 1.0, (
+            f"what is read of seat {seat} seat by seat goes up to {numbers.max()}, and may to 1"
+        )
         states = batch.information_state(seat)
         check_bounds("information state", states, spec.information_state(players))
         check_bounds("full state", batch.full_state(seat), spec.full_state(players))
