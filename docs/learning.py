@@ -4,7 +4,8 @@
     python docs/learning.py --check    exit with 1 if the page's tables are stale
 
 The results are what `benchmarks/credit.py`, `benchmarks/reach.py`, `benchmarks/every_table.py` and
-`benchmarks/calibration.py` have written; to publish others, copy their files from `runs/` to `docs/data/`.
+`benchmarks/calibration.py` have written; to publish others, copy their files from `runs/` to
+`docs/data/`.
 """
 
 import io

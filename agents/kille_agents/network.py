@@ -74,7 +74,10 @@ class NetworkMetadata(Metadata):
     @property
     def seats(self) -> str:
         """How many seats it was made for, for people."""
-        return ", ".join(map(str, self.table_sizes)) or super().seats
+        sizes = sorted(self.table_sizes)
+        if len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1)):
+            return f"{sizes[0]} to {sizes[-1]}"
+        return ", ".join(map(str, sizes)) or super().seats
 
     @property
     def num_inputs(self) -> int:

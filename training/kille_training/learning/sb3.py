@@ -164,7 +164,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
         num_actions=game.num_actions,
         layers=tuple(learner.layers),
         activation=learner.activation,
-        table_sizes=tuple(learner.table_sizes),
+        table_sizes=tuple(sorted(set(learner.table_sizes))),
         episodes=tuple(learner.episodes or (table.episode,)) if learner.table_sizes else (),
         near_seats=learner.near_seats if learner.table_sizes else 0,
         made={

@@ -79,8 +79,9 @@ class LearnerSettings:
         max_grad_norm: Norm that gradients are clipped to.
         layers: Units of each hidden layer, of the policy and of the value network.
         activation: "tanh" or "relu".
-        table_sizes: Numbers of seats of the tables that it learns at, each from as many tables; the
-            policy plays at all of them. Empty: those of `table.num_players`, and at no other.
+        table_sizes: Numbers of seats of the tables that it learns at; the policy plays at all of
+            them. Each has as many tables, and twice as many if it stands there twice. Empty: those
+            of `table.num_players`, and at no other.
         episodes: Of such tables "deal", "match" or both; empty: `table.episode`.
         near_seats: For such tables: seats with weights of their own, the nearest ones.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
