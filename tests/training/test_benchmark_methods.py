@@ -13,6 +13,7 @@ from kille_env.errors import KilleError
 from kille_env.policy import Policy, check_probabilities
 from kille_training.benchmark.distinct import distinct
 from kille_training.benchmark.method import Progress
+from kille_training.benchmark.methods.mmd import weights
 from kille_training.benchmark.networks import Network
 from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows
@@ -37,6 +38,7 @@ TRIALS = {
     "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
     "psro": Trial({"tables": 512, "oracle": 10}, 100_000, 0.375),
     "maskable_ppo": Trial({"tables": 128}, 40_000, 0.375),
+    "mmd": Trial({"tables": 512}, 40_000, 0.375),
     "population": Trial({"tables": 512}, 40_000, 0.375),
 }
 ANYWHERE = [name for name in TRIALS if name != "mccfr"]
@@ -120,6 +122,11 @@ def test_decisions_that_look_alike_are_computed_once() -> None:
     found, expected = alike.total(action, 3, worth), np.zeros((len(alike.first), 3))
     np.add.at(expected, (alike.kind, action), worth)
     assert found == pytest.approx(expected)
+
+
+def test_decisions_weigh_by_what_came_after_them() -> None:
+    table, ratio = np.array([4, 7, 4, 4, 7]), np.array([0.5, 3.0, 2.0, 0.1, 5.0])
+    assert weights(table, np.log(ratio)) == pytest.approx([0.2, 5.0, 0.1, 1.0, 1.0])
 
 
 def test_an_exported_network_plays_as_the_network_does() -> None:

@@ -42,10 +42,17 @@ class Network(nn.Module):
         Equal rows are computed once; the gradient is that of all of them.
         """
         alike = distinct(observation)
-        hidden = torch.as_tensor(observation[alike.first]) * self.scale
+        return self.outputs(self.inputs(observation[alike.first]))[torch.as_tensor(alike.kind)]
+
+    def inputs(self, observation: np.ndarray) -> Tensor:
+        """Returns observations [N, F] uint8 as the first layer takes them, from 0 to 1."""
+        return torch.as_tensor(observation) * self.scale
+
+    def outputs(self, inputs: Tensor) -> Tensor:
+        """Returns the outputs [N, A] for inputs [N, F], each row computed."""
         for layer in self.layers[:-1]:
-            hidden = layer(hidden).relu()
-        return self.layers[-1](hidden)[torch.as_tensor(alike.kind)]
+            inputs = layer(inputs).relu()
+        return self.layers[-1](inputs)
 
     def player(self, temperature: float = 1.0, epsilon: float = 0.0) -> PolicyFunction:
         """Returns the softmax of the outputs as a function for `kille_env.collect`.

@@ -8,6 +8,11 @@ policy before the update over a step size `eta`. Both fall to 0, so play ends at
 
 All seats share one network. Thousands of deals meet the same few observations, so counts and
 advantages are added up by observation and action first: the update is the same, and much cheaper.
+
+Not in the paper: every seat plays uniformly `epsilon` of the time. NashConv counts what a seat wins
+by leaving the equilibrium, and the answers to that are only learnt where somebody does. A return
+counts as often more or less as the policy, without `epsilon`, would have played what came after the
+decision; so no value learnt is that of exploring play.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,16 +38,19 @@ class Settings:
         layers: Units of each hidden layer.
         steps: Gradient steps of an update, each over all its decisions.
         learning_rate: At the beginning; it falls to 0.
-        alpha: Pull of the magnet at the beginning, in units; it falls to 0.
+        alpha: Pull of the magnet at the beginning, in units; it falls to 0 with the square of the
+            budget that is left, so that the network can follow it.
         eta: Size of a step in the space of policies, at the beginning; it falls to 0.
+        epsilon: How often a seat explores. Returns of long matches get noisy from it.
     """
 
-    tables: int = 4096
+    tables: int = 16_384
     layers: tuple[int, ...] = (64, 64)
     steps: int = 8
     learning_rate: float = 3e-3
     alpha: float = 0.1
     eta: float = 1.0
+    epsilon: float = 0.05
 
 
 def train(
@@ -59,12 +67,12 @@ def train(
     torch.manual_seed(seed)
     batch = table.make_batch(settings.tables, seed)
     actor, critic = Network(table, settings.layers), Network(table, settings.layers, outputs=1)
-    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()])
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], fused=True)
     decisions = 0
     while True:
         left = max(1.0 - spent(), 1e-3)  # steps would have no length at the very end
         optimizer.param_groups[0]["lr"] = settings.learning_rate * left
-        played = collect(batch, actor.player(), observation="box")
+        played = collect(batch, actor.player(epsilon=settings.epsilon), observation="box")
         decisions += len(played.action)
         descend(actor, critic, optimizer, played, settings, left)
         yield Progress(decisions, partial(actor.policy, "mmd"))
@@ -84,35 +92,56 @@ def descend(
         actor: Its outputs are the logits of the policy.
         critic: Learns what an observation is worth.
         optimizer: Of both.
-        played: Whole matches, played by the actor.
+        played: Whole matches, played by the actor, exploring.
         settings: What can be set.
         left: The share of the budget that is left.
     """
     alike = distinct(played.observation)
-    seen, mask = played.observation[alike.first], torch.as_tensor(played.mask[alike.first])
-    returns = played.advantages(np.zeros(len(played.action)))  # not discounted
-    actions, total = mask.shape[1], float(len(returns))
-    count = torch.as_tensor(alike.total(played.action, actions, None) / total).float()
-    earned = torch.as_tensor(alike.total(played.action, actions, returns) / total).float()
-    visits = count.sum(1)
-    mean = earned.sum(1) / visits
+    seen = actor.inputs(played.observation[alike.first])
+    legal = torch.as_tensor(played.mask[alike.first]) != 0
     with torch.no_grad():
-        before = _log_policy(actor, seen, mask)
-        advantage = earned - count * critic(seen)  # the sum over decisions, [K, A]
-        advantage /= before.exp().clamp(min=1e-6)  # of ratios to the policy before
+        before = _log_policy(actor, seen, legal)
+        value = critic.outputs(seen)
+    log_odds = before.double().numpy()[alike.kind, played.action]
+    weight = weights(played.table, log_odds - played.log_probability)
+    returns = played.advantages(np.zeros(len(weight)))  # not discounted
+    count, weighed, earned = (
+        torch.as_tensor(alike.total(played.action, legal.shape[1], worth) / len(weight)).float()
+        for worth in (None, weight, weight * returns)
+    )
+    visits, weighed_visits, earned_here = count.sum(1), weighed.sum(1), earned.sum(1)
+    uniform = legal / legal.sum(1, keepdim=True)
+    behaviour = (1.0 - settings.epsilon) * before.exp() + settings.epsilon * uniform
+    advantage = (earned - weighed * value) / behaviour.clamp(min=1e-6)  # times visits
+    alpha, eta = settings.alpha * left**2, settings.eta * left
     for _ in range(settings.steps):
-        now = _log_policy(actor, seen, mask)
+        now = _log_policy(actor, seen, legal)
         odds = now.exp()
         magnet = (odds * now).sum(1)  # the divergence from uniform play, but for a constant
         moved = (odds * (now - before)).sum(1)
-        loss = -(odds * advantage).sum()
-        loss += (visits * (settings.alpha * left * magnet + moved / (settings.eta * left))).sum()
-        loss += (visits * (critic(seen)[:, 0] - mean).square()).sum() / 2
+        loss = (visits * (alpha * magnet + moved / eta)).sum() - (odds * advantage).sum()
+        worth = critic.outputs(seen)[:, 0]
+        loss += (weighed_visits * worth.square() / 2 - earned_here * worth).sum()  # least squares
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
 
 
-def _log_policy(actor: Network, seen: np.ndarray, mask: torch.Tensor) -> torch.Tensor:
+def weights(table: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
+    """Returns importance weights: products of the ratios of all later decisions at a table, [D].
+
+    Args:
+        table: [D] int64, where each decision was made; later ones stand further back.
+        log_ratio: [D] log of how likely the policy is to choose the action, over how likely it was.
+    """
+    order = np.argsort(table, kind="stable")
+    total = np.cumsum(log_ratio[order])
+    last = np.searchsorted(table[order], table[order], side="right") - 1
+    found = np.empty(len(table))
+    found[order] = np.exp(total[last] - total)
+    return found
+
+
+def _log_policy(actor: Network, seen: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """Returns log-probabilities [K, A]; a large negative number where an action is illegal."""
-    return actor(seen).masked_fill(mask == 0, -1e9).log_softmax(1)
+    return actor.outputs(seen).masked_fill(~legal, -1e9).log_softmax(1)
