@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,14 @@ from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tuning, write_tried
 from kille_training.benchmark.workers import Workers, do_grid, do_tuning
 from kille_training.reports.benchmark import (
+    PICTURES,
     overall_rows,
     reached_rows,
     seed_rows,
     write_pictures,
 )
 from kille_training.settings import load
+from reference.scripts import script
 
 FOLDER = Path(__file__).parents[2] / "configs" / "benchmark"
 TUNING = FOLDER / "tune.yaml"
@@ -223,3 +226,25 @@ def test_every_method_has_settings_and_a_source() -> None:
         method = method_named(name)
         assert dataclasses.is_dataclass(method.Settings)
         assert any(str(year) in (method.__doc__ or "") for year in range(2009, 2026))
+
+
+@pytest.fixture(scope="module")
+def page() -> Any:
+    return script("docs/benchmark.py")
+
+
+def test_the_page_is_made_from_the_results(page: Any) -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.built()[page.PAGE] == text, "stale; run make learning"
+    for name in PICTURES:
+        assert f"({name}.svg)" in text and (page.DOCS / f"{name}.svg").is_file()
+
+
+def test_published_runs_are_those_of_the_settings_with_the_best_candidates(page: Any) -> None:
+    grid = load(Grid, FOLDER / f"{page.GRID}.yaml")
+    wanted = {json.dumps(dataclasses.asdict(run), sort_keys=True) for run in grid.runs()}
+    assert {json.dumps(line["run"], sort_keys=True) for line in page.results().runs} == wanted
+    best = {line["method"]: line["settings"] for line in page.tuning() if line["best"]}
+    assert grid.settings == {method: numbers for method, numbers in best.items() if numbers}
+    candidates = load(Tuning, TUNING).candidates
+    assert all(candidates[x["method"]][x["candidate"]] == x["settings"] for x in page.tuning())

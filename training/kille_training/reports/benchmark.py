@@ -117,7 +117,8 @@ def curves(results: Results) -> str:
             axes.set_ylabel("NashConv, stakes")
         for axes in panels[-1]:
             axes.set_xlabel("processor seconds")
-        panels[0, -1].legend(fontsize=8)
+        shown = panels[0, 0].get_legend_handles_labels()
+        figure.legend(*shown, loc="outside right upper", fontsize=8)
         return as_svg(figure)
 
 
