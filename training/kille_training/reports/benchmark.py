@@ -170,15 +170,19 @@ def _colours(results: Results) -> list[tuple[str, str]]:
 def _curve(axes: Any, runs: Sequence[Line], play: str, colour: str, look: Any, name: str) -> None:
     if not runs:
         return
-    seconds, drawn = [], []
     for run in runs:
-        seconds.append([point["seconds"] for point in run["points"]])
-        drawn.append([max(LEAST, point[play]["nash_conv"]) for point in run["points"]])
-        axes.plot(seconds[-1], drawn[-1], color=colour, linewidth=0.6, alpha=0.45)
-    if len({len(line) for line in drawn}) == 1:
-        middle = interquartile_mean(np.array(drawn).T[:, :, None])
-        axes.plot(np.mean(seconds, axis=0), middle, color=colour, linewidth=2, linestyle=look,
-                  label=name)  # fmt: skip
+        seconds = [point["seconds"] for point in run["points"]]
+        axes.plot(seconds, _heights(run["points"], play), color=colour, linewidth=0.6, alpha=0.45)
+    # An update may pass several checkpoints: runs have the last one, but not all before it.
+    shared = set.intersection(*({point["share"] for point in run["points"]} for run in runs))
+    kept = [[point for point in run["points"] if point["share"] in shared] for run in runs]
+    seconds = np.mean([[point["seconds"] for point in points] for points in kept], axis=0)
+    middle = interquartile_mean(np.array([_heights(points, play) for points in kept]).T[:, :, None])
+    axes.plot(seconds, middle, color=colour, linewidth=2, linestyle=look, label=name)
+
+
+def _heights(points: Sequence[Line], play: str) -> list[float]:
+    return [max(LEAST, point[play]["nash_conv"]) for point in points]
 
 
 def _cells(runs: Sequence[Line]) -> list[str]:
