@@ -27,12 +27,12 @@ from kille_training.reports.benchmark import (
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
 GRID = "small"
-"""The grid whose results the page shows."""
+"""The grid of all methods whose results the page shows."""
 
 
-def results() -> Results:
-    """Returns the published runs."""
-    return read_results(DATA / f"{GRID}.jsonl")
+def results(grid: str = GRID) -> Results:
+    """Returns the published runs of a grid."""
+    return read_results(DATA / f"{grid}.jsonl")
 
 
 def tuning() -> list[dict[str, Any]]:
@@ -58,6 +58,12 @@ def seeds_table() -> str:
     return table(("table", "method", "greedy / sampled, seed by seed"), seed_rows(results()))
 
 
+def reach_table() -> str:
+    """Returns every run of the longer grid of one method."""
+    head = ("table", "greedy / sampled, seed by seed")
+    return table(head, [(row[0], row[2]) for row in seed_rows(results("reach"))])
+
+
 def tuning_table() -> str:
     """Returns every candidate, method by method, the best first."""
     rows = []
@@ -74,6 +80,7 @@ def _numbers(settings: dict[str, Any]) -> str:
 
 BLOCKS = {
     "overall": overall_table,
+    "reach": reach_table,
     "reached": reached_table,
     "seeds": seeds_table,
     "tuning": tuning_table,

@@ -228,6 +228,10 @@ def test_every_method_has_settings_and_a_source() -> None:
         assert any(str(year) in (method.__doc__ or "") for year in range(2009, 2026))
 
 
+def _key(run: dict[str, Any]) -> str:
+    return json.dumps(run, sort_keys=True)
+
+
 @pytest.fixture(scope="module")
 def page() -> Any:
     return script("docs/benchmark.py")
@@ -242,10 +246,16 @@ def test_the_page_is_made_from_the_results(page: Any) -> None:
         assert all(f">{method}</text>" in drawn for method in page.results().methods)
 
 
+def test_published_runs_of_one_method_are_those_of_their_settings(page: Any) -> None:
+    wanted = [dataclasses.asdict(run) for run in load(Grid, FOLDER / "reach.yaml").runs()]
+    found = [line["run"] for line in page.results("reach").runs]
+    assert sorted(map(_key, found)) == sorted(map(_key, wanted))
+
+
 def test_published_runs_are_those_of_the_settings_with_the_best_candidates(page: Any) -> None:
     grid = load(Grid, FOLDER / f"{page.GRID}.yaml")
-    wanted = {json.dumps(dataclasses.asdict(run), sort_keys=True) for run in grid.runs()}
-    assert {json.dumps(line["run"], sort_keys=True) for line in page.results().runs} == wanted
+    wanted = {_key(dataclasses.asdict(run)) for run in grid.runs()}
+    assert {_key(line["run"]) for line in page.results().runs} == wanted
     best = {line["method"]: line["settings"] for line in page.tuning() if line["best"]}
     assert grid.settings == {method: numbers for method, numbers in best.items() if numbers}
     candidates = load(Tuning, TUNING).candidates
