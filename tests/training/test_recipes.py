@@ -118,7 +118,7 @@ def test_recipes_of_benchmarks_are_settings(path):
 
 def test_every_game_has_its_recipes():
     kinds = {f"{kind}/{game}" for kind in recipes.KINDS for game in list_games()}
-    assert set(recipes.names()) == {recipes.DEMO, *kinds}
+    assert set(recipes.names()) == {recipes.DEMO, *kinds, "train/byteskille_every_table"}
 
 
 def test_recipes_are_listed_shown_and_copied(kille, refused):
