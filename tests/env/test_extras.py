@@ -146,4 +146,4 @@ def test_ray_is_asked_for_with_its_extra(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingLibraryError, match=r"kille-env\[ray\]"):
-        ray_cluster._import_ray()
+        ray_cluster.import_ray()
