@@ -7,12 +7,17 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from browser.machine import WIDTHS, chromium, serving
+from kille_env import list_games, make_batch
 from kille_env.errors import KilleError
+
+PATIENCE = 60_000  # milliseconds that a page may take on a machine with much else to do
 
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    """The address of a server."""
+    """The address of a server, which compiles nothing while it is asked."""
+    for game in list_games():
+        make_batch(game, 1, restart=False).reset(1, deal=False)
     with serving() as address:
         yield address
 
@@ -45,7 +50,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
             **{"reduced_motion": "reduce", **options},
         )
         contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", listen)
