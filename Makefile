@@ -155,9 +155,11 @@ players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/
 	$(BIN)/python docs/players.py --measure $(ARGS)
 
 .PHONY: learning
-learning: $(VENV)/.installed-dev ## write docs/learning.md, docs/benchmark.md and their pictures from docs/data
+learning: $(VENV)/.installed-dev ## write the pages on learning and their pictures from docs/data
 	$(BIN)/python docs/learning.py $(ARGS)
 	$(BIN)/python docs/benchmark.py $(ARGS)
+	$(BIN)/python docs/trained.py $(ARGS)
+	$(BIN)/python docs/how_long.py $(ARGS)
 
 .PHONY: notebooks
 notebooks: $(VENV)/.installed-dev ## execute the notebooks and write them with their outputs; minutes

@@ -21,6 +21,7 @@ import kille_agents.population
 from kille_agents.describe import MEASURED, describe_player, measured_lines
 from kille_agents.population import ROSTER, population
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
+from kille_agents.trained import trained
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 
@@ -39,7 +40,7 @@ def measure() -> dict[str, Any]:
     for game in list_games():
         seats, rules = spec(game).default_players, spec(game).resolve(episode="deal")
         earned: dict[str, Any] = {}
-        for name in ("uniform", "rule_of_thumb", *population(game)):
+        for name in ("uniform", "rule_of_thumb", *trained(game), *population(game)):
             measured = evaluate(
                 name, game, seats, rules=rules, against=AGAINST, deals=DEALS, seed=SEED,
                 play="sampled", exact=False,
@@ -68,7 +69,7 @@ def take_solved() -> None:
 def bots(game: str) -> str:
     """Returns the table of a game's players."""
     rows = []
-    for name in ("rule_of_thumb", "uniform", *population(game)):
+    for name in ("rule_of_thumb", "uniform", *trained(game), *population(game)):
         split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
         what = describe_player(name, game).what
         rows.append((f"`{name}`", split, what, *measured_lines(name, game).values()))

@@ -11,6 +11,7 @@ from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_agents.search import FlatSearch, Search, TreeSearch
 from kille_agents.tabular import TABULAR, load_tabular, tabular_file
+from kille_agents.trained import TRAINED, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
@@ -29,6 +30,16 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
 def baselines(game: str) -> list[str]:
     """Returns the names of the baselines that play a game; without a rule of thumb only uniform."""
     return [name for name in BASELINES if name == "uniform" or game in RULES_OF_THUMB]
+
+
+def players_of(game: str) -> list[str]:
+    """Returns the names of all players that come for a game."""
+    return [*baselines(game), *trained(game), *population(game)]
+
+
+def game_of(name: str) -> str | None:
+    """Returns the game of a player that comes for one game alone; None for any other name."""
+    return name.partition("/")[0] if name in ROSTER or name in TRAINED else None
 
 
 def as_policy(
@@ -92,11 +103,12 @@ def load_policy(
     """Returns a player for a table.
 
     Args:
-        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the folder of a
-            run or of a solution, or one of its policy files; a model that Stable-Baselines3 has
-            saved (`.zip`); "llm:MODEL", a language model at the address that the environment's
-            variable KILLE_LLM_URL gives; or "module:object", which imports the module and so runs
-            its code, see `kille_agents.entry_point`.
+        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that
+            comes for a game, "game/trained"; the folder of a run or of a solution, or one of its
+            policy files; a model that Stable-Baselines3 has saved (`.zip`); "llm:MODEL", a language
+            model at the address that the environment's variable KILLE_LLM_URL gives; or
+            "module:object", which imports the module and so runs its code, see
+            `kille_agents.entry_point`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -112,6 +124,8 @@ def load_policy(
         return BASELINES[name](num_players, rules)
     if name in ROSTER:
         return ROSTER[name].player(num_players, rules)
+    if name in TRAINED:
+        return trained_player(name, game, num_players, rules)
     if name.startswith(PREFIX):
         return LanguageModel(name.removeprefix(PREFIX))
     path = Path(name_or_path)
@@ -128,5 +142,5 @@ def load_policy(
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
         f"{SPECIFICATION} or {TABULAR}, nor as module:object. "
-        f"{did_you_mean(name, [*baselines(game), *population(game)])}"
+        f"{did_you_mean(name, players_of(game))}"
     )

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES, SEARCHERS
+from kille_agents.catalog import BASELINES, SEARCHERS, game_of, players_of
 from kille_agents.entry_point import find_object, is_entry_point
 from kille_agents.llm import PREFIX
 from kille_agents.metadata import Metadata
-from kille_agents.network import SPECIFICATION, read_network
-from kille_agents.population import ROSTER, population
+from kille_agents.network import SPECIFICATION, NetworkMetadata, read_network
+from kille_agents.population import ROSTER
 from kille_agents.rules_of_thumb import rule_of_thumb_class
 from kille_agents.tabular import TABULAR, read_metadata, tabular_file
+from kille_agents.trained import TRAINED, cards
 from kille_env.core.text import listed
 from kille_env.errors import PolicyError, did_you_mean
 from kille_env.files import BROKEN
@@ -44,9 +45,12 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         PolicyError: There is no such player, it plays another game, or one of its files is broken.
     """
     name, path = str(name_or_path), Path(name_or_path)
+    if (plays := game_of(name)) is not None:
+        _check_game(name, plays, game)
     if (bot := ROSTER.get(name)) is not None:
-        _check_game(name, bot.game, game)
         return About(name, bot.what, bot.made, _measured(name, bot.game))
+    if name in TRAINED:
+        return _trained(name)
     if name in SEARCHERS:
         return About(name, SEARCHERS[name].what, BY_SEARCH)
     if name in BASELINES:
@@ -61,7 +65,7 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
         return _network(name, path, game)
     if is_entry_point(name):
         return _entry_point(name)
-    known = [*BASELINES, *(population(game) if game else ROSTER)]
+    known = players_of(game) if game else [*BASELINES, *TRAINED, *ROSTER]
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder, nor as "
         f"module:object. {did_you_mean(name, known)}"
@@ -139,15 +143,50 @@ def _tabular(name: str, file: Path, game: str | None) -> About:
 def _network(name: str, path: Path, game: str | None) -> About:
     metadata, _, _ = read_network(path)
     _check_game(name, metadata.game, game)
+    evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
+    return About(name, *_of_network(metadata), _evaluated(name, evaluation))
+
+
+def _of_network(metadata: NetworkMetadata) -> tuple[str, str]:
+    """Returns what a network is, and how it was made."""
     layers = listed([str(units) for units in metadata.layers])
-    what = f"a network with layers of {layers} units ({metadata.activation}) for {_at(metadata)}"
     made = ", ".join(
         f"{key} {value if key == 'seed' else _shown(value)}"
         for key, value in metadata.made.items()
         if not isinstance(value, dict)
     )
-    evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
-    return About(name, what, made or "not said", _evaluated(name, evaluation))
+    return (
+        f"a network with layers of {layers} units ({metadata.activation}) for {_at(metadata)}",
+        made or "not said",
+    )
+
+
+def _trained(name: str) -> About:
+    """Describes a network that comes with the suite, with what its card says."""
+    metadata, _, _ = read_network(TRAINED[name])
+    what, made = _of_network(metadata)
+    card = cards()["games"][metadata.game]
+    worst, least = weakest(card)
+    strength = (
+        f"{_measured(name, metadata.game)}; least against a held-out bot: {_interval(*least)}, "
+        f"{worst}; exploitable by {exploitable(card)}; docs/trained.md has all figures"
+    )
+    return About(name, what, f"kille train {metadata.game}_trained: {made}", strength)
+
+
+def weakest(card: Mapping[str, Any]) -> tuple[str, list[float]]:
+    """Returns the held-out bot that a trained player beats by least, with what it earns there."""
+    bots = [(name, found) for name, found in card["against"].items() if name != "rule_of_thumb"]
+    return min(bots, key=lambda bot: bot[1])
+
+
+def exploitable(card: Mapping[str, Any]) -> str:
+    """Returns how exploitable a trained player is, as its card says."""
+    if "nash_conv" in card:
+        found = card["nash_conv"]["sampled"]
+        seats = ", ".join(f"{stakes:.4f} with {seats}" for seats, stakes in found.items())
+        return f"NashConv in stakes {seats} seats, exactly, in single deals"
+    return f"{_interval(*card['response']['total'])} units, the sum over seats of what was learnt"
 
 
 def _evaluated(name: str, evaluation: Mapping[str, Any] | None) -> str:

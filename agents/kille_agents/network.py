@@ -159,6 +159,17 @@ class NetworkPolicy:
             return self
         return NetworkPolicy(metadata, self.weights, self.name)
 
+    def plain_weights(self) -> dict[str, np.ndarray]:
+        """Returns its weights at its table as a perceptron over the plain observation [F] has them.
+
+        The keys are those of `weights`, which a network for one table size has already.
+        """
+        return {
+            f"{kind}.{number}": array.copy()
+            for number, (weight, bias) in enumerate(self._layers)
+            for kind, array in (("weight", weight.T), ("bias", bias))
+        }
+
     def logits(self, observation: np.ndarray) -> np.ndarray:
         """Returns the raw output, [N, A] float32, for observations [N, F].
 
@@ -195,7 +206,9 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     return folder / SPECIFICATION
 
 
-def load_network(path: Path, game: str, num_players: int, rules: Rules) -> NetworkPolicy:
+def load_network(
+    path: Path, game: str, num_players: int, rules: Rules, *, name: str = ""
+) -> NetworkPolicy:
     """Reads a policy and checks that it fits the table.
 
     Args:
@@ -203,17 +216,18 @@ def load_network(path: Path, game: str, num_players: int, rules: Rules) -> Netwo
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
+        name: What tables and errors call it; that of its folder by default.
 
     Raises:
         PolicyError: The files are missing, broken, do not belong together, or are for another
             table; the message names every difference.
     """
-    metadata, weights, name = read_network(path)
+    metadata, weights, folder = read_network(path)
     metadata = metadata.at(num_players, rules["episode"])
-    what, reads, knows = f"the policy in {path}", metadata.observation_width, metadata.num_actions
+    what = name or f"the policy in {path}"
     metadata.check(what, game, num_players, rules)
-    check_size(what, reads, knows, game, num_players)
-    return NetworkPolicy(metadata, weights, name)
+    check_size(what, metadata.observation_width, metadata.num_actions, game, num_players)
+    return NetworkPolicy(metadata, weights, name or folder)
 
 
 def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], str]:

@@ -1,6 +1,7 @@
 """Stable-Baselines3: tables of several kinds side by side; see `kille_env.adapters.sb3`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,29 @@ class MixedSelfPlayVecEnv(TableVecEnv):
     `observation="seats"` sees to for tables of one game. Every table makes one decision a step, so
     each kind is learned from as often as it has tables. Train with `SeatStreamBuffer`.
 
+    A match moves more units than a deal, and would be all that a value function learns of.
+    `spreads` makes the rewards of all kinds alike; what infos say stays in units.
+
     Attributes:
         parts: The environments.
+        spreads: What the rewards of each are divided by.
         num_players: P, the most seats of any table.
         last_step: What the last step brought to whom, with 0 for seats that a table does not have;
             None before it.
     """
 
-    def __init__(self, parts: Sequence[SelfPlayVecEnv]) -> None:
+    def __init__(
+        self, parts: Sequence[SelfPlayVecEnv], spreads: Sequence[float] | None = None
+    ) -> None:
         """Takes the environments, which nobody else steps from now on.
 
+        Args:
+            parts: The environments.
+            spreads: What the rewards of each are divided by, above 0, such as the standard
+                deviation of what a seat earns there; None leaves them as they are.
+
         Raises:
-            KilleError: There is none, or they have different spaces.
+            KilleError: There is none, they have different spaces, or spreads do not fit.
         """
         if not parts:
             raise KilleError("MixedSelfPlayVecEnv is made of at least one SelfPlayVecEnv, got none")
@@ -45,6 +57,12 @@ class MixedSelfPlayVecEnv(TableVecEnv):
                     'observation="seats"'
                 )
         self.parts = tuple(parts)
+        self.spreads = tuple(spreads or (1.0,) * len(parts))
+        if len(self.spreads) != len(parts) or not all(0 < spread < inf for spread in self.spreads):
+            raise KilleError(
+                f"each of the {len(parts)} environments has a spread above 0, got "
+                f"{list(self.spreads)}"
+            )
         self.num_players = max(part.num_players for part in parts)
         sizes = [part.num_envs for part in parts]
         super().__init__(sum(sizes), first.observation_space, first.batch.spec.num_actions)
@@ -77,21 +95,20 @@ class MixedSelfPlayVecEnv(TableVecEnv):
         for part, rows in self._each():
             part.batch.check_legal(self._actions[rows])
         found = [part.step(self._actions[rows]) for part, rows in self._each()]
-        seen, rewards, dones = (
-            np.concatenate(parts) for parts in list(zip(*found, strict=True))[:3]
-        )
-        self.last_step = self._joined()
+        seen = np.concatenate([np.asarray(part) for part, *_ in found])
+        infos = [info for *_, part in found for info in part]
+        step = self.last_step = self._joined()
         self._number += 1
-        return seen, rewards, dones, [info for *_, infos in found for info in infos]
+        return seen, step.own(), step.dones.copy(), infos
 
     def _joined(self) -> SeatStep:
-        """Returns the last steps of all parts as one."""
+        """Returns the last steps of all parts as one, their rewards divided by the spreads."""
         rewards = np.zeros((self.num_envs, self.num_players))
         steps = []
-        for part, rows in self._each():
+        for (part, rows), spread in zip(self._each(), self.spreads, strict=True):
             step = part.last_step
             assert step is not None
-            rewards[rows, : part.num_players] = step.rewards
+            rewards[rows, : part.num_players] = step.rewards / spread
             steps.append(step)
         seats, dones = (
             np.concatenate([getattr(step, name) for step in steps]) for name in ("seats", "dones")

@@ -19,9 +19,10 @@ from kille_env.sb3 import MixedSelfPlayVecEnv, SeatExtractor, SeatStreamBuffer
 SIZES = (2, 3, 6)
 
 
-def mixed() -> MixedSelfPlayVecEnv:
+def mixed(spreads: tuple[float, ...] | None = None) -> MixedSelfPlayVecEnv:
     return MixedSelfPlayVecEnv(
-        [self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES]
+        [self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES],
+        spreads,
     )
 
 
@@ -46,6 +47,25 @@ def test_each_table_plays_as_it_does_among_its_like() -> None:
         ended += step.dones.sum()
         assert [bool(info) for info in found[3]] == step.dones.tolist()
     assert ended
+
+
+def test_rewards_are_divided_by_the_spreads_and_returns_are_not() -> None:
+    plain, divided, rng = mixed(), mixed((2.0, 0.5, 8.0)), np.random.default_rng(1)
+    assert np.array_equal(plain.reset(), divided.reset())
+    by_table = np.repeat([2.0, 0.5, 8.0], 4)
+    returns = 0
+    for _ in range(40):
+        actions = random_legal(plain.action_masks(), rng)
+        (_, rewards, _, infos), (_, smaller, _, same) = plain.step(actions), divided.step(actions)
+        assert np.array_equal((rewards / by_table).astype(np.float32), smaller)
+        one, other = plain.last_step, divided.last_step
+        assert one is not None
+        assert other is not None
+        assert np.array_equal(one.rewards / by_table[:, None], other.rewards)
+        for info, equal in zip(infos, same, strict=True):
+            assert np.array_equal(info.get("returns", []), equal.get("returns", []))
+            returns += "returns" in info
+    assert returns
 
 
 def test_it_goes_on_where_a_state_was_taken() -> None:
@@ -77,6 +97,9 @@ def test_what_cannot_be_mixed_is_refused() -> None:
         MixedSelfPlayVecEnv([])
     with pytest.raises(KilleError, match='with observation="seats"'):
         MixedSelfPlayVecEnv([self_play(4, 2), self_play(4, 3)])
+    for spreads in ((1.0,), (1.0, 0.0, 1.0), (1.0, np.inf, 1.0)):
+        with pytest.raises(KilleError, match="each of the 3 environments has a spread above 0"):
+            mixed(spreads)
     with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
         learner(mixed()).learn(96)
     with pytest.raises(RulesError, match="the observation 'seats' of byteskille has shape"):

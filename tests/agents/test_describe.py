@@ -10,12 +10,13 @@ import kille_env
 from env.players import network_metadata, network_weights
 from kille_agents import NetworkPolicy, save_network
 from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES, baselines
+from kille_agents.catalog import BASELINES, baselines, players_of
 from kille_agents.describe import describe_player, measured, measured_lines
 from kille_agents.metadata import Metadata
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.tabular import TabularPolicy, save_tabular
+from kille_agents.trained import trained
 from kille_env.errors import PolicyError
 
 
@@ -25,7 +26,7 @@ def test_a_game_without_a_rule_of_thumb_has_uniform_play_only():
 
 
 def test_every_player_of_the_suite_is_described(game):
-    for name in (*BASELINES, *population(game)):
+    for name in players_of(game):
         about = describe_player(name, game)
         assert about.name == name
         assert all(isinstance(word, str) and word for word in (about.what, about.made))
@@ -34,11 +35,12 @@ def test_every_player_of_the_suite_is_described(game):
 
 
 def test_every_player_was_measured_at_the_default_table(game):
-    for name in ("uniform", "rule_of_thumb", *population(game)):
+    everybody = {"uniform", "rule_of_thumb", *trained(game), *population(game)}
+    for name in everybody:
         assert set(measured_lines(name, game)) == {"rule_of_thumb", "uniform"}
         assert f"kille evaluate {name} --game {game}" in describe_player(name, game).strength
     told = measured()["games"][game]
-    assert set(told["earned"]) == {"uniform", "rule_of_thumb", *population(game)}
+    assert set(told["earned"]) == everybody
     spec = kille_env.spec(game)
     assert told["num_players"] == spec.default_players
     assert told["rules"] == spec.resolve(episode="deal").as_dict()

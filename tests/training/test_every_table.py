@@ -107,3 +107,35 @@ def test_settings_that_do_not_go_together_are_refused(tiny):
         form = learner.pop("form", "streams")
         with pytest.raises(KilleError, match=said):
             tiny(form=form, learner=learner, table=table)
+
+
+@pytest.mark.parametrize("form", ["streams", "seats"])
+def test_a_run_at_one_table_begins_with_a_trained_network(tiny, run, form):
+    learner = {"begin_with": str(run.folder), "layers": run.settings().learner.layers}
+    settings = tiny(form=form, learner=learner, table={"num_players": 5})
+    rules = settings.table.resolve()
+    begun = export(make_model(settings, rules), settings, rules, "begun")
+    seen = decisions("byteskille", 5, rules, 4, 8)
+    theirs = load_policy(run.folder, "byteskille", 5, rules).probabilities(*seen)
+    assert np.abs(begun.probabilities(*seen) - theirs).max() < 1e-5
+
+
+def test_a_run_at_many_tables_begins_with_a_trained_network(tiny, run):
+    learner = run.settings().learner
+    settings = replace(run.settings(), learner=replace(learner, begin_with=str(run.folder)))
+    rules = settings.table.resolve()
+    begun = export(make_model(settings, rules), settings, rules, "begun")
+    theirs = load_policy(run.folder, "byteskille", 3, rules)
+    assert all((begun.weights[key] == theirs.weights[key]).all() for key in theirs.weights)
+
+
+def test_what_a_run_cannot_begin_with_is_refused(tiny, run):
+    for learner, said in (
+        ({"begin_with": "rule_of_thumb"}, "'rule_of_thumb', which is no trained network"),
+        ({"begin_with": "byteskille/traind"}, "Did you mean 'byteskille/trained'"),
+        ({"begin_with": str(run.folder), "layers": (9,)}, "has layers .* set learner.layers"),
+        ({"begin_with": str(run.folder), "activation": "relu"}, "set learner.layers, learner.act"),
+    ):
+        settings = tiny(learner=learner)
+        with pytest.raises(KilleError, match=said):
+            make_model(settings, settings.table.resolve())

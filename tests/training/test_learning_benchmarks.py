@@ -164,6 +164,11 @@ def test_the_page_is_made_from_the_results(page):
         assert (page.DOCS / f"{name}.svg").is_file()
 
 
+def test_the_page_for_newcomers_is_made_from_the_results():
+    page = script("docs/how_long.py")
+    assert page.built()[page.PAGE] == page.PAGE.read_text(encoding="utf-8"), "run make learning"
+
+
 def test_the_figures_come_from_the_results(page):
     for name, make in page.FIGURES.items():
         lines = page.results(name)

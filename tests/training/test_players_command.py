@@ -3,12 +3,13 @@
 import pytest
 
 from kille_agents.population import ROSTER, population
+from kille_agents.trained import TRAINED
 from kille_env.registry import list_games
 
 
 def test_all_players_are_listed_by_game(kille, answer):
     shown = kille("players").out
-    for name in (*ROSTER, "rule_of_thumb", "uniform"):
+    for name in (*ROSTER, *TRAINED, "rule_of_thumb", "uniform"):
         assert name in shown
     told = answer("players")["games"]
     assert list(told) == list(list_games())

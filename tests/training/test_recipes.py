@@ -118,6 +118,7 @@ def test_recipes_of_benchmarks_are_settings(path):
 
 def test_every_game_has_its_recipes():
     kinds = {f"{kind}/{game}" for kind in recipes.KINDS for game in list_games()}
+    kinds |= {f"train/{game}_trained" for game in list_games()}
     assert set(recipes.names()) == {recipes.DEMO, *kinds, "train/byteskille_every_table"}
 
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kille_agents.catalog import BASELINES
+from kille_agents.catalog import BASELINES, game_of
 from kille_agents.metadata import Metadata
 from kille_agents.network import SPECIFICATION, policy_folder, read_network
-from kille_agents.population import ROSTER
 from kille_agents.tabular import read_metadata, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.policy import PlayerLike
@@ -37,8 +36,8 @@ def table_for(
     if isinstance(rules, Rules):
         rules = rules.as_dict()
     switches = {"preset": rules} if isinstance(rules, str) else dict(rules or {})
-    if isinstance(player, str) and player in ROSTER:
-        game = game or ROSTER[player].game
+    if isinstance(player, str):
+        game = game or game_of(player)
     made_for = _made_for(player)
     if made_for is not None:
         if "preset" not in switches and game in (None, made_for.game):
@@ -54,7 +53,7 @@ def _made_for(player: PlayerLike) -> Metadata | None:
     """Returns the metadata of a policy, None if it has none."""
     if not isinstance(player, (str, Path)):
         return getattr(player, "metadata", None)
-    if str(player) in BASELINES or str(player) in ROSTER:
+    if str(player) in BASELINES or game_of(str(player)) is not None:
         return None
     if (file := tabular_file(player)) is not None:
         return read_metadata(file)

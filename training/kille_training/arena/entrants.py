@@ -14,6 +14,7 @@ import kille_env
 from kille_agents.about import NOT_MEASURED
 from kille_agents.describe import describe_player
 from kille_agents.llm import PREFIX
+from kille_agents.trained import TRAINED
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import PlayerLike, resolve
@@ -72,13 +73,14 @@ def check_in(
 def fingerprint(player: str) -> str:
     """Returns what identifies a player, whatever it is called in a tournament.
 
-    For a file or a folder it is a digest of the content, wherever it lies; for an entry point a
-    digest of its module's file, with the object's name; for a Python object the last word of what
-    settings call it; for a named player its name and the version of this package.
+    For a file or a folder, and for a network that comes with the suite, it is a digest of the
+    content, wherever it lies; for an entry point a digest of its module's file, with the object's
+    name; for a Python object the last word of what settings call it; for a named player its name
+    and the version of this package.
     """
     if player.startswith(OBJECT):
         return player.rpartition(" ")[2]
-    path = Path(player)
+    path = TRAINED.get(player) or Path(player)
     if path.is_file():
         return _digest([path])
     if path.is_dir():

@@ -53,16 +53,14 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
 
 def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints the players of some games."""
-    from kille_agents.catalog import baselines
+    from kille_agents.catalog import players_of
     from kille_agents.describe import describe_player
     from kille_agents.population import ROSTER, population
 
     described: dict[str, list[dict[str, Any]]] = {}
     shown: list[Any] = []
     for game in games:
-        names = population(game, split or "all")
-        if split is None:
-            names = [*baselines(game), *names]
+        names = population(game, split) if split else players_of(game)
         described[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}

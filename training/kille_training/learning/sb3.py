@@ -12,13 +12,21 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
+from kille_agents import load_policy
+from kille_agents.catalog import baselines
 from kille_agents.network import NetworkMetadata, NetworkPolicy
+from kille_env import make_batch
 from kille_env.core.spec import Rules, feature_scale
+from kille_env.errors import ConfigError
+from kille_env.playing import Players, play_out
 from kille_env.registry import spec
 from kille_training.learning.runs import versions
 from kille_training.learning.settings import LearnerSettings, TrainSettings
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
+
+SPREAD_MATCHES = 64
+"""Matches that say how far apart the returns of one kind of table lie."""
 
 LARGEST = 1e7
 """Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
@@ -67,7 +75,43 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     )
     model.set_logger(Logger(None, []))
     model._setup_learn(learner.decisions, None)
+    if learner.begin_with:
+        _begin_with(model, settings, rules)
     return model
+
+
+def _begin_with(model: MaskablePPO, settings: TrainSettings, rules: Rules) -> None:
+    """Gives a learner's policy the weights of a trained network.
+
+    Raises:
+        ConfigError: It is no network, or has another form than the learner's.
+    """
+    learner, table = settings.learner, settings.table
+    network = load_policy(learner.begin_with, table.game, table.num_players, rules)
+    if not isinstance(network, NetworkPolicy):
+        raise ConfigError(
+            f"learner.begin_with is {learner.begin_with!r}, which is no trained network; expected "
+            "game/trained or the folder of a run"
+        )
+    theirs = network.weights
+    if not learner.table_sizes:
+        scale = feature_scale(spec(table.game).observation(table.num_players))
+        theirs = network.plain_weights()
+        theirs["weight.0"] /= scale
+    mine = weights_of(model, 1.0)
+    shapes, wanted = ({key: found[key].shape for key in sorted(found)} for found in (theirs, mine))
+    if shapes != wanted or network.metadata.activation != learner.activation:
+        raise ConfigError(
+            f"{learner.begin_with} has layers {list(network.metadata.layers)} "
+            f"({network.metadata.activation}, near_seats {network.metadata.near_seats}), and the "
+            f"learner {list(learner.layers)} ({learner.activation}, near_seats "
+            f"{learner.near_seats}); set learner.layers, learner.activation and learner.near_seats "
+            "to those of the network"
+        )
+    with torch.no_grad():
+        for number, layer in enumerate(_layers(model)):
+            layer.weight.copy_(torch.from_numpy(theirs[f"weight.{number}"]))
+            layer.bias.copy_(torch.from_numpy(theirs[f"bias.{number}"]))
 
 
 def _all_seats(settings: TrainSettings) -> VecEnv:
@@ -81,12 +125,26 @@ def _all_seats(settings: TrainSettings) -> VecEnv:
         ((seats, rules),) = kinds
         return SelfPlayVecEnv(game, num_tables, seats, rules=rules, seed=settings.seed)
     seeds = np.random.SeedSequence(settings.seed).generate_state(len(kinds)).tolist()
+    different = {(seats, rules["episode"]): rules for seats, rules in kinds}
+    spreads = {kind: _spread(kind[0], rules) for kind, rules in different.items()}
     return MixedSelfPlayVecEnv(
         [
             SelfPlayVecEnv(game, num_tables, seats, rules=rules, seed=seed, observation="seats")
             for (seats, rules), seed in zip(kinds, seeds, strict=True)
-        ]
+        ],
+        [spreads[seats, rules["episode"]] for seats, rules in kinds],
     )
+
+
+def _spread(num_players: int, rules: Rules) -> float:
+    """Returns the standard deviation of what a seat earns between baselines, in units."""
+    game = rules.game
+    name = "rule_of_thumb" if "rule_of_thumb" in baselines(game) else "uniform"
+    batch = make_batch(game, SPREAD_MATCHES, num_players, rules=rules, seed=0, restart=False)
+    batch.reset()
+    seating = np.zeros((SPREAD_MATCHES, num_players), dtype=np.int64)
+    earned = play_out(Players(batch, [load_policy(name, game, num_players, rules)], seating))
+    return float(earned.std()) or 1.0
 
 
 def _network(settings: TrainSettings) -> dict[str, Any]:
@@ -172,6 +230,7 @@ def export(model: MaskablePPO, settings: TrainSettings, rules: Rules, name: str)
             "form": learner.form,
             "seed": settings.seed,
             "decisions": model.num_timesteps,
+            **({"began_with": learner.begin_with} if learner.begin_with else {}),
             "with": versions(),
         },
     )
@@ -187,14 +246,17 @@ def weights_of(model: MaskablePPO, scale: np.ndarray | float) -> dict[str, np.nd
         scale: [F] float32, what has scaled them; the policy will be shown them as they are. 1.0 for
             a policy that is shown them scaled.
     """
-    policy: Any = model.policy
     weights: dict[str, np.ndarray] = {}
-    layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
-    first = getattr(policy.pi_features_extractor, "linear", None)  # that of a `SeatExtractor`
-    if first is not None:
-        layers.insert(0, first)
-    for number, layer in enumerate([*layers, policy.action_net]):
+    for number, layer in enumerate(_layers(model)):
         weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
     weights["weight.0"] *= scale
     return weights
+
+
+def _layers(model: MaskablePPO) -> list[nn.Linear]:
+    """Returns the layers of a model's policy, first to last."""
+    policy: Any = model.policy
+    layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
+    first = getattr(policy.pi_features_extractor, "linear", None)  # that of a `SeatExtractor`
+    return [*([] if first is None else [first]), *layers, policy.action_net]

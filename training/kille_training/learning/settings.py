@@ -84,6 +84,9 @@ class LearnerSettings:
             of `table.num_players`, and at no other.
         episodes: Of such tables "deal", "match" or both; empty: `table.episode`.
         near_seats: For such tables: seats with weights of their own, the nearest ones.
+        begin_with: Name or path of a trained network that the policy begins with, such as
+            "knack/trained"; it needs the same layers, and with `table_sizes` the same `near_seats`.
+            Without one the policy begins anew, as the value network always does.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
         processes: Processes that share the tables and each minibatch, one core for each. The result
             depends on their number, and on nothing else about them.
@@ -109,6 +112,7 @@ class LearnerSettings:
     table_sizes: List[Count] = ()
     episodes: List[Literal["deal", "match"]] = ()
     near_seats: Count = NEAR_SEATS
+    begin_with: str = ""
     torch_threads: Count = 1
     processes: Count = 1
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kille_agents.population import ROSTER
+from kille_agents.catalog import game_of
 from kille_env.registry import spec
 from kille_training.arena.leaderboard.board import Line, Score
 from kille_training.arena.leaderboard.tracks import DEALS, SEED, VERSION, Track, tracks
@@ -69,7 +69,7 @@ def _played_cells(line: Line) -> tuple[str, str]:
 
 
 def _short(name: str) -> str:
-    return name.partition("/")[2] if name in ROSTER else name
+    return name.partition("/")[2] if game_of(name) else name
 
 
 def _estimate(score: Score) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kille_agents.catalog import baselines
-from kille_agents.population import population
+from kille_agents.catalog import players_of
 from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.core.text import listed
 from kille_env.errors import did_you_mean, shortened
@@ -74,7 +73,7 @@ class Order:
 
 def known_players(game: str) -> list[str]:
     """Returns the players that a page may name: those of the suite, never a file or a module."""
-    return [*baselines(game), *population(game)]
+    return players_of(game)
 
 
 def place_people(num_players: int, yours: Sequence[int], people: int) -> tuple[int, ...]:

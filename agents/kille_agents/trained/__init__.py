@@ -1,0 +1,48 @@
+"""Networks that come with the suite, one for each game: "game/trained".
+
+Each plays at every table of its game, single deals and whole matches, by the default rules. Each
+game has a folder here: what a run of `kille train GAME_trained` leaves as its policy. How strong
+they are is in `cards.json`, which `python docs/trained.py --measure` writes.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kille_agents.network import SPECIFICATION, NetworkPolicy, load_network
+from kille_env.core.spec import Rules
+
+FOLDER = Path(__file__).parent
+CARDS = FOLDER / "cards.json"
+TRAINED: dict[str, Path] = {
+    f"{file.parent.name}/trained": file.parent for file in sorted(FOLDER.glob(f"*/{SPECIFICATION}"))
+}
+"""Folders of the networks, by name."""
+
+
+def trained(game: str) -> list[str]:
+    """Returns the names of the networks that come for a game: one, or none."""
+    return [name for name, folder in TRAINED.items() if folder.name == game]
+
+
+def trained_player(name: str, game: str, num_players: int, rules: Rules) -> NetworkPolicy:
+    """Returns a network that comes with the suite, for a table.
+
+    Args:
+        name: One of `TRAINED`.
+        game: The game to be played.
+        num_players: Seats of the table.
+        rules: Its rules.
+
+    Raises:
+        PolicyError: It was made for other rules, or for another game.
+    """
+    return load_network(TRAINED[name], game, num_players, rules, name=name)
+
+
+@cache
+def cards() -> Mapping[str, Any]:
+    """Returns what the networks have earned and how exploitable they are, by game."""
+    return json.loads(CARDS.read_text(encoding="utf-8"))

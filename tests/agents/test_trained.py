@@ -1,0 +1,105 @@
+"""The networks that come with the suite: whole, small, and as strong as their cards say."""
+
+import hashlib
+
+import gymnasium
+import numpy as np
+import pytest
+
+import kille_env  # noqa: F401  tells Gymnasium of the games
+from env.players import decisions
+from kille_agents import describe_player, load_policy
+from kille_agents.catalog import game_of, players_of
+from kille_agents.network import WEIGHTS
+from kille_agents.population import population
+from kille_agents.trained import CARDS, FOLDER, TRAINED, cards, trained
+from kille_env.errors import PolicyError
+from kille_env.registry import spec
+from kille_training import evaluate
+from kille_training.evaluation.duplicate import payoff
+from kille_training.tables import table_for
+from reference.scripts import script
+
+MOST_BYTES = 2_000_000
+
+
+def test_all_of_them_together_are_small():
+    files = [file for file in FOLDER.rglob("*") if file.suffix in (".safetensors", ".json")]
+    assert len(files) == 2 * len(TRAINED) + len([CARDS])
+    assert sum(file.stat().st_size for file in files) < MOST_BYTES
+
+
+def test_every_game_has_one(game):
+    assert trained(game) == [f"{game}/trained"]
+    assert players_of(game).index(f"{game}/trained") > 0
+    assert game_of(f"{game}/trained") == game
+    assert trained("hogkort") == []
+
+
+def test_it_plays_at_every_table(game):
+    name, found = f"{game}/trained", spec(game)
+    for seats in range(found.min_players, found.max_players + 1):
+        for episode in ("deal", "match"):
+            rules = found.resolve(episode=episode)
+            policy = load_policy(name, game, seats, rules)
+            observation, mask = decisions(game, seats, rules, 4, 8)
+            chances = policy.probabilities(observation, mask)
+            assert policy.name == name
+            assert np.allclose(chances.sum(axis=1), 1.0)
+            assert not chances[mask == 0].any()
+
+
+def test_another_game_and_other_rules_are_refused():
+    with pytest.raises(PolicyError, match="knack/trained does not fit this table"):
+        load_policy("knack/trained", "krypkille", 3, spec("krypkille").resolve(episode="deal"))
+    other = spec("byteskille").resolve("wikipedia", episode="deal")
+    with pytest.raises(PolicyError, match="byteskille/trained does not fit this table"):
+        load_policy("byteskille/trained", "byteskille", 3, other)
+
+
+def test_its_card_is_of_its_weights_and_its_table(game):
+    card = cards()["games"][game]
+    weights = (TRAINED[f"{game}/trained"] / WEIGHTS).read_bytes()
+    assert card["weights_sha256"] == hashlib.sha256(weights).hexdigest()
+    assert card["num_players"] == spec(game).default_players
+    sizes = [str(n) for n in range(spec(game).min_players, spec(game).max_players + 1)]
+    assert all(list(card["by_table"][episode]) == sizes for episode in ("deal", "match"))
+
+
+def test_at_the_default_table_it_beats_everybody_by_more_than_the_interval(game):
+    card = cards()["games"][game]
+    assert set(card["against"]) == {"rule_of_thumb", *population(game, "held_out")}
+    assert all(low > 0 for _, low, _ in card["against"].values())
+
+
+def test_a_figure_of_a_card_is_what_playing_gives(game):
+    told, rules = cards(), spec(game).resolve(episode="deal")
+    seats, other = spec(game).default_players, population(game, "held_out")[0]
+    network, bot = (load_policy(name, game, seats, rules) for name in (f"{game}/trained", other))
+    mean, low, high = told["games"][game]["against"][other]
+    found = payoff(network, bot, seats, rules, deals=1_000, seed=7).estimate
+    # Other deals, fewer: two intervals that are right nearly always meet.
+    assert abs(found.mean - mean) < (found.high - found.low) + (high - low)
+
+
+def test_it_is_described_with_its_card(game):
+    about = describe_player(f"{game}/trained", game)
+    assert f"kille train {game}_trained" in about.made
+    assert "least against a held-out bot" in about.strength
+    assert f"kille evaluate {game}/trained --game {game}" in about.strength
+    with pytest.raises(PolicyError, match=f"plays {game}, not hogkort"):
+        describe_player(f"{game}/trained", "hogkort")
+
+
+def test_it_is_a_player_by_name_everywhere():
+    seats, rules = table_for("knack/trained")
+    assert (rules.game, seats, rules["episode"]) == ("knack", 4, "deal")
+    row = evaluate("knack/trained", deals=50, play="sampled", against="uniform").rows[0]
+    assert row.estimate.groups == 50
+    env = gymnasium.make("kille_env/knack-v0", opponents="knack/trained", episode="deal")
+    env.reset(seed=1)
+
+
+def test_the_page_is_that_of_the_cards():
+    page = script("docs/trained.py")
+    assert page.built()[page.PAGE] == page.PAGE.read_text(encoding="utf-8"), "run make learning"
