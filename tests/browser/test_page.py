@@ -142,14 +142,15 @@ def test_a_hint_and_a_decision_that_is_taken_back(url: str, open_page: OpenPage)
 
 def test_what_the_server_refuses_is_said_and_nothing_is_lost(url: str, open_page: OpenPage) -> None:
     page = open_page()
+    down = True
+    # Before the page is there: one that is open may ask a little longer without being stopped.
+    page.route("**/act", lambda route: route.abort() if down else route.continue_())
     open_table(page, url, game="byteskille", players=3, seed=3, rules=DEAL)
     assert wait_for_news(page)
-    page.route("**/act", lambda route: route.abort())
-    with page.expect_event("requestfailed"):
-        page.keyboard.press("1")
+    page.keyboard.press("1")
     page.wait_for_selector("#trouble:not(:empty)")
     assert "does not answer" in page.locator("#trouble").inner_text()
-    page.unroute("**/act")
+    down = False
     assert play(page, press_choice) > 0
 
 
