@@ -23,7 +23,7 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "how_long.md"
 TABLES = ("byteskille-2", "byteskille-3")
 SECONDS = (1, 4, 10)
-MILLIONS = (0, 1, 2, 4, 6, 12, 20)
+MILLIONS = (0, 1, 2, 4, 6, 12, 24)
 
 
 def methods() -> str:
