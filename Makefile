@@ -161,6 +161,18 @@ learning: $(VENV)/.installed-dev ## write the pages on learning and their pictur
 	$(BIN)/python docs/trained.py $(ARGS)
 	$(BIN)/python docs/how_long.py $(ARGS)
 
+.PHONY: benchmark
+benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
+	$(BIN)/kille benchmark tune configs/benchmark/tune.yaml --workers $(JOBS)
+	cp runs/tune/tuning.jsonl docs/data/benchmark/tuning.jsonl
+	for grid in exact games; do \
+	    $(BIN)/kille benchmark run configs/benchmark/$$grid.yaml --workers $(JOBS) && \
+	    $(BIN)/kille benchmark report runs/$$grid && \
+	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
+	done
+	$(BIN)/python docs/leaderboard.py
+	$(MAKE) learning
+
 .PHONY: notebooks
 notebooks: $(VENV)/.installed-dev ## execute the notebooks and write them with their outputs; minutes
 	$(BIN)/python notebooks/execute.py $(ARGS)

@@ -9,28 +9,38 @@ others, copy `results.jsonl` of a grid to `NAME.jsonl`, and `tuning.jsonl` besid
 
 import json
 import sys
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 from blocks import filled, table, write
+from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
 from kille_training.benchmark.results import Results, read_results
 from kille_training.reports.benchmark import (
     overall_rows,
     reached_rows,
+    response_rows,
     seed_rows,
+    value_rows,
     write_pictures,
 )
+from kille_training.statistics.aggregate import interquartile_mean
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
-GRID = "small"
-"""The grid of all methods whose results the page shows."""
+GRIDS = ("exact", "games")
+"""The published grids: where NashConv is exact, and where a response is learnt."""
+TABULAR, THUMB = "mccfr", "rule_of_thumb"
+SPENT = ("million decisions", "processor seconds", "elapsed seconds")
+NEAR = 0.02
+"""NashConv in stakes below which a run counts as near an equilibrium."""
 
 
-def results(grid: str = GRID) -> Results:
+def results(grid: str = "exact") -> Results:
     """Returns the published runs of a grid."""
     return read_results(DATA / f"{grid}.jsonl")
 
@@ -48,9 +58,14 @@ def overall_table() -> str:
 
 def reached_table() -> str:
     """Returns what was reached at each table."""
-    head = ("table", "method", *PLAYS, "rule of thumb", "held-out population", "million decisions")
+    head = ("table", "method", *PLAYS, "rule of thumb", "held-out population", *SPENT)
     rows = [(*row[:6], *row[7:]) for row in reached_rows(results())]  # no response is learnt here
     return table(head, rows)
+
+
+def values_table() -> str:
+    """Returns what each seat earns in self-play."""
+    return table(("table", "method", "units per deal, seat by seat"), value_rows(results()))
 
 
 def seeds_table() -> str:
@@ -58,10 +73,58 @@ def seeds_table() -> str:
     return table(("table", "method", "greedy / sampled, seed by seed"), seed_rows(results()))
 
 
-def reach_table() -> str:
-    """Returns every run of the longer grid of one method."""
-    head = ("table", "greedy / sampled, seed by seed")
-    return table(head, [(row[0], row[2]) for row in seed_rows(results("reach"))])
+def agreement_table() -> str:
+    """Returns rank correlations: of the orders of methods, and of what runs reach at a table.
+
+    Without the tabular method, which is first everywhere.
+    """
+    found = results()
+    orders, rows = [], []
+    for name in found.tables:
+        runs = [
+            [line["points"][-1] for line in found.of(method, name)]
+            for method in found.methods
+            if method != TABULAR
+        ]
+        middles = [np.array([[_distance(end)] for end in ends]) for ends in runs]
+        orders.append([float(interquartile_mean(each)) for each in middles])
+        ends = [*chain(*runs)]
+        near = [end for end in ends if _distance(end) < NEAR]
+        cells = (_correlation(orders[0], orders[-1]), *_payoff(ends), str(len(near)))
+        rows.append((name, *cells, *_payoff(near)))
+    head = ("table", f"order of methods, beside {found.tables[0]}", "rule of thumb", "held-out")
+    return table((*head, f"runs within {NEAR}", "rule of thumb", "held-out"), rows)
+
+
+def _distance(end: dict[str, Any]) -> float:
+    return float(end["sampled"]["nash_conv"])
+
+
+def _payoff(ends: list[dict[str, Any]]) -> tuple[str, str]:
+    """Returns how being near an equilibrium goes with earning units against others."""
+    near = [-_distance(end) for end in ends]
+    thumb = [end["units"][THUMB][0] for end in ends]
+    others = [
+        fmean(mean for name, (mean, *_) in end["units"].items() if name != THUMB) for end in ends
+    ]
+    return _correlation(near, thumb), _correlation(near, others)
+
+
+def _correlation(first: list[float], second: list[float]) -> str:
+    return f"{spearmanr(first, second)[0]:+.2f}"
+
+
+def games_table() -> str:
+    """Returns what was reached where NashConv is not exact."""
+    head = ("table", "method", "rule of thumb", "held-out population", "a learnt response gains")
+    rows = [(*row[:2], *row[4:]) for row in reached_rows(results("games"))]
+    return table((*head, *SPENT), rows)
+
+
+def responses_table() -> str:
+    """Returns what responses gained in every run of the games."""
+    head = ("table", "method", "a learnt response gains, seed by seed")
+    return table(head, response_rows(results("games")))
 
 
 def tuning_table() -> str:
@@ -79,11 +142,14 @@ def _numbers(settings: dict[str, Any]) -> str:
 
 
 BLOCKS = {
+    "agreement": agreement_table,
+    "games": games_table,
     "overall": overall_table,
-    "reach": reach_table,
     "reached": reached_table,
+    "responses": responses_table,
     "seeds": seeds_table,
     "tuning": tuning_table,
+    "values": values_table,
 }
 """The blocks of the page."""
 

@@ -21,14 +21,14 @@ from kille_training.statistics.aggregate import interquartile_mean
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "how_long.md"
-TABLES = ("byteskille-2", "byteskille-3")
-SECONDS = (1, 4, 10)
+TABLES = ("byteskille-2", "byteskille-3", "byteskille-4")
+SECONDS = (3, 12, 30)
 MILLIONS = (0, 1, 2, 4, 6, 12, 24)
 
 
 def methods() -> str:
     """Returns NashConv of sampled play after some seconds, method by method."""
-    results = read_results(DOCS / "data" / "benchmark" / "small.jsonl")
+    results = read_results(DOCS / "data" / "benchmark" / "exact.jsonl")
     found = {
         name: {
             (each, seconds): _middle(results.of(name, each), seconds)

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from kille_env.errors import ConfigError
+from kille_training.arena.entrants import fingerprint
 from kille_training.arena.leaderboard import api, board, measure
 from kille_training.arena.leaderboard.tracks import SEED, tracks
 from kille_training.evaluation.duplicate import payoff
 from kille_training.reports.leaderboard import leaderboard_page
+from reference.scripts import script
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRACK, EXACT = "knack", "byteskille-nashconv-2"
@@ -174,3 +176,23 @@ def test_the_published_page_is_that_of_the_published_data(monkeypatch):
     lines = board.read(DOCS / "data" / "leaderboard.jsonl")
     assert leaderboard_page(lines) == (DOCS / "leaderboard.md").read_bytes()
     assert {line.name for line in lines} >= {"uniform", "rule_of_thumb", "byteskille/solved"}
+
+
+def test_the_best_run_of_every_method_is_on_the_published_board():
+    lines = board.read(DOCS / "data" / "leaderboard.jsonl")
+    script_of, found = script("docs/leaderboard.py"), {(line.track, line.name) for line in lines}
+    assert script_of.tracks_of("byteskille-4") == ["byteskille-nashconv-4", "byteskille"]
+    assert script_of.tracks_of("byteskille-2-match") == []
+    for grid in ("exact", "games"):
+        results = script_of.results(grid)
+        for table in results.tables:
+            for track in script_of.tracks_of(table):
+                assert found >= {(track, f"{method} at {table}") for method in results.methods}
+
+
+def test_trained_players_are_opponents_and_another_network_is_another_condition():
+    for track in tracks().values():
+        if not track.exact:
+            name = f"{track.game}/trained"
+            assert name in track.against
+            assert track.conditions()["networks"] == {name: fingerprint(name)}

@@ -29,8 +29,8 @@ class Grid:
         decisions: Decisions of a run, those of all seats; None is no limit.
         checkpoints: Shares of the budget after which a run is measured; the last one is 1.
         deals: Duplicate deals against each opponent, at the end of a run.
-        response: Decisions from which each learner of a best response to the final policy learns,
-            at tables without exact NashConv; 0 has none learnt.
+        response: Decisions from which a best response to the final policy is learnt, at tables
+            without exact NashConv; 0 has none learnt.
         settings: Numbers of methods that differ from their defaults, by method.
     """
 
@@ -98,7 +98,7 @@ class RunSettings:
         decisions: Decisions, or None.
         checkpoints: Shares of the budget.
         deals: Duplicate deals against each opponent; 0 has none played.
-        response: Decisions of each learner of a best response; 0 has none learnt.
+        response: Decisions of the learner of a best response; 0 has none learnt.
     """
 
     method: str

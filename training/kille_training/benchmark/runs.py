@@ -181,7 +181,7 @@ def _played(player: Player, table: BenchmarkTable, run: RunSettings) -> dict[str
     if run.response and not table.is_exact:
         response = best_response(
             player, table.game, table.num_players,
-            rules=table.rules, decisions=run.response, deals=run.deals,
+            rules=table.rules, decisions=run.response, seeds=1, deals=run.deals,
         )  # fmt: skip
         found["response"] = {
             "total": _rounded(response.total),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    epilog="Example: kille benchmark run configs/benchmark/small.yaml. Every command takes --json."
+    epilog="Example: kille benchmark run configs/benchmark/exact.yaml. Every command takes --json."
 )
 def benchmark() -> None:
     """Let methods learn at the same tables with the same budget, and report what they reached."""
@@ -53,7 +53,7 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-@benchmark.command(epilog="Example: kille benchmark run configs/benchmark/small.yaml --workers 2")
+@benchmark.command(epilog="Example: kille benchmark run configs/benchmark/exact.yaml --workers 2")
 @_config
 @_runs_folder
 @_workers
@@ -103,7 +103,7 @@ def tune(config: Path, out: Path | None, where: "Workers", as_json: bool) -> Non
     )
 
 
-@benchmark.command(epilog="Example: kille benchmark report runs/small")
+@benchmark.command(epilog="Example: kille benchmark report runs/exact")
 @click.argument("runs", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--out",

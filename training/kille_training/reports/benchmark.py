@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import cycle
+from itertools import cycle, groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from kille_training.benchmark.results import Line, Results
 from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tried
 from kille_training.reports.palette import SERIES
-from kille_training.reports.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
+from kille_training.reports.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.reports.tables import table
 from kille_training.statistics.aggregate import (
     Interval,
@@ -26,20 +26,21 @@ from kille_training.statistics.aggregate import (
     performance_profile,
 )
 
-EXACT = ("table", "method", ">greedy", ">sampled")
-PLAYED = (
-    "table", "method", ">rule of thumb", ">held-out population", ">a learnt response gains",
-    ">million decisions",
-)  # fmt: skip
+EXACT = ("method", ">greedy", ">sampled")
+PLAYED = ("method", ">rule of thumb", ">held-out population", ">a response gains")
+SPENT = ("method", ">million decisions", ">processor seconds", ">elapsed seconds")
+VALUE = ("method", "seat by seat")
 """Columns of what was reached; ">" marks figures."""
 SAMPLED = "sampled"
+LOWEST = 1e-4
+"""NashConv in stakes that curves show for less: the last digit of the tables."""
 
 
 def reached_rows(results: Results) -> list[tuple[str, ...]]:
     """Returns what methods reached at the end, one row per table and method.
 
     NashConv in stakes is the interquartile mean over the seeds with its interval, the others are
-    means over the seeds, in units per deal.
+    means over the seeds, in units per deal, in decisions and in seconds.
     """
     rows = []
     for name in results.tables:
@@ -57,8 +58,32 @@ def seed_rows(results: Results) -> list[tuple[str, ...]]:
     for name in _exact(results):
         for method in results.methods:
             ends = [line["points"][-1] for line in results.of(method, name)]
-            cells = (" / ".join(f"{end[play]['nash_conv']:.4f}" for play in PLAYS) for end in ends)
+            cells = (" / ".join(_stakes(end[play]["nash_conv"]) for play in PLAYS) for end in ends)
             if ends:
+                rows.append((name, method, ", ".join(cells)))
+    return rows
+
+
+def value_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns what each seat earns when a method plays all of them: units per deal, by seat."""
+    rows = []
+    for name in _exact(results):
+        players = [line for line in results.players if line["run"]["table"] == name]
+        runs = [line for method in results.methods for line in results.of(method, name)]
+        for method, lines in groupby(players + runs, key=lambda line: line["run"]["method"]):
+            values = [line["points"][-1][SAMPLED]["value"] for line in lines]
+            rows.append((name, method, ", ".join(f"{x:+.3f}" for x in np.mean(values, axis=0))))
+    return rows
+
+
+def response_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns what a learnt response gained in every run: the sum over the seats, by seed."""
+    rows = []
+    for name in results.tables:
+        for method in results.methods:
+            ends = [line["points"][-1] for line in results.of(method, name)]
+            cells = [_gained(end["response"]["total"]) for end in ends if "response" in end]
+            if cells:
                 rows.append((name, method, ", ".join(cells)))
     return rows
 
@@ -74,13 +99,20 @@ def overall_rows(results: Results) -> list[tuple[str, ...]]:
 
 
 def reached_tables(results: Results) -> list[Table]:
-    """Returns what methods reached at the end, for the terminal: exactly, and in units."""
-    rows = reached_rows(results)
-    exact = [row[:4] for row in rows if row[2]]
-    played = [(*row[:2], *row[4:]) for row in rows]
-    shown = [table("Units per deal against others: mean over the seeds", PLAYED, played)]
-    if exact:
-        shown.insert(0, table("NashConv in stakes: interquartile mean, 95% interval", EXACT, exact))
+    """Returns what methods reached at the end, for the terminal, table by table."""
+    kinds = (
+        ("NashConv in stakes, interquartile mean, 95% interval", EXACT, slice(2, 4)),
+        ("units per deal against others, mean over the seeds", PLAYED, slice(4, 7)),
+        ("what a run took, mean over the seeds", SPENT, slice(7, 10)),
+    )
+    rows, values, shown = reached_rows(results), value_rows(results), []
+    for name in results.tables:
+        here = [row for row in rows if row[0] == name]
+        for about, columns, part in kinds:
+            if found := [(row[1], *row[part]) for row in here if any(row[part])]:
+                shown.append(table(f"{name}: {about}", columns, found))
+        if found := [row[1:] for row in values if row[0] == name]:
+            shown.append(table(f"{name}: value by seat, units", VALUE, found))
     return shown
 
 
@@ -103,10 +135,10 @@ def curves(results: Results) -> str:
     """Returns the plot of NashConv over processor seconds, each run thin, the mean thick."""
     names = _exact(results)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.9 * len(names), 6.6), layout="constrained")
-        panels = figure.subplots(2, len(names), squeeze=False, sharey=True)
-        for row, play in enumerate(PLAYS):
-            for column, name in enumerate(names):
+        figure = Figure(figsize=(9.4, 3.0 * len(names)), layout="constrained")
+        panels = figure.subplots(len(names), 2, squeeze=False, sharey=True)
+        for row, name in enumerate(names):
+            for column, play in enumerate(PLAYS):
                 axes = panels[row, column]
                 for (method, colour), look in zip(_colours(results), cycle(_LOOKS), strict=False):
                     _curve(axes, results.of(method, name), play, colour, look, method)
@@ -182,7 +214,7 @@ def _curve(axes: Any, runs: Sequence[Line], play: str, colour: str, look: Any, n
 
 
 def _heights(points: Sequence[Line], play: str) -> list[float]:
-    return [max(LEAST, point[play]["nash_conv"]) for point in points]
+    return [max(LOWEST, point[play]["nash_conv"]) for point in points]
 
 
 def _cells(runs: Sequence[Line]) -> list[str]:
@@ -193,7 +225,7 @@ def _cells(runs: Sequence[Line]) -> list[str]:
         if not found:
             cells.append("")
         elif len(found) == 1:
-            cells.append(f"{found[0]:.4f}")
+            cells.append(_stakes(found[0]))
         else:
             cells.append(_shown(_mean(np.array(found)[:, None])))
     units = [end["units"] for end in ends]
@@ -201,10 +233,17 @@ def _cells(runs: Sequence[Line]) -> list[str]:
     others = [[mean for name, (mean, *_) in each.items() if name != "rule_of_thumb"]
               for each in units]  # fmt: skip
     decisions = [end["decisions"] for end in ends if "decisions" in end]
-    learnt = f"{np.mean(decisions) / 1e6:.1f}" if decisions else ""
+    learnt = [f"{np.mean(decisions) / 1e6:.1f}"] if decisions else [""]
+    for key in ("seconds", "wall_seconds"):
+        learnt.append(f"{np.mean([end[key] for end in ends]):.0f}" if decisions else "")
     gains = [end["response"]["total"][0] for end in ends if "response" in end]
     gain = f"{np.mean(gains):.3f}" if gains else ""
-    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", gain, learnt]
+    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", gain, *learnt]
+
+
+def _gained(found: Sequence[float]) -> str:
+    mean, low, high = found
+    return f"{mean:+.3f} ± {(high - low) / 2:.3f}"
 
 
 def _mean(scores: np.ndarray) -> Interval:
@@ -212,4 +251,8 @@ def _mean(scores: np.ndarray) -> Interval:
 
 
 def _shown(found: Interval) -> str:
-    return f"{found.value:.4f} ({found.low:.4f} to {found.high:.4f})"
+    return f"{_stakes(found.value)} ({_stakes(found.low)} to {_stakes(found.high)})"
+
+
+def _stakes(nash_conv: Any) -> str:
+    return f"{round(nash_conv, 4) + 0.0:.4f}"  # "0.0000" where rounding leaves a little less

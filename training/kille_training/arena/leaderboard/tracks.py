@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from kille_agents.population import population
+from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
 from kille_env.registry import list_games, spec
+from kille_training.arena.entrants import fingerprint
 from kille_training.solving.byteskille.deals import MOST_SEATS
 
 VERSION = 1
 """Rises when a condition of the tracks changes; results of another version are never mixed."""
 SEED, DEALS = 271_828, 2_000
 """The deals of all tracks that are played."""
-LEADERS = {"byteskille": ("rule_of_thumb", "byteskille/solved")}
-"""The strongest players of a game that ship with it; elsewhere it is the rule of thumb."""
+SOLVED = {"byteskille": ("byteskille/solved",)}
+"""Solved players by game, where there are some."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ class Track:
 
     def conditions(self) -> Mapping[str, Any]:
         """Returns everything that a result depends on except the entry, JSON values."""
-        played = {"against": list(self.against), "deals": DEALS, "seed": SEED}
+        played = {
+            "against": list(self.against),
+            "deals": DEALS,
+            "networks": {name: fingerprint(name) for name in self.against if name in TRAINED},
+            "seed": SEED,
+        }
         return {
             "game": self.game,
             "game_version": spec(self.game).version,
@@ -74,7 +81,7 @@ def tracks() -> dict[str, Track]:
 
 
 def _leaders(game: str) -> tuple[str, ...]:
-    return LEADERS.get(game, ("rule_of_thumb",))
+    return ("rule_of_thumb", *SOLVED.get(game, ()), *trained(game))
 
 
 def _held_out(game: str) -> list[str]:
