@@ -11,7 +11,6 @@ import json
 import sys
 from itertools import chain, groupby
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,14 @@ from blocks import filled, table, write
 from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
-from kille_training.benchmark.results import Results, read_results
+from kille_training.benchmark.results import (
+    Line,
+    Results,
+    held_out_units,
+    read_results,
+    rule_of_thumb_units,
+    sampled_nash_conv,
+)
 from kille_training.reports.benchmark import (
     overall_rows,
     reached_rows,
@@ -34,7 +40,7 @@ DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
 GRIDS = ("exact", "games")
 """The published grids: where NashConv is exact, and where a response is learnt."""
-TABULAR, THUMB = "mccfr", "rule_of_thumb"
+TABULAR = "mccfr"
 SPENT = ("million decisions", "processor seconds", "elapsed seconds")
 NEAR = 0.02
 """NashConv in stakes below which a run counts as near an equilibrium."""
@@ -81,33 +87,24 @@ def agreement_table() -> str:
     found = results()
     orders, rows = [], []
     for name in found.tables:
-        runs = [
-            [line["points"][-1] for line in found.of(method, name)]
-            for method in found.methods
-            if method != TABULAR
-        ]
-        middles = [np.array([[_distance(end)] for end in ends]) for ends in runs]
+        runs = [found.of(method, name) for method in found.methods if method != TABULAR]
+        middles = [np.array([[sampled_nash_conv(run)] for run in lines]) for lines in runs]
         orders.append([float(interquartile_mean(each)) for each in middles])
-        ends = [*chain(*runs)]
-        near = [end for end in ends if _distance(end) < NEAR]
-        cells = (_correlation(orders[0], orders[-1]), *_payoff(ends), str(len(near)))
+        lines = [*chain(*runs)]
+        near = [run for run in lines if sampled_nash_conv(run) < NEAR]
+        cells = (_correlation(orders[0], orders[-1]), *_payoff(lines), str(len(near)))
         rows.append((name, *cells, *_payoff(near)))
     head = ("table", f"order of methods, beside {found.tables[0]}", "rule of thumb", "held-out")
     return table((*head, f"runs within {NEAR}", "rule of thumb", "held-out"), rows)
 
 
-def _distance(end: dict[str, Any]) -> float:
-    return float(end["sampled"]["nash_conv"])
-
-
-def _payoff(ends: list[dict[str, Any]]) -> tuple[str, str]:
+def _payoff(lines: list[Line]) -> tuple[str, str]:
     """Returns how being near an equilibrium goes with earning units against others."""
-    near = [-_distance(end) for end in ends]
-    thumb = [end["units"][THUMB][0] for end in ends]
-    others = [
-        fmean(mean for name, (mean, *_) in end["units"].items() if name != THUMB) for end in ends
-    ]
-    return _correlation(near, thumb), _correlation(near, others)
+    near = [-sampled_nash_conv(run) for run in lines]
+    return (
+        _correlation(near, [rule_of_thumb_units(run) for run in lines]),
+        _correlation(near, [held_out_units(run) for run in lines]),
+    )
 
 
 def _correlation(first: list[float], second: list[float]) -> str:

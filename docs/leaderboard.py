@@ -10,8 +10,6 @@ play, or else the one that earns most against the held-out population.
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from statistics import fmean
-from typing import Any
 
 from benchmark import results
 
@@ -21,7 +19,7 @@ from kille_training.arena.leaderboard import api
 from kille_training.arena.leaderboard.board import read
 from kille_training.arena.leaderboard.tracks import Track, tracks
 from kille_training.benchmark.grid import RunSettings
-from kille_training.benchmark.results import Line
+from kille_training.benchmark.results import Line, held_out_units, sampled_nash_conv
 from kille_training.benchmark.runs import path_of
 from kille_training.benchmark.tables import TABLES
 from kille_training.reports.leaderboard import leaderboard_page
@@ -50,24 +48,13 @@ def tracks_of(table: str) -> list[str]:
     return [name for name, track in tracks().items() if same(track)]
 
 
-def distance(run: Line) -> float:
-    """Returns the NashConv of sampled play."""
-    return run["points"][-1]["sampled"]["nash_conv"]
-
-
-def loss(run: Line) -> float:
-    """Returns what a run loses to the held-out population in the mean."""
-    units: dict[str, Any] = run["points"][-1]["units"]
-    return -fmean(mean for name, (mean, *_) in units.items() if name != "rule_of_thumb")
-
-
 def add_best(grid: str, key: Callable[[Line], float]) -> None:
-    """Adds the best run of each method at each table of a grid that has a track."""
+    """Adds the run of each method with the highest key, at each table of a grid with a track."""
     found, runs = results(grid), Path("runs") / grid
     for table in filter(tracks_of, found.tables):
         for method in found.methods:
             if lines := found.of(method, table):
-                best = RunSettings(**min(lines, key=key)["run"])
+                best = RunSettings(**max(lines, key=key)["run"])
                 folder = path_of(runs, best).with_suffix("")
                 tabular = folder / "policy.npz"
                 player = str(tabular if tabular.exists() else folder)
@@ -78,8 +65,8 @@ def main() -> None:
     """Measures what is not on the board, and writes the page."""
     for name in PLAYERS:
         add(name, name)
-    add_best("exact", distance)
-    add_best("games", loss)
+    add_best("exact", lambda run: -sampled_nash_conv(run))
+    add_best("games", held_out_units)
     write_whole(PAGE, leaderboard_page(read(DATA)))
 
 

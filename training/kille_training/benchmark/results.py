@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,22 @@ from kille_training.benchmark.runs import read_run
 
 Line = dict[str, Any]
 """A run: its settings as `run`, its checkpoints as `points`."""
+
+
+def sampled_nash_conv(run: Line) -> float:
+    """Returns the NashConv of sampled play at the end of a run, in stakes."""
+    return float(run["points"][-1]["sampled"]["nash_conv"])
+
+
+def rule_of_thumb_units(run: Line) -> float:
+    """Returns what a run earns from the rule of thumb at its end, in units per deal."""
+    return float(run["points"][-1]["units"]["rule_of_thumb"][0])
+
+
+def held_out_units(run: Line) -> float:
+    """Returns what a run earns from the held-out population, in units per deal, in the mean."""
+    units = run["points"][-1]["units"]
+    return fmean(mean for name, (mean, *_) in units.items() if name != "rule_of_thumb")
 
 
 @dataclass(frozen=True)

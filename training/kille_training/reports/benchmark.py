@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import cycle, groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import matplotlib as mpl
@@ -13,7 +14,12 @@ from rich.table import Table
 
 from kille_agents.greedy import PLAYS
 from kille_env.files import write_whole
-from kille_training.benchmark.results import Line, Results
+from kille_training.benchmark.results import (
+    Line,
+    Results,
+    held_out_units,
+    rule_of_thumb_units,
+)
 from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tried
 from kille_training.reports.palette import SERIES
@@ -228,17 +234,15 @@ def _cells(runs: Sequence[Line]) -> list[str]:
             cells.append(_stakes(found[0]))
         else:
             cells.append(_shown(_mean(np.array(found)[:, None])))
-    units = [end["units"] for end in ends]
-    thumb = np.mean([each["rule_of_thumb"][0] for each in units])
-    others = [[mean for name, (mean, *_) in each.items() if name != "rule_of_thumb"]
-              for each in units]  # fmt: skip
+    thumb = fmean(map(rule_of_thumb_units, runs))
+    others = fmean(map(held_out_units, runs))
     decisions = [end["decisions"] for end in ends if "decisions" in end]
     learnt = [f"{np.mean(decisions) / 1e6:.1f}"] if decisions else [""]
     for key in ("seconds", "wall_seconds"):
         learnt.append(f"{np.mean([end[key] for end in ends]):.0f}" if decisions else "")
     gains = [end["response"]["total"][0] for end in ends if "response" in end]
     gain = f"{np.mean(gains):.3f}" if gains else ""
-    return [*cells, f"{thumb:+.3f}", f"{np.mean(others):+.3f}", gain, *learnt]
+    return [*cells, f"{thumb:+.3f}", f"{others:+.3f}", gain, *learnt]
 
 
 def _gained(found: Sequence[float]) -> str:

@@ -16,7 +16,8 @@ from kille_training.arena.entrants import fingerprint
 from kille_training.solving.byteskille.deals import MOST_SEATS
 
 VERSION = 1
-"""Rises when a condition of the tracks changes; results of another version are never mixed."""
+"""Rises when something changes that the conditions do not name; results of another version never
+mix."""
 SEED, DEALS = 271_828, 2_000
 """The deals of all tracks that are played."""
 SOLVED = {"byteskille": ("byteskille/solved",)}
