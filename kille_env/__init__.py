@@ -11,6 +11,7 @@ from kille_env import games  # noqa: F401  registers the built-in games
 from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
 from kille_env.registry import (
+    Table,
     describe_rules,
     list_games,
     load_game,
@@ -22,6 +23,7 @@ from kille_env.registry import (
 
 __version__ = "0.1.0"
 __all__ = [
+    "Table",
     "__version__",
     "describe_rules",
     "list_games",

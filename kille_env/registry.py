@@ -5,6 +5,7 @@ Other packages register their own games with `register`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kille_env.errors import UnknownGameError, did_you_mean, shortened
@@ -82,6 +83,91 @@ def _check_known(name: str) -> None:
 def spec(name: str) -> "GameSpec":
     """Returns the facts about a game."""
     return load_game(name).spec
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is played: a game, its version, the seats and the rules, `episode` among them.
+
+    Every environment, model, policy file and result names its table, so that a policy is not
+    measured at another table than it was trained at without a word.
+
+    Attributes:
+        game: The game.
+        num_players: P, seats.
+        rules: Every switch with its value, resolved.
+        version: The version of the game: it rises when play, observation or reward changes.
+    """
+
+    game: str
+    num_players: int
+    rules: "Rules"
+    version: int
+
+    @classmethod
+    def of(
+        cls,
+        game: str,
+        num_players: int | None = None,
+        rules: "Rules | Mapping[str, Any] | str | None" = None,
+        episode: str | None = None,
+    ) -> "Table":
+        """Return a table; what is not given is the game's default.
+
+        Args:
+            game: Name of the game.
+            num_players: P; None is the game's default.
+            rules: Name of a preset, mapping of switches, or resolved rules.
+            episode: "deal" or "match"; None is what `rules` say, or else the default.
+
+        Raises:
+            UnknownGameError: No such game.
+            RulesError: No such switch, preset or value, or an impossible number of seats.
+        """
+        known = spec(game)
+        resolved = known.resolve(rules, episode=episode)
+        return cls(game, known.check_players(num_players), resolved, known.version)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return {
+            "game": self.game,
+            "num_players": self.num_players,
+            "rules": self.rules.as_dict(),
+            "version": self.version,
+        }
+
+    def differences(self, other: "Table") -> list[str]:
+        """Return in words what another table has otherwise; empty if it is the same."""
+        if self.game != other.game:
+            return [f"{other.game} instead of {self.game}"]
+        found = []
+        if self.version != other.version:
+            found.append(f"version {other.version} instead of {self.version}")
+        if self.num_players != other.num_players:
+            found.append(f"{other.num_players} seats instead of {self.num_players}")
+        if self.rules != other.rules:
+            ours, theirs = self.rules.values, other.rules.values
+            found += [
+                f"{name} {theirs[name]!r} instead of {ours[name]!r}"
+                for name in ours
+                if name != "preset" and ours[name] != theirs[name]
+            ]
+        return found
+
+    def __str__(self) -> str:
+        played = "single deals" if self.rules["episode"] == "deal" else "whole matches"
+        usual = spec(self.game).resolve(self.rules["preset"], episode=self.rules["episode"])
+        others = [
+            f"{name}={value}"
+            for name, value in self.rules.values.items()
+            if name != "preset" and usual[name] != value
+        ]
+        switches = f" with {', '.join(others)}" if others else ""
+        return (
+            f"{self.game}, {self.num_players} seats, {played}, "
+            f"preset {self.rules['preset']}{switches}"
+        )
 
 
 def make_batch(

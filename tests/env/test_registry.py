@@ -59,3 +59,13 @@ def test_importing_the_library_loads_nothing_heavy():
 def test_what_is_lazy_is_there_and_what_is_not_is_missed():
     with pytest.raises(AttributeError, match="'nothing'"):
         kille_env.nothing  # noqa: B018
+
+
+def test_a_table_says_what_it_is_and_how_another_differs():
+    usual = kille_env.Table.of("byteskille", 3, "wikipedia", "deal")
+    other = kille_env.Table.of("byteskille", 2, {**usual.rules.as_dict(), "stake": 4})
+    assert str(usual) == "byteskille, 3 seats, single deals, preset wikipedia"
+    assert usual.differences(usual) == []
+    assert usual.differences(other) == ["2 seats instead of 3", "stake 4 instead of 2"]
+    assert usual.differences(kille_env.Table.of("knack")) == ["knack instead of byteskille"]
+    assert "stake=4" in str(other)
