@@ -1,30 +1,24 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and read within bounds."""
 
 import io
 import json
 import os
 import tempfile
-import tokenize
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    tokenize.TokenError,  # by which NumPy reads a header
-)
+from kille_env.errors import KilleError, shortened
+
+MOST_JSON, MOST_LEVELS = 64 << 20, 64
+"""Bytes of a text of JSON, and levels of nesting in it, at most."""
+MOST_ARRAYS = 2 << 30
+"""Bytes of the arrays of one file, unpacked, at most."""
+BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
 """What reading a broken file of arrays and JSON may raise."""
 
 
@@ -67,9 +61,76 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Reads what `write_arrays` has written; nothing in the file can run.
 
     Raises:
-        Exception: One of `BROKEN`: the file is missing, or holds something else.
+        Exception: One of `BROKEN`: the file is missing, too large, or holds something else.
     """
     # Read as a whole first: NumPy leaves a file open that it cannot read.
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    return json.loads(bytes(arrays.pop("about"))), arrays
+    data = io.BytesIO(read_bytes(path, MOST_ARRAYS))
+    try:
+        with zipfile.ZipFile(data) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > MOST_ARRAYS:
+            raise KilleError(f"its arrays are larger than {MOST_ARRAYS >> 20:,} MiB")
+        with np.load(data, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except KilleError:
+        raise
+    except Exception as error:  # a header can claim anything: NumPy, zipfile and zlib have no base
+        raise KilleError(f"its arrays cannot be read ({shortened(str(error))})") from None
+    about = parse_json(bytes(arrays.pop("about")))
+    if not isinstance(about, dict):
+        raise KilleError(f"what it is for is {shortened(about)}, expected an object")
+    return about, arrays
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Reads a file of at most `most` bytes.
+
+    Raises:
+        KilleError: It is larger.
+        OSError: It cannot be read.
+    """
+    if path.stat().st_size > most:
+        raise KilleError(f"it is larger than {most >> 20:,} MiB")
+    return path.read_bytes()
+
+
+def read_json(path: Path) -> Any:
+    """Reads a file of JSON; see `parse_json`.
+
+    Raises:
+        KilleError: It is too large, nested too deeply, or not JSON.
+        OSError: It cannot be read.
+    """
+    return parse_json(read_bytes(path, MOST_JSON))
+
+
+def parse_json(text: str | bytes, **hooks: Any) -> Any:
+    """Parses JSON that somebody else may have written.
+
+    Args:
+        text: The text, in UTF-8 if it is bytes.
+        **hooks: As for `json.loads`.
+
+    Raises:
+        KilleError: It is too large, nested too deeply, or not JSON.
+    """
+    if len(text) > MOST_JSON:
+        raise KilleError(f"it is larger than {MOST_JSON >> 20:,} MiB")
+    try:
+        content = json.loads(text, **hooks)
+    except RecursionError:
+        raise KilleError(f"it is nested more than {MOST_LEVELS} levels deep") from None
+    except ValueError as error:
+        raise KilleError(f"it is not JSON ({error})") from None
+    level = [content]
+    for _ in range(MOST_LEVELS):
+        level = [one for thing in level for one in _members(thing)]
+    if level:
+        raise KilleError(f"it is nested more than {MOST_LEVELS} levels deep")
+    return content
+
+
+def _members(thing: Any) -> Iterable[Any]:
+    if isinstance(thing, dict):
+        return thing.values()
+    return thing if isinstance(thing, list) else ()
