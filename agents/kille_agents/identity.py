@@ -1,0 +1,98 @@
+"""Identities of players: their answers at fixed decisions, and whether these are the same twice.
+
+The decisions are those of matches that uniform players play from fixed seeds, so they are the same
+for every player of a table, in every process.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from kille_env.errors import PolicyError
+from kille_env.playing import Players
+from kille_env.policy import Player, UniformPolicy, name_of, searches
+from kille_env.registry import Table, make_batch
+
+SEED, TABLES, ROUNDS = 71, 48, 8
+"""Seed of the matches, their number, and how many decisions of each are asked about."""
+SEARCHED = 6
+"""Matches for a player that looks ahead, which takes its time over each decision."""
+TOLERANCE = 1e-4
+"""Difference of two probabilities from which on they are different answers."""
+DECIMALS = 6
+
+
+def fingerprint(player: Player, table: Table) -> str:
+    """Return a digest of what a player answers at fixed decisions of a table.
+
+    Every decision is asked about alone, so that the numbers depend neither on the size of a batch
+    nor on the process. If the player has an attribute `fingerprint`, a text or a method that
+    returns one, only that counts, and nothing is asked.
+
+    Args:
+        player: The player, as `as_policy` returns it for this table.
+        table: The table.
+
+    Raises:
+        PolicyError: It answers otherwise when it is asked again, or returns what is no distribution
+            over the legal actions.
+    """
+    given = getattr(player, "fingerprint", None)
+    given = given() if callable(given) else given
+    digest = hashlib.sha256(str(table.as_dict()).encode())
+    if isinstance(given, str) and given:
+        digest.update(given.encode())
+        return digest.hexdigest()
+    for answers, again in _asked_twice(player, table):
+        if _differ(answers, again):
+            raise PolicyError(
+                f"nothing would recognize the player {name_of(player)!r} later: {UNSTEADY}. Give "
+                "it an attribute `fingerprint`, a text that you change when the player changes"
+            )
+        digest.update((answers.round(DECIMALS) + 0.0).tobytes())  # no minus before a zero
+    return digest.hexdigest()
+
+
+UNSTEADY = (
+    "asked twice about the same decision, or about it in another batch, it answers differently: it "
+    "draws at random, or keeps state"
+)
+
+
+def is_steady(player: Player, table: Table) -> bool:
+    """Return whether a player answers the same when it is asked again, in other batches.
+
+    Every decision is asked about twice: alone, and later with others in another order. One that
+    draws at random or keeps state of its own answers otherwise, by more than `TOLERANCE`.
+
+    Args:
+        player: The player, as `as_policy` returns it for this table.
+        table: The table.
+
+    Raises:
+        PolicyError: It returned what is no distribution over the legal actions.
+    """
+    return not any(_differ(*both) for both in _asked_twice(player, table))
+
+
+def _differ(answers: np.ndarray, again: np.ndarray) -> bool:
+    return bool(np.abs(answers - again).max() > TOLERANCE)
+
+
+def _asked_twice(player: Player, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield a player's answers at some decisions, [M, A]: asked one by one, and all in reverse."""
+    size = SEARCHED if searches(player) else TABLES
+    batch = make_batch(
+        table.game, size, table.num_players, rules=table.rules, seed=SEED, restart=False
+    )
+    batch.reset()
+    players = Players(batch, [UniformPolicy(), player], np.zeros(table.num_players, np.int64))
+    for _ in range(ROUNDS):
+        rows, _, keys, _ = players.due()
+        if not len(rows):
+            return
+        again = players.ask(1, rows[::-1], keys[::-1])[::-1]
+        ones = [slice(number, number + 1) for number in range(len(rows))]
+        yield np.concatenate([players.ask(1, rows[one], keys[one]) for one in ones]), again
+        players.play()
