@@ -18,7 +18,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "filelock": "filelock",
         "jinja2": "jinja2",
         "matplotlib": "matplotlib",
-        "openskill": "openskill",
         "pandas": "pandas",
         "pyarrow": "pyarrow",
         "pydantic": "pydantic",

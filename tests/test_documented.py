@@ -28,7 +28,6 @@ pytest.importorskip("sb3_contrib")
 import kille_env
 import kille_training as kt
 from kille_agents.llm.settings import VARIABLE, Settings
-from kille_training.arena.ladder.submissions import Submission
 from kille_training.arena.settings import load_tournament
 from kille_training.cli.main import kille, main
 from kille_training.learning.settings import load_settings
@@ -38,7 +37,6 @@ POINTS = (
     "urllib.request.urlopen",
     "kille_training.arena.api.play_comparison",
     "kille_training.arena.api.play_in_folder",
-    "kille_training.arena.ladder.api.play_ladder",
     "kille_training.arena.leaderboard.measure.measure",
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
@@ -56,7 +54,6 @@ STANDS_FOR = {
     "ADDRESS": "https://example.org",
     "CHECKOUT": ".",
     "DEALS": "10",
-    "DIR": "ladders/knack",
     "GAME": "knack",
     "NAME": "knack",
     "N": "3",
@@ -64,7 +61,7 @@ STANDS_FOR = {
 """What the pages leave open, and what is tested in its place."""
 CHECKOUT = ("benchmarks", "configs", "docs", "tests", "training", ".ci")
 """Folders of the checkout that commands name."""
-WORDS_BEFORE_FILES = ("--out", "--html", "--parquet", "--records", "--jsonl", "new")
+WORDS_BEFORE_FILES = ("--out", "--html", "--parquet", "--records", "--jsonl")
 TINY = """
 name: {name}
 table: {{game: {game}, num_players: 3, episode: deal}}
@@ -83,7 +80,7 @@ class Reached(BaseException):
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Makes what commands name, each once: a run, a tournament, a ladder, recorded matches."""
+    """Makes what commands name, each once: a run, a tournament, recorded matches."""
     folder = tmp_path_factory.mktemp("examples")
 
     def run(game: str, path: Path) -> None:
@@ -94,19 +91,11 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
         entrants = {"chance": "uniform", "rule of thumb": "rule_of_thumb"}
         kt.play_tournament(entrants, game, num_players=2, deals=2, out=path)
 
-    def ladder(game: str, path: Path) -> None:
-        opened = kt.ladder(path, game, 3, deals=2, test_deals=2)
-        for name in ("uniform", "rule_of_thumb", f"{game}/tipsy"):
-            opened.submit(name, name)
-        opened.play(rounds=1)
-        for name in ("v1", "v2"):  # they wait to enter
-            opened.submit(name, "rule_of_thumb")
-
     def record(game: str, path: Path) -> None:
         words = ["--matches", "3", "--rules", "episode=deal", "--out", str(path)]
         assert main(["record", game, *words]) == 0
 
-    makers = {"runs": run, "tournament": tournament, "ladders": ladder, "matches": record}
+    makers = {"runs": run, "tournament": tournament, "matches": record}
 
     def example(kind: str, game: str) -> Path:
         path = folder / f"{kind}-{game}"
@@ -140,7 +129,7 @@ def stage(
                 continue
             kind = "matches" if path.suffix == ".jsonl" else word.partition("/")[0]
             kind = "tournament" if word.startswith("runs/tournament") else kind
-            if kind in ("runs", "tournament", "ladders", "matches"):
+            if kind in ("runs", "tournament", "matches"):
                 made = examples(kind, game or "byteskille")
                 path.parent.mkdir(exist_ok=True)
                 shutil.copytree(made, path) if made.is_dir() else shutil.copy(made, path)
@@ -300,7 +289,6 @@ def test_a_documented_command_that_does_not_exist_is_found(
 READERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
     "entrants": lambda given, path: load_tournament(path, [], name="page"),
     "table": lambda given, path: load_settings(path, [], name="page"),
-    "name": lambda given, path: Submission(**given),
 }
 """What reads a file of settings, by its first key."""
 SETTINGS = [block for page in PAGES for block in blocks(page) if block.language == "yaml"]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from kille_training.arena.ladder.settings import LadderSettings
 from kille_training.arena.settings import TournamentSettings
 from kille_training.cli.main import kille
 from kille_training.learning.settings import TrainSettings
@@ -15,7 +14,6 @@ from kille_training.learning.settings import TrainSettings
 SETTINGS = {
     "Training": (TrainSettings, "`kille train` and `kt.train`"),
     "Tournaments": (TournamentSettings, "`kille tournament` and `kt.play_tournament`"),
-    "Ladders": (LadderSettings, "`kille ladder` and `kt.ladder`; `ladder.yaml` in its folder"),
 }
 """The settings that people write, with who reads them."""
 
@@ -97,7 +95,6 @@ API = {
             "kille_training.statistics.nash_averaging",
             "kille_training.statistics.lotteries",
             "kille_training.statistics.alpha_rank",
-            "kille_training.statistics.skill",
             "kille_training.statistics.resampling",
         ),
     ),

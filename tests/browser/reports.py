@@ -1,7 +1,7 @@
 """Writes pictures of every report, of small examples, for looking at.
 
 make screenshots-reports
-make screenshots-reports ARGS="--only ladder --colours dark"
+make screenshots-reports ARGS="--only tournament --colours dark"
 """
 
 import argparse
@@ -54,15 +54,6 @@ def comparison(folder: Path) -> Path:
     return kt.report(folder)
 
 
-def ladder(folder: Path) -> Path:
-    """Plays some rounds of a ladder, and returns its page."""
-    opened = kt.ladder(folder, "byteskille", 3, deals=50, test_deals=50)
-    for name, player in ENTRANTS.items():
-        opened.submit(name, player)
-    opened.play(rounds=3)
-    return kt.report(folder)
-
-
 def replay(folder: Path) -> Path:
     """Records matches, and returns the page that shows them."""
     page = folder / "replay.html"
@@ -72,7 +63,7 @@ def replay(folder: Path) -> Path:
 
 
 MAKERS: dict[str, Callable[[Path], Path]] = {
-    made.__name__: made for made in (training, tournament, comparison, ladder, replay)
+    made.__name__: made for made in (training, tournament, comparison, replay)
 }
 
 

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-import kille_training as kt
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy
 from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
@@ -164,10 +163,4 @@ def test_a_folder_of_neither_kind_has_no_report(tmp_path):
     with pytest.raises(KilleError, match="is no run"):
         report(tmp_path)
     with pytest.raises(KilleError, match="not a tournament"):
-        report(tmp_path, exact=True)
-
-
-def test_the_page_of_a_ladder_has_no_exact_expectations(tmp_path):
-    kt.ladder(tmp_path, "byteskille", 2)
-    with pytest.raises(KilleError, match=r"is a ladder.*leave out --exact"):
         report(tmp_path, exact=True)

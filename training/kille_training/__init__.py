@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kille_training.arena.api import compare, play_tournament
-    from kille_training.arena.ladder.api import ladder
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learning.api import best_response, train
     from kille_training.learning.callbacks import NashConvCallback
@@ -31,7 +30,6 @@ _NAMES = {
     "solve": "kille_training.solving.byteskille.solve:solve",
     "play_tournament": "kille_training.arena.api:play_tournament",
     "compare": "kille_training.arena.api:compare",
-    "ladder": "kille_training.arena.ladder.api:ladder",
     "report": "kille_training.reports.report:report",
     "NashConvCallback": "kille_training.learning.callbacks:NashConvCallback",
 }
@@ -43,7 +41,6 @@ __all__ = [
     "compare",
     "evaluate",
     "export_efg",
-    "ladder",
     "nash_conv",
     "play_tournament",
     "report",

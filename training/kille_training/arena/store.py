@@ -42,7 +42,7 @@ from kille_training.statistics.tally import Tally
 SAVED_UNITS = 64
 """Units that are kept before tallies are written again, at least."""
 PANELS_IN_MEMORY = 1024
-"""Panels that are not read again: a ladder has a new one for every round."""
+"""Panels that are not read again: a tournament may have many."""
 STRETCH = 1 << 16
 """Deals of a lineup whose scores are read in one go."""
 

@@ -1,4 +1,4 @@
-"""`kille report`: the page of a run, a tournament or a ladder."""
+"""`kille report`: the page of a run or a tournament."""
 
 from pathlib import Path
 
@@ -23,14 +23,14 @@ from kille_training.cli.progress import ProgressDisplay
 @click.option(
     "--records",
     is_flag=True,
-    help="Of a tournament or a ladder: also write matches of each two, which its cells link to.",
+    help="Of a tournament: also write matches of each two, which its cells link to.",
 )
 @console.trust_option
 @console.json_option
 def report(
     run: Path, out: Path | None, exact: bool, records: bool, trust: bool, as_json: bool
 ) -> None:
-    """Write the report of RUN, the folder of a run, a tournament or a ladder, as an HTML page.
+    """Write the report of RUN, the folder of a run or a tournament, as an HTML page.
 
     A run that has not been measured is measured first. The page of a tournament shows what has
     been played so far.

@@ -1,12 +1,10 @@
-"""The report of a training run, a tournament, a comparison or a ladder, from Python."""
+"""The report of a training run, a tournament or a comparison, from Python."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
 from kille_training.arena.compare import Question
-from kille_training.arena.ladder.result import LadderResult
-from kille_training.arena.ladder.settings import LadderFolder
 from kille_training.arena.samples import tournament_samples
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run
@@ -25,7 +23,7 @@ def report(
     progress: Progress | None = None,
     told: Callable[[str], None] = ignore,
 ) -> Path:
-    """Writes the report of a run, a tournament, a comparison or a ladder: one HTML page.
+    """Writes the report of a run, a tournament or a comparison: one HTML page.
 
     The page needs no other files. A finished run that has not been measured is measured first.
 
@@ -34,7 +32,7 @@ def report(
         PosixPath('runs/demo/report.html')
 
     Args:
-        run: The run, or the folder of a run, a tournament, a comparison or a ladder.
+        run: The run, or the folder of a run, a tournament or a comparison.
         out: The page's file; None is report.html in that folder.
         exact: Of a tournament or a comparison: also show expected earnings, computed exactly,
             where the tree of a deal fits into memory.
@@ -53,19 +51,6 @@ def report(
     """
     path = run.folder if isinstance(run, Run) else Path(run)
     page = None if out is None else Path(out)
-    if LadderFolder(path).config.is_file():
-        from kille_training.reports.ladder import write_ladder_page, write_test_pages
-
-        if exact:
-            raise ConfigError(
-                f"{path} is a ladder, whose page has no exact expectations; leave out --exact"
-            )
-        ladder = LadderResult.of(LadderFolder(path))
-        write_test_pages(ladder)
-        if records:
-            told("playing matches again")
-            write_samples(path, ladder.samples(trust=trust))
-        return write_ladder_page(ladder, page)
     if Folder(path).results.is_file():
         from kille_training.reports.comparison import write_comparison_page
         from kille_training.reports.tournament import write_tournament_page
@@ -82,7 +67,7 @@ def report(
             Folder(path), page, exact=exact, trust=trust, progress=progress, told=told
         )
     if records:
-        raise ConfigError(f"{path} is neither a tournament nor a ladder; it has no matches")
+        raise ConfigError(f"{path} is not a tournament; it has no matches")
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille

@@ -24,7 +24,7 @@ def write_samples(folder: Path, samples: Iterable[Sample]) -> int:
     """Writes sample matches below a folder; returns how many files of records there are then.
 
     Args:
-        folder: The folder of a tournament or a ladder.
+        folder: The folder of a tournament.
         samples: The matches.
     """
     records = folder / FOLDER
@@ -43,7 +43,7 @@ def links(folder: Path, num_players: int) -> dict[tuple[int, int], str]:
     """Returns where the sample match of each two entrants is, by their numbers.
 
     Args:
-        folder: The folder of a tournament or a ladder.
+        folder: The folder of a tournament.
         num_players: The table size.
     """
     found: dict[tuple[int, int], str] = {}

@@ -1,1 +1,0 @@
-"""A tournament that goes on: players are submitted at any time, are rated, and are tested."""
