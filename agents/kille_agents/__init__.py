@@ -7,6 +7,7 @@ from kille_agents.about import About
 from kille_agents.catalog import BASELINES, as_policy, load_policy
 from kille_agents.describe import describe_player
 from kille_agents.network import NetworkMetadata, NetworkPolicy, load_network, save_network
+from kille_agents.objects import Network
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.policy import (
     Policy,
@@ -20,6 +21,7 @@ __all__ = [
     "BASELINES",
     "About",
     "ByteskilleRuleOfThumb",
+    "Network",
     "NetworkMetadata",
     "NetworkPolicy",
     "Policy",

@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.llm import PREFIX, LanguageModel
 from kille_agents.network import SPECIFICATION, load_network
-from kille_agents.objects import make_player, player_of
+from kille_agents.objects import Network, make_player, player_of
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
 from kille_agents.search import FlatSearch, Search, TreeSearch
 from kille_agents.tabular import TABULAR, load_tabular, tabular_file
 from kille_agents.trained import TRAINED, trained, trained_player
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError, did_you_mean
-from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy
+from kille_env.errors import PolicyError, did_you_mean, shortened
+from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy, plays
 
 SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
 """Players that look ahead from the rule of thumb, by name; `decide` asks them."""
@@ -43,9 +44,16 @@ def game_of(name: str) -> str | None:
 
 
 def as_policy(
-    policy: PlayerLike, game: str, num_players: int, rules: Rules, *, trust: bool = False
+    policy: PlayerLike,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    observation: str | None = None,
+    returns: str | None = None,
+    trust: bool = False,
 ) -> Player:
-    """Returns a player for a table, whatever form it comes in.
+    """Return a player for a table, whatever form it comes in.
 
     Args:
         policy: One of
@@ -54,9 +62,9 @@ def as_policy(
               ahead, or `probabilities_with_memory` for one that remembers, which is returned as it
               is;
             - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
-              [N, A], or any object that is called like one;
-            - a `torch.nn.Module`, called with observations [N, F] as floats, which returns logits
-              [N, A]; they become probabilities by a softmax over the legal actions;
+              [N, A], or any object that is called like one; or a function that is asked otherwise,
+              with `observation` and `returns`;
+            - a `torch.nn.Module`, with `observation` and `returns`;
             - a model of Stable-Baselines3 or sb3-contrib;
             - a policy or bot of OpenSpiel, see `kille_agents.open_spiel`;
             - a class of one of these, which is called with (num_players, rules), or with nothing if
@@ -65,10 +73,14 @@ def as_policy(
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
+        observation: What a function or module is shown: "box", "float" or "seats"; see
+            `kille_agents.Network`, which says it where there is no such argument.
+        returns: What it returns: "probabilities", "logits" or "values".
         trust: Whether a file that can run code when it is loaded may be loaded.
 
     Raises:
-        PolicyError: It is none of these, or was made for another table.
+        PolicyError: It is none of these, was made for another table, or does not say how it is
+            asked.
 
     Examples:
         >>> from kille_agents import as_policy
@@ -81,6 +93,8 @@ def as_policy(
         >>> as_policy("rule_of_thumb", "knack", 3, rules).name
         'rule_of_thumb'
     """
+    if observation is not None or returns is not None:
+        return _asked(policy, observation, returns).at_table(game, num_players)
     if isinstance(policy, (str, Path)):
         return load_policy(policy, game, num_players, rules, trust=trust)
     thing = policy
@@ -95,6 +109,20 @@ def as_policy(
             "policy or bot of OpenSpiel"
         )
     return player
+
+
+def _asked(thing: Any, observation: str | None, returns: str | None) -> Network:
+    """Return a function or module as a player that is asked as is said.
+
+    Raises:
+        PolicyError: It says itself how it is asked.
+    """
+    if not callable(thing) or isinstance(thing, (str, Path, type)) or plays(thing):
+        raise PolicyError(
+            f"{shortened(thing)} says itself how it is asked; observation and returns are for "
+            "functions and torch modules"
+        )
+    return Network(thing, observation=observation, returns=returns)
 
 
 def load_policy(

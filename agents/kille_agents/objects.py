@@ -6,18 +6,17 @@ Nothing heavy is imported for an object that does not need it.
 import inspect
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
+from kille_env.adapters.live import EXPECTED, FunctionPolicy, are_probabilities
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import (
     Player,
-    as_numbers,
     at_table,
     has_memory,
-    masked_softmax,
     plays,
     searches,
 )
@@ -37,80 +36,114 @@ _OPEN_SPIEL = (
 """Classes of OpenSpiel that can play, with their modules."""
 
 
-class FunctionPolicy:
-    """A policy that calls a function.
+class Network(FunctionPolicy):
+    """A torch module or function as a player, with what it does not say itself: how it is asked.
+
+    Usable wherever a player is. A module is called with observations [N, F], in its own
+    floating-point type and on its own device, in evaluation mode and without gradients; one whose
+    `forward` has a parameter for the mask gets that too. It may go on learning: every call uses its
+    present weights, and its mode is put back. A module sees no mask, so that its probabilities are
+    those of all actions: the shares of the legal ones are played, as of its logits.
+
+        kille_training.nash_conv(Network(module, observation="float", returns="logits"))
 
     Attributes:
-        function: What is called.
+        function: The module or function.
         name: What tables and reports call it.
     """
 
-    def __init__(self, function: PolicyFunction, name: str) -> None:
-        self.function, self.name = function, name
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns what the function returns, [N, A] float64.
-
-        Raises:
-            PolicyError: That is no array of numbers.
-        """
-        return as_numbers(self.name, self.function(observation, mask), "probabilities")
-
-
-class TorchPolicy:
-    """A policy that asks a torch module for logits.
-
-    The module is called with observations [N, F], in its own floating-point type and on its own
-    device, in evaluation mode and without gradients. Its logits [N, A] become probabilities by a
-    softmax over the legal actions. The module may go on learning: every call uses its present
-    weights, and its mode is put back.
-
-    Attributes:
-        module: The module.
-        name: What tables and reports call it.
-    """
-
-    def __init__(self, module: "torch.nn.Module") -> None:
-        self.module, self.name = module, _class_of(module)
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the softmax over the legal actions, [N, A] float64; see `Policy`.
+    def __init__(
+        self,
+        function: "torch.nn.Module | Callable[..., Any]",
+        *,
+        observation: str | None = None,
+        returns: str | None = None,
+        name: str = "",
+    ) -> None:
+        """Take a module or function; the arguments are those of `FunctionPolicy`.
 
         Raises:
-            PolicyError: The module refuses these observations, or returns other than logits [N, A].
+            PolicyError: It cannot be called, or `observation` or `returns` is not said.
+            RulesError: An option that does not exist.
         """
+        super().__init__(function, observation=observation, returns=returns, name=name)
+        self._is_module = is_from("torch.nn", "Module", function)
+        self._with_mask = self._is_module and _takes_a_mask(function)
+
+    def at_table(self, game: str, num_players: int) -> Self:
+        """Return the policy as it plays at a table; a module is asked once there.
+
+        Raises:
+            PolicyError: The module refuses the observations of this table, or returns other than
+                [N, A].
+        """
+        settled = super().at_table(game, num_players)
+        if self._is_module:
+            table = spec(game)
+            observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
+            settled.returned(observation, np.ones((2, table.num_actions), np.int8))
+        return settled
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return how likely each action is, [N, A] float64; see `FunctionPolicy`.
+
+        Raises:
+            PolicyError: Also where a module's probabilities do not sum to 1, or none is legal.
+        """
+        found = super().probabilities(observation, mask)
+        if not self._is_module or self._returns != "probabilities":
+            return found
+        legal = np.where(mask != 0, found, 0.0)
+        total = legal.sum(axis=1, keepdims=True)
+        if not are_probabilities(found) or not (total > 0.0).all():
+            raise PolicyError(
+                f"what the torch module {self.name!r} returns as probabilities does not lie in 0 "
+                "to 1 and sum to 1 over all actions, with a share for a legal one; for the scores "
+                'before a softmax say returns="logits", for action values returns="values"'
+            )
+        return legal / total
+
+    def _call(self, shown: np.ndarray, mask: np.ndarray) -> Any:
+        if not self._is_module:
+            return self.function(shown, mask)
         try:
-            logits = self._logits(observation)
+            return self._forward(shown, mask)
         except (RuntimeError, ValueError, TypeError) as error:
             raise PolicyError(
                 f"the torch module {self.name!r} fails for observations "
-                f"{list(observation.shape)}: {' '.join(str(error).split())}"
+                f"{list(shown.shape)}: {' '.join(str(error).split())}"
             ) from error
-        if logits.shape != mask.shape:
-            raise PolicyError(
-                f"the torch module {self.name!r} returned logits {list(logits.shape)}, "
-                f"expected {list(mask.shape)}"
-            )
-        return masked_softmax(self.name, logits, mask)
 
-    def _logits(self, observation: np.ndarray) -> np.ndarray:
+    def _forward(self, shown: np.ndarray, mask: np.ndarray) -> Any:
         import torch
 
-        weights = next((one for one in self.module.parameters() if one.is_floating_point()), None)
-        features = torch.from_numpy(observation.astype(np.float32))
+        module = cast("torch.nn.Module", self.function)
+        weights = next((one for one in module.parameters() if one.is_floating_point()), None)
+        features = torch.from_numpy(shown.astype(np.float32))
+        legal = torch.from_numpy(mask != 0)
         if weights is not None:
             features = features.to(device=weights.device, dtype=weights.dtype)
-        modes = [(part, part.training) for part in self.module.modules()]
-        self.module.eval()
+            legal = legal.to(weights.device)
+        modes = [(part, part.training) for part in module.modules()]
+        module.eval()
         try:
             with torch.no_grad():
-                logits = self.module(features)
+                found = module(features, legal) if self._with_mask else module(features)
         finally:
             for part, training in modes:
                 part.training = training
-        if not isinstance(logits, torch.Tensor):
-            raise TypeError(f"it returned a {type(logits).__name__}, expected a tensor of logits")
-        return logits.double().cpu().numpy()
+        if not isinstance(found, torch.Tensor):
+            raise TypeError(f"it returned a {type(found).__name__}, expected a tensor [N, A]")
+        return found
+
+
+def _takes_a_mask(module: Any) -> bool:
+    """Return whether a module's `forward` has a second parameter, named after the mask."""
+    try:
+        names = list(inspect.signature(module.forward).parameters)
+    except (TypeError, ValueError):  # compiled, say
+        return False
+    return len(names) > 1 and "mask" in names[1]
 
 
 def makes_players(thing: Any) -> bool:
@@ -173,24 +206,29 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         if isinstance(getattr(thing, "name", None), str):
             return at_table(cast(Player, thing), game, num_players)
         nameless = searches(thing) or has_memory(thing)
-        return None if nameless else FunctionPolicy(thing.probabilities, _class_of(thing))
+        return None if nameless else _on_counts(thing.probabilities, _class_of(thing))
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
         from kille_agents.sb3 import sb3_player  # needs torch
 
         return sb3_player(thing, _class_of(thing)).at_table(game, num_players)
     if is_from("torch.nn", "Module", thing):
-        table, policy = spec(game), TorchPolicy(thing)
-        observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
-        policy.probabilities(observation, np.ones((2, table.num_actions), np.int8))
-        return policy
+        name = _class_of(thing)
+        raise PolicyError(
+            f"the torch module {name!r} does not say how it is asked; hand it over as "
+            f'kille_agents.Network(module, observation="float", returns="logits"), where {EXPECTED}'
+        )
     if any(is_from(*kind, thing) for kind in _OPEN_SPIEL):
         from kille_agents.open_spiel import OpenSpielPlayer  # needs OpenSpiel
 
         return OpenSpielPlayer(thing)
     if not callable(thing):
         return None
-    name = str(getattr(thing, "__name__", _class_of(thing)))
-    return FunctionPolicy(cast(PolicyFunction, thing), name.strip("<>"))
+    return _on_counts(cast(PolicyFunction, thing))
+
+
+def _on_counts(function: PolicyFunction, name: str = "") -> FunctionPolicy:
+    """Return a function that keeps to the protocol: probabilities on the features themselves."""
+    return FunctionPolicy(function, observation="box", returns="probabilities", name=name)
 
 
 def _takes_arguments(make: Callable[..., Any]) -> bool:

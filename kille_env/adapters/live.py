@@ -14,7 +14,7 @@ learner. Nothing heavy is imported here: what a function returns is an array or 
 
 import copy
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -26,20 +26,20 @@ from kille_env.registry import spec
 
 RETURNS = ("probabilities", "logits", "values")
 OBSERVATION = ("box", *READINGS)
+EXPECTED = (
+    'observation is "box" (uint8 features), "float" (features in 0 to 1) or "seats"; returns is '
+    '"probabilities", "logits" or "values"'
+)
+"""How a function or a network is asked, in words."""
+CLOSE = 1e-4
+"""Distance from 1 within which the sum of a softmax in single precision lies."""
 
 
-class LiveOpponent:
-    """A policy that asks a function, usually the network that is learning.
-
-    It plays wherever a policy does: as `opponents=` of every form with one seat, in `evaluate`, in
-    a duel. Random choices are not its own: it returns probabilities, and the tables draw from them
-    by their keys, so equal seeds and equal weights play equal games.
-
-    A copy, a deep one too, asks the same function: a copied environment still plays against the
-    learner. It cannot be pickled, since another process would play against weights that no longer
-    learn.
+class FunctionPolicy:
+    """A policy that asks a function.
 
     Attributes:
+        function: What is called with observations [N, F] and masks [N, A].
         name: What tables and reports call it.
     """
 
@@ -47,76 +47,152 @@ class LiveOpponent:
         self,
         function: Callable[[np.ndarray, np.ndarray], Any],
         *,
-        returns: str = "probabilities",
-        observation: str = "box",
-        epsilon: float | Callable[[], float] = 0.0,
-        name: str = "live",
+        observation: str | None = None,
+        returns: str | None = None,
+        name: str = "",
     ) -> None:
-        """Follows a function.
+        """Take a function, and how it is asked, which nothing could find out.
 
         Args:
             function: From observations [N, F] and masks [N, A] int8 to [N, A], a NumPy array or a
-                torch tensor on any device, with or without gradients. It is called once per round
-                for all decisions that are due, whose number N differs from call to call.
+                torch tensor on any device, with or without gradients.
+            observation: What it is shown. "box": uint8 features; "float": float32 in 0 to 1, as
+                from an environment with this option, and "seats" likewise. How to read features
+                follows from the table: environments, evaluations and `kille_env.policy.resolve` say
+                at which one it plays; by yourself you say it with `at_table`.
             returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
                 softmax over the legal actions is played. "values": the legal action of the highest
                 value is played.
-            observation: "box": it is given uint8 features; "float": float32 in 0 to 1, as from an
-                environment with this option, and "seats" likewise. How to read features follows
-                from the table: environments, evaluations and `kille_env.policy.resolve` say at
-                which one it plays; by yourself you say it with `at_table`.
-            epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
-                without arguments is asked each time, for a share that is annealed.
-            name: What tables and reports call it.
+            name: What tables and reports call it; the default is the function's own name.
 
         Raises:
-            PolicyError: `function` cannot be called.
+            PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
             RulesError: An option that does not exist.
         """
+        kind = type(self).__name__
         if not callable(function):
             raise PolicyError(
-                f"LiveOpponent asks a function of (observation, mask), got {shortened(function)}"
+                f"{kind} asks a function of (observation, mask), got {shortened(function)}"
             )
-        self.function, self.name = function, name
+        if observation is None or returns is None:
+            raise PolicyError(
+                f"{kind} is told how its function is asked, as in {kind}(function, "
+                f'observation="float", returns="logits"); {EXPECTED}'
+            )
+        self.function = function
+        own = str(getattr(function, "__name__", type(function).__name__))
+        self.name = name or own.strip("<>")
         self._returns = one_of("returns", returns, RETURNS)
         self._reads = one_of("observation", observation, OBSERVATION)
-        self._epsilon = epsilon
         self._reading: Reading | None = None
 
-    def at_table(self, game: str, num_players: int) -> "LiveOpponent":
-        """Returns the policy as it plays at a table, where it knows how to read features."""
+    def at_table(self, game: str, num_players: int) -> Self:
+        """Return the policy as it plays at a table, where it knows how to read features."""
         settled = copy.copy(self)
         if self._reads in READINGS:
             settled._reading = READINGS[self._reads](spec(game), num_players)
         return settled
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns how likely each action is now, [N, A] float64; see `Policy`.
+        """Return how likely each action is, [N, A] float64; see `Policy`.
 
         Raises:
             PolicyError: The function returns another shape or no finite number for a legal action,
-                or `epsilon` is no share.
+                or logits that are probabilities.
+        """
+        returned = self.returned(observation, mask)
+        if self._returns == "probabilities":
+            return returned
+        if self._returns == "values":
+            return masked_best(self.name, returned, mask)
+        if are_probabilities(returned):
+            raise PolicyError(
+                f"what {self.name!r} returns as logits lies in 0 to 1 and sums to 1 in every row: "
+                'these are probabilities; say returns="probabilities"'
+            )
+        return masked_softmax(self.name, returned, mask)
+
+    def returned(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return what the function returns about observations, [N, A] float64.
+
+        Raises:
+            PolicyError: That is no array of numbers, or of another shape.
         """
         in_floats = self._reads in READINGS
         shown = read(self.name, observation, self._reading) if in_floats else observation
-        returned = as_numbers(self.name, self.function(shown, mask), self._returns)
-        if returned.shape != mask.shape:
+        found = as_numbers(self.name, self._call(shown, mask), self._returns)
+        if found.shape != mask.shape:
             raise PolicyError(
                 f"the function of {self.name!r} returned {self._returns} of shape "
-                f"{returned.shape}, expected {mask.shape}"
+                f"{found.shape}, expected {mask.shape}"
             )
-        wanted = self._wanted(returned, mask)
+        return found
+
+    def _call(self, shown: np.ndarray, mask: np.ndarray) -> Any:
+        return self.function(shown, mask)
+
+
+def are_probabilities(rows: np.ndarray) -> bool:
+    """Return whether all rows are distributions, which logits are by no accident."""
+    return (
+        len(rows) > 0
+        and bool((rows >= 0.0).all())
+        and bool((np.abs(rows.sum(axis=1) - 1.0) < CLOSE).all())
+    )
+
+
+class LiveOpponent(FunctionPolicy):
+    """A policy that asks a function, usually the network that is learning.
+
+    It plays wherever a policy does: as `opponents=` of every form with one seat, in `evaluate`, in
+    a duel. Random choices are not its own: it returns probabilities, and the tables draw from them
+    by their keys, so equal seeds and equal weights play equal games. The function is called once
+    per round for all decisions that are due, whose number N differs from call to call.
+
+    A copy, a deep one too, asks the same function: a copied environment still plays against the
+    learner. It cannot be pickled, since another process would play against weights that no longer
+    learn.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[np.ndarray, np.ndarray], Any],
+        *,
+        observation: str | None = None,
+        returns: str | None = None,
+        epsilon: float | Callable[[], float] = 0.0,
+        name: str = "live",
+    ) -> None:
+        """Follow a function.
+
+        Args:
+            function: See `FunctionPolicy`.
+            observation: See `FunctionPolicy`; it has to be said.
+            returns: See `FunctionPolicy`; it has to be said.
+            epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
+                without arguments is asked each time, for a share that is annealed. It counts in
+                environments alone: measured is the policy without it.
+            name: What tables and reports call it.
+
+        Raises:
+            PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
+            RulesError: An option that does not exist.
+        """
+        super().__init__(function, observation=observation, returns=returns, name=name)
+        self._epsilon = epsilon
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return how likely each action is now, [N, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: As from `FunctionPolicy`, or `epsilon` is no share.
+        """
+        wanted = super().probabilities(observation, mask)
         epsilon = self._share()
         if epsilon == 0.0:
             return wanted
         uniform = UniformPolicy().probabilities(observation, mask)
         return (1.0 - epsilon) * wanted + epsilon * uniform
-
-    def _wanted(self, returned: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        if self._returns == "probabilities":
-            return returned
-        made = masked_softmax if self._returns == "logits" else masked_best
-        return made(self.name, returned, mask)
 
     def _share(self) -> float:
         given = self._epsilon() if callable(self._epsilon) else self._epsilon

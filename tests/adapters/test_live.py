@@ -37,6 +37,7 @@ class Linear:
 
 
 def asked(returned: Any, **options: Any) -> np.ndarray:
+    options = {"observation": "box", "returns": "probabilities", **options}
     return LiveOpponent(lambda observation, mask: returned, **options).probabilities(SEEN, MASK)
 
 
@@ -69,7 +70,9 @@ def test_tensors_are_taken_with_gradients_and_in_any_float() -> None:
 def test_epsilon_is_asked_each_time() -> None:
     share = iter([1.0, 0.0])
     values = np.tile([3.0, 0.0, 2.0, 1.0], (2, 1))
-    live = LiveOpponent(lambda *_: values, returns="values", epsilon=lambda: next(share))
+    live = LiveOpponent(
+        lambda *_: values, observation="box", returns="values", epsilon=lambda: next(share)
+    )
     uniform = UniformPolicy().probabilities(SEEN, MASK)
     assert live.probabilities(SEEN, MASK) == pytest.approx(uniform)
     assert live.probabilities(SEEN, MASK).max(axis=1).tolist() == [1.0, 1.0]
@@ -95,14 +98,20 @@ def test_impossible_options_are_refused() -> None:
     wrong: Any = 3
     with pytest.raises(PolicyError, match="asks a function"):
         LiveOpponent(wrong)
+    with pytest.raises(PolicyError, match=r'LiveOpponent\(function, observation="float", returns'):
+        LiveOpponent(print, returns="logits")
     with pytest.raises(RulesError, match=r"Did you mean 'logits'"):
-        LiveOpponent(print, returns="logit")
+        LiveOpponent(print, observation="box", returns="logit")
     with pytest.raises(RulesError, match="box, float"):
-        LiveOpponent(print, observation="dict")
+        LiveOpponent(print, observation="dict", returns="logits")
 
 
 def test_illegal_probabilities_are_refused_by_the_table() -> None:
-    live = LiveOpponent(lambda observation, mask: np.full(mask.shape, 1 / mask.shape[1]))
+    live = LiveOpponent(
+        lambda observation, mask: np.full(mask.shape, 1 / mask.shape[1]),
+        observation="box",
+        returns="probabilities",
+    )
     with pytest.raises(PolicyError, match="policy 'live' returned an illegal action"):
         SeatVectorEnv("byteskille", 4, opponents=live).reset(seed=1)
 
@@ -178,7 +187,8 @@ def test_a_copied_environment_plays_against_the_same_network() -> None:
 
 
 def test_another_process_cannot_follow() -> None:
-    env = KilleEnv("byteskille", 3, opponents=LiveOpponent(Linear("byteskille", 3)))
+    live = LiveOpponent(Linear("byteskille", 3), observation="box", returns="logits")
+    env = KilleEnv("byteskille", 3, opponents=live)
     with pytest.raises(PolicyError, match="cannot be pickled"):
         pickle.dumps(env)
 

@@ -47,7 +47,7 @@ def test_opponents_are_asked_once_per_round_for_all_tables(
     game: str, episode: str, mode: AutoresetMode, scale: Callable[..., int]
 ) -> None:
     opponent = Counting()
-    live = LiveOpponent(opponent.probabilities)
+    live = LiveOpponent(opponent.probabilities, observation="box", returns="probabilities")
     venv = SeatVectorEnv(
         game, 32, None, episode=episode, autoreset_mode=mode, opponents=live, seed=1
     )

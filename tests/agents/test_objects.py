@@ -9,7 +9,7 @@ import pytest
 
 import kille_env
 from env.players import decisions as shown
-from kille_agents import as_policy
+from kille_agents import Network, as_policy
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
@@ -94,7 +94,11 @@ def test_a_function_that_returns_no_numbers_is_named(decisions):
     ("code", "loaded"),
     [
         ("as_policy(lambda observation, mask: mask, 'knack', 3, rules)", []),
-        ("import torch; as_policy(torch.nn.LazyLinear(A), 'knack', 3, rules)", ["torch"]),
+        (
+            "import torch; as_policy(torch.nn.LazyLinear(A), 'knack', 3, rules, "
+            "observation='box', returns='logits')",
+            ["torch"],
+        ),
     ],
 )
 def test_only_the_libraries_that_an_object_needs_are_imported(code, loaded):
@@ -125,7 +129,7 @@ class TestTorchModules:
             torch.nn.Dropout(),
             torch.nn.Linear(8, GAME.num_actions, dtype=torch.float64),
         )
-        player = as_policy(module, "knack", 3, RULES)
+        player = as_policy(module, "knack", 3, RULES, observation="box", returns="logits")
         assert player.name == "Sequential"
         chances = player.probabilities(observation, mask)
         check_probabilities("module", chances, mask)
@@ -149,18 +153,89 @@ class TestTorchModules:
             torch.nn.Linear(FEATURES, GAME.num_actions), torch.nn.Dropout()
         )
         module[1].eval()
-        as_policy(module, "knack", 3, RULES).probabilities(*decisions)
+        Network(module, observation="box", returns="logits").probabilities(*decisions)
         assert module.training and not module[1].training
 
-    def test_a_module_for_another_table_is_refused_at_once(self, torch):
-        with pytest.raises(PolicyError, match="'Linear' fails for observations"):
-            as_policy(torch.nn.Linear(7, GAME.num_actions), "knack", 3, RULES)
-        with pytest.raises(PolicyError, match=r"returned logits \[2, 3\], expected"):
-            as_policy(torch.nn.Linear(FEATURES, 3), "knack", 3, RULES)
+    def test_what_does_not_fit_a_table_is_refused_at_once(self, torch):
+        for module, words in (
+            (torch.nn.Linear(7, GAME.num_actions), "'Linear' fails for observations"),
+            (torch.nn.Linear(FEATURES, 3), r"returned logits of shape \(2, 3\), expected"),
+            (torch.nn.LSTM(FEATURES, GAME.num_actions), "returned a tuple"),
+        ):
+            network = Network(module, observation="box", returns="logits")
+            with pytest.raises(PolicyError, match=words):
+                as_policy(network, "knack", 3, RULES)
 
-    def test_a_module_that_returns_no_tensor_is_refused(self, torch):
-        with pytest.raises(PolicyError, match="returned a tuple"):
-            as_policy(torch.nn.LSTM(FEATURES, GAME.num_actions), "knack", 3, RULES)
+    @pytest.mark.parametrize("take", [as_policy, resolve])
+    def test_a_bare_module_is_refused_with_the_line_to_write(self, torch, take):
+        with pytest.raises(
+            PolicyError, match=r'Network\(module, observation="float", returns="logits"\)'
+        ):
+            take(torch.nn.Linear(FEATURES, GAME.num_actions), "knack", 3, RULES)
+
+    def test_what_ends_in_a_softmax_returns_probabilities(self, torch, decisions):
+        logits = torch.nn.Linear(FEATURES, GAME.num_actions)
+        softmax = torch.nn.Sequential(logits, torch.nn.Softmax(dim=1))
+        wanted = as_policy(logits, "knack", 3, RULES, observation="float", returns="logits")
+        made = {"observation": "float", "returns": "probabilities"}
+        player = as_policy(softmax, "knack", 3, RULES, **made)
+        assert np.allclose(
+            player.probabilities(*decisions), wanted.probabilities(*decisions), atol=1e-6
+        )
+        wrong = as_policy(softmax, "knack", 3, RULES, observation="float", returns="logits")
+        with pytest.raises(PolicyError, match='say returns="probabilities"'):
+            wrong.probabilities(*decisions)
+        wrong = as_policy(logits, "knack", 3, RULES, **made)
+        with pytest.raises(PolicyError, match='before a softmax say returns="logits"'):
+            wrong.probabilities(*decisions)
+
+    def test_a_module_that_takes_a_mask_gets_it(self, torch, decisions):
+        class Masked(torch.nn.Module):
+            def forward(self, seen, mask=None):
+                assert mask is not None
+                return torch.where(mask, 0.0, -torch.inf)
+
+        player = as_policy(Masked(), "knack", 3, RULES, observation="float", returns="logits")
+        mask = decisions[1]
+        assert np.allclose(player.probabilities(*decisions), mask / mask.sum(1, keepdims=True))
+
+    def test_measuring_changes_no_statistics(self, torch, decisions):
+        module = torch.nn.Sequential(
+            torch.nn.BatchNorm1d(FEATURES), torch.nn.Linear(FEATURES, GAME.num_actions)
+        )
+        before = {name: value.clone() for name, value in module.state_dict().items()}
+        player = Network(module, observation="float", returns="values")
+        as_policy(player, "knack", 3, RULES).probabilities(*decisions)
+        assert all(before[name].equal(value) for name, value in module.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Network(first_legal), r"Network is told how its function is asked.*returns="),
+        (lambda: Network(first_legal, observation="float"), "is told how its function is asked"),
+        (lambda: Network(7, observation="box", returns="logits"), "asks a function"),  # type: ignore
+        (
+            lambda: as_policy("uniform", "knack", 3, RULES, observation="box"),
+            "'uniform' says itself how it is asked",
+        ),
+    ],
+)
+def test_how_a_function_is_asked_is_said_and_not_guessed(call, words):
+    with pytest.raises(PolicyError, match=words):
+        call()
+
+
+def test_a_function_is_asked_as_is_said(decisions):
+    observation, mask = decisions
+
+    def scaled(seen, mask):
+        assert seen.dtype == np.float32 and seen.max() <= 1.0
+        return -seen[:, : mask.shape[1]]
+
+    player = as_policy(scaled, "knack", 3, RULES, observation="float", returns="values")
+    assert player.name == "scaled"
+    check_probabilities("scaled", player.probabilities(observation, mask), mask)
 
 
 def test_models_of_stable_baselines3_are_policies(decisions):
