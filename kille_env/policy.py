@@ -291,13 +291,14 @@ def decide(
             f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
             "with kille_env.playing.Players"
         )
-    mask = batch.mask[rows]
     if searches(player):
         searcher = cast(Searcher, player)
         probabilities = searcher.search(Determinizer(batch, rows, keys, history))
     else:
-        probabilities = cast(Policy, player).probabilities(batch.observation[rows], mask)
-    check_probabilities(name_of(player), probabilities, mask)
+        policy = cast(Policy, player)
+        probabilities = policy.probabilities(batch.observation[rows], batch.mask[rows])
+    # Not against the mask that was handed out: the player may have written into it.
+    check_probabilities(name_of(player), probabilities, batch.mask[rows])
     return probabilities
 
 
@@ -316,7 +317,7 @@ def decide_with_memory(
         PolicyError: It returned what is no distribution over the legal actions, or a memory of
             another shape.
     """
-    probabilities, after = player.probabilities_with_memory(observation, mask, memory)
+    probabilities, after = player.probabilities_with_memory(observation, mask.copy(), memory)
     check_probabilities(name_of(player), probabilities, mask)
     if after.shape != memory.shape:
         raise PolicyError(

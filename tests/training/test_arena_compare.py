@@ -116,6 +116,25 @@ def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path):
     assert kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=folder.path) == found
 
 
+def test_a_rejected_hypothesis_is_an_open_end():
+    question = Question("a", "b", 2, "deal", Hypotheses(0.0, 0.05, -2.0, 2.0))
+    found = Comparison(question, BELOW, 900, 1000, 0.02, -0.0141, 0.05, (-2.0, 2.0), 0)
+    assert found.interval() == "-0.0141 to below +0.05"
+    assert replace(found, high=0.04).interval() == "-0.0141 to +0.0400"
+    above = replace(found, verdict=ABOVE, low=0.0, high=0.03)
+    assert above.interval() == "above +0 to +0.0300"
+
+
+def test_a_name_leads_nowhere_else(tmp_path, refused):
+    for name in ("../../escaped", "/tmp/x", "", "..", ".hidden"):
+        said = refused(
+            *("compare", "rule_of_thumb", "uniform", "--out", tmp_path / "a" / "b"),
+            *("--most", 100, "--name", name),
+        )
+        assert f"name is {name!r}, expected the name of a folder" in said
+    assert not any(tmp_path.iterdir())
+
+
 def test_verdict_and_interval_agree_in_words():
     question = Question("a", "b", 3, "deal", Hypotheses(0.0, 0.01, -2.0, 4.0))
     found = Comparison(question, ABOVE, 900, 1000, 0.004, 0.0000012, 0.009, (-2.0, 4.0), 0)

@@ -162,10 +162,16 @@ def leave(mask):
     raise SystemExit(3)
 
 
+def scribble(mask):
+    mask += 1
+    return mask / mask.sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize(
     ("do", "words"),
     [
         (crash, "RuntimeError: out of ideas"),
+        (scribble, "an illegal action"),
         (leave, "SystemExit: 3"),
         (lambda mask: np.full(mask.shape, np.nan), "no probability"),
         (lambda mask: (1 - mask) / (1 - mask).sum(axis=1, keepdims=True), "illegal action"),

@@ -157,24 +157,35 @@ def test_numbers_that_run_over_are_refused():
         _ = two + two
 
 
-def test_what_cannot_be_is_refused():
+@pytest.mark.parametrize(
+    ("call", "arguments", "words"),
+    [
+        ("add_scores", ([[0, 1, 2]], [0], [[0, 0, 0]]), r"members has shape \(1, 3\)"),
+        ("add", (np.zeros((900, 3), int), np.arange(900), np.ones((900, 3, 3))), r"\(900, 3\)"),
+        ("add", ([[0, 1]], [0], [[0, 0]]), r"earned has shape \(1, 2\)"),
+        ("add", ([[0, 1]], [0, 1], [[[0, 0]] * 2]), r"deal has shape \(2,\)"),
+        ("add_scores", ([[0, 1]], [0], [[0, 0]] * 2), r"scores has shape \(2, 2\)"),
+        ("add_scores", ([[0, 1]], [0], [[0, 0]], np.ones((1, 2, 9))), r"has .*\(1, 2, 9\)"),
+        ("add_scores", ([[0, 1]], [0], [[0, 0]], np.ones((1, 1, 1))), r"has .*\(1, 1, 1\)"),
+        ("add_scores", ([[0, 3]], [0], [[0, 0]]), "those of entrants, 0 to 2"),
+        ("add_scores", ([[0, -1]], [0], [[0, 0]]), "those of entrants, 0 to 2"),
+        ("add_scores", ([[0, 1]], [-1], [[0, 0]]), "counted from 0"),
+        ("add", ([[0, 1]], [0], [[[0, 0], [np.nan, 0]]]), "not finite"),
+        ("__add__", (Tally.empty(3, 3),), "2 seats cannot be added to one of 3"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, arguments, words):
     made = Tally.empty(2, 3)
-    with pytest.raises(KilleError, match=r"members has shape \(1, 3\)"):
-        made.add_scores([[0, 1, 2]], [0], [[0, 0, 0]])
-    with pytest.raises(KilleError, match=r"earned has shape \(1, 2\)"):
-        made.add([[0, 1]], [0], [[0, 0]])
-    with pytest.raises(KilleError, match=r"scores \(2, 2\)"):
-        made.add_scores([[0, 1]], [0], [[0, 0]] * 2)
-    for wrong in ([[0, 3]], [[0, -1]]):
-        with pytest.raises(KilleError, match="those of entrants, 0 to 2"):
-            made.add_scores(wrong, [0], [[0, 0]])
-    with pytest.raises(KilleError, match="counted from 0"):
-        made.add_scores([[0, 1]], [-1], [[0, 0]])
-    with pytest.raises(KilleError, match="not finite"):
-        made.add([[0, 1]], [0], [[[0, 0], [np.nan, 0]]])
-    with pytest.raises(KilleError, match="2 seats cannot be added to one of 3"):
-        _ = made + Tally.empty(3, 3)
+    with pytest.raises(KilleError, match=words):
+        getattr(made, call)(*arguments)
     assert not any(getattr(made, name).any() for name in ARRAYS) and not made.observations
+
+
+def test_a_tally_whose_arrays_were_replaced_is_refused():
+    made = Tally.empty(2, 3)
+    made.above = made.above[:, :2]
+    with pytest.raises(KilleError, match=r"above of the tally has shape \(256, 2, 3\)"):
+        made.add_scores([[0, 1]], [0], [[0, 0]])
 
 
 def test_bytes_come_back():

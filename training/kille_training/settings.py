@@ -54,9 +54,14 @@ def settings(cls: type[S]) -> type[S]:
     return made
 
 
-def _folder_name(name: str) -> str:
+def folder_name(name: str) -> str:
+    """Returns the name of a folder of results, if it is one.
+
+    Raises:
+        ConfigError: It would lead elsewhere, or is hidden or cannot be printed.
+    """
     if not name or not name.isprintable() or Path(name).name != name or name.startswith("."):
-        raise ConfigError(f"name is {name!r}, expected the name of a folder below runs/")
+        raise ConfigError(f"name is {name!r}, expected the name of a folder, without / and ..")
     return name
 
 
@@ -77,7 +82,7 @@ def _sizes(value: Any) -> Any:
     return sizes
 
 
-FolderName = Annotated[str, AfterValidator(_folder_name)]
+FolderName = Annotated[str, AfterValidator(folder_name)]
 """The name of a run's folder."""
 OneSize = Annotated[int, BeforeValidator(_one_size)]
 """`num_players` where there is one table: 3, or a list of one number."""

@@ -200,9 +200,13 @@ class Comparison:
         )
 
     def interval(self) -> str:
-        """Returns the interval as text; its ends are never rounded to a rejected hypothesis."""
+        """Returns the interval as text; a rejected hypothesis is never one of its ends."""
         known = self.question.hypotheses
-        return f"{_distinct(self.low, known.low)} to {_distinct(self.high, known.high)}"
+        low, high = _distinct(self.low, known.low), _distinct(self.high, known.high)
+        # After the verdict the bets may fall again; what they have ruled out stays open.
+        above = "above " if self.verdict == ABOVE and self.low == known.low else ""
+        below = "below " if self.verdict == BELOW and self.high == known.high else ""
+        return f"{above}{low} to {below}{high}"
 
     def estimate(self) -> str:
         """Returns mean and interval as a sentence."""

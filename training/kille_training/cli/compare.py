@@ -62,6 +62,7 @@ def compare(
     from kille_training.arena.api import compare as play_comparison
     from kille_training.arena.compare import Comparison, Question
     from kille_training.arena.tournament import Folder
+    from kille_training.settings import folder_name
     from kille_training.tables import table_for
 
     for other in (worse, better):
@@ -70,7 +71,8 @@ def compare(
     episode = str(switches.pop("episode"))
     whole = ["matches"] if episode == "match" else []
     words = [resolved.game, f"{seats}-seats", *whole, better, "against", worse]
-    folder = out / (name or re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-."))
+    plain = re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")
+    folder = out / folder_name(plain if name is None else name)
 
     def looked(found: Comparison) -> None:
         click.echo(

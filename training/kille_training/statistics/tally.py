@@ -111,8 +111,10 @@ class Tally:
         Raises:
             KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
         """
-        members, earned = _plain(members, np.int64), _plain(earned, np.float64)
-        expected = (*members.shape, members.shape[-1])
+        members, deal = _plain(members, np.int64), _plain(deal, np.int64)
+        earned = _plain(earned, np.float64)
+        self._check(members, deal)
+        expected = (*members.shape, self.seats)
         if earned.shape != expected:
             raise KilleError(f"earned has shape {earned.shape}; expected {expected}")
         scores, finishes = np.empty(members.shape), np.empty(expected)
@@ -140,12 +142,20 @@ class Tally:
         """
         members, deal = _plain(members, np.int64), _plain(deal, np.int64)
         scores = _plain(scores, np.float64)
-        self._check(members, deal, scores)
+        self._check(members, deal)
+        if scores.shape != members.shape:
+            raise KilleError(f"scores has shape {scores.shape}; expected {members.shape}")
+        if not np.isfinite(scores[members[:, 0] >= 0]).all():
+            raise KilleError("what was earned holds a number that is not finite")
+        expected = (*members.shape, self.seats)
         if finishes is None:
-            finishes = np.empty((*scores.shape, self.seats))
+            finishes = np.empty(expected)
             _rank(scores, finishes)
+        finishes = _plain(finishes, np.float64)
+        if finishes.shape != expected:
+            raise KilleError(f"finishes has shape {finishes.shape}; expected {expected}")
         added = _add(
-            members, deal, scores, _plain(finishes, np.float64),
+            members, deal, scores, finishes,
             (self.count, self.total, self.finishes, self.met, self.shared, self.above),
             np.empty(self.seats, np.int64), np.empty((self.seats, self.seats + 2)),
         )  # fmt: skip
@@ -225,16 +235,21 @@ class Tally:
             raise KilleError("these bytes are no tally, or a damaged one: its arrays do not fit")
         return tally
 
-    def _check(self, members: np.ndarray, deal: np.ndarray, scores: np.ndarray) -> None:
+    def _check(self, members: np.ndarray, deal: np.ndarray) -> None:
+        """Refuses observations, and own arrays, that kernels would read beyond their ends."""
+        sizes = (self.folds, self.entrants)
+        shapes = {"count": (), "total": (), "finishes": (self.seats,)}
+        for name in ARRAYS:
+            expected = (*sizes, *shapes.get(name, sizes[1:]))
+            shape = getattr(self, name).shape
+            if shape != expected:
+                raise KilleError(f"{name} of the tally has shape {shape}; expected {expected}")
         if members.ndim != 2 or members.shape[1] != self.seats:
             raise KilleError(
                 f"members has shape {members.shape}; expected [observations, {self.seats}]"
             )
-        if deal.shape != members.shape[:1] or scores.shape != members.shape:
-            raise KilleError(
-                f"deal has shape {deal.shape} and scores {scores.shape}; expected "
-                f"{members.shape[:1]} and {members.shape}"
-            )
+        if deal.shape != members.shape[:1]:
+            raise KilleError(f"deal has shape {deal.shape}; expected {members.shape[:1]}")
         played = members[:, 0] >= 0
         if (members[played] < 0).any() or members.max(initial=-1) >= self.entrants:
             raise KilleError(
@@ -242,8 +257,6 @@ class Tally:
             )
         if deal.min(initial=0) < 0:
             raise KilleError("deal holds a number below 0; deals are counted from 0")
-        if not np.isfinite(scores[played]).all():
-            raise KilleError("what was earned holds a number that is not finite")
 
 
 ARRAYS = tuple(each.name for each in fields(Tally) if each.name != "observations")

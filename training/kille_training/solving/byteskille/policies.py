@@ -132,7 +132,8 @@ def ask(
     answers = np.zeros(masks.shape)
     for begin in range(0, len(masks), BATCH):
         legal = masks[begin : begin + BATCH]
-        found = np.asarray(policy.probabilities(observations[begin : begin + BATCH], legal))
+        shown = observations[begin : begin + BATCH].copy(), legal.copy()  # it may write into them
+        found = np.asarray(policy.probabilities(*shown))
         try:
             check_probabilities(policy.name, found, legal)
         except PolicyError as error:
