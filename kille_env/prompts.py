@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from kille_env.core.batch import Batch
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
@@ -43,14 +45,16 @@ def decision_prompt(batch: Batch, table: int = 0, seat: int | None = None) -> st
     Args:
         batch: The tables.
         table: Which of them.
-        seat: Who looks; None is the seat to act. A seat that is not to act gets no actions.
+        seat: Who looks; None is the seat to act. A seat that is not to act, as far as it knows,
+            gets no actions: that another seat is asked in secret first does not show.
     """
-    acting = int(batch.seat[table])
-    seat = acting if seat is None else seat
+    seat = int(batch.seat[table]) if seat is None else seat
     seen = batch.describe(table, seat)
-    if seat != acting or acting < 0:
+    mask = batch.legal_actions(seat)[table]
+    if not mask.any():
         return f"{seen}\n\nYou have nothing to decide now."
-    return f"{seen}\n\nYour legal actions:\n{numbered(batch.legal_texts(table))}"
+    texts = [batch.action_text(action, table) for action in np.flatnonzero(mask).tolist()]
+    return f"{seen}\n\nYour legal actions:\n{numbered(texts)}"
 
 
 def numbered(texts: Sequence[str]) -> str:

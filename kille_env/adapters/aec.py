@@ -52,6 +52,7 @@ _SHOWN = (
     "truncations",
     "_over",
     "_returns",
+    "_held",
 )
 """What an environment shows of a game besides its tables and infos."""
 
@@ -148,6 +149,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.agents = []
         self._began, self._over = False, True
         self._returns = [0.0] * self.num_players  # units that the match has paid so far
+        self._held = [0.0] * self.num_players  # those that wait for a decision that is no secret
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
         self._masks = np.zeros((self.num_players, self._batch.spec.num_actions), dtype=np.int8)
@@ -223,6 +225,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
         self._returns = [0.0] * self.num_players
+        self._held = [0.0] * self.num_players
         self._skip_agent_selection = None
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -274,14 +277,27 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._select_next()
         self._show()
 
+    def _asks_in_secret(self) -> bool:
+        """Return whether nobody but the seat to act may learn that it is asked."""
+        phase = self._batch.tables["phase"].item(0)
+        return phase in self._batch.spec.secret_phases
+
     def _pay(self) -> None:
-        """Hands out the rewards of a step; most steps have none."""
+        """Hand out the rewards of a step; most steps have none.
+
+        Before a decision in secret they are held back; the step after it pays them out. So who is
+        on turn finds the same `rewards` whether somebody else has been asked in secret or not.
+        """
         earned = self._earned.tolist()
-        if not any(earned) and not any(self.rewards.values()):
+        if not any(earned) and not any(self.rewards.values()) and not any(self._held):
             return
         self._returns = [both[0] + both[1] for both in zip(self._returns, earned, strict=True)]
+        self._held = [both[0] + both[1] for both in zip(self._held, earned, strict=True)]
+        held = self._asks_in_secret()
         for name in self.agents:
-            self.rewards[name] = earned[self._seat_of[name]]
+            self.rewards[name] = 0.0 if held else self._held[self._seat_of[name]]
+        if not held:
+            self._held = [0.0] * self.num_players
         self._accumulate_rewards()
 
     def _update_infos(self) -> None:
@@ -303,8 +319,12 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.agent_selection = self.possible_agents[seat]
         if self.eliminated == "immediate":
             for gone in self.game.retired(batch.tables[0], batch.rules):
-                if self.possible_agents[gone] in self.terminations:
-                    self.terminations[self.possible_agents[gone]] = True
+                name = self.possible_agents[gone]
+                if name in self.terminations:
+                    self.terminations[name] = True
+                    self.rewards[name] += self._held[gone]  # it sees no later step
+                    self._cumulative_rewards[name] += self._held[gone]
+                    self._held[gone] = 0.0
             self._deads_step_first()
 
     def _end(self, terminated: bool, truncated: bool) -> None:
@@ -324,8 +344,8 @@ class KilleAEC(AECEnv[str, Any, int]):
         )
 
     def _forfeit(self, agent: str) -> None:
-        self._clear_rewards()
-        self.rewards[agent] = self.illegal_reward
+        self.rewards = {name: self._held[self._seat_of[name]] for name in self.agents}
+        self.rewards[agent] += self.illegal_reward
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
         self._masks[:] = 0

@@ -228,16 +228,31 @@ def paid_in_aec(hands: str, script: str, **rules: Any) -> list[list[float]]:
     return paid
 
 
-@pytest.mark.parametrize("paid", [paid_in_batch, paid_in_aec])
 @pytest.mark.parametrize("ante", ["pot", "deal"])
 @pytest.mark.parametrize(
     ("hidden", "script"),
     [("L5 GO L7 L8", "wait, stand"), ("L5 GO GO L8", "wait, wait, stand")],
 )
-def test_rewards_do_not_tell_that_a_gok_holder_was_asked(paid, ante, hidden, script):
-    *secret, public = paid(hidden, script, ante=ante)
+def test_rewards_do_not_tell_that_a_gok_holder_was_asked(ante, hidden, script):
+    *secret, public = paid_in_batch(hidden, script, ante=ante)
     assert secret == [[0.0] * 4] * len(secret)
-    assert [public] == paid("L5 L6 L7 L8", "stand", ante=ante) == [[-2.0] * 4]
+    assert [public] == paid_in_batch("L5 L6 L7 L8", "stand", ante=ante) == [[-2.0] * 4]
+
+
+@pytest.mark.parametrize("ante", ["pot", "deal"])
+@pytest.mark.parametrize(
+    ("hidden", "script"),
+    [
+        ("L5 GO L7 L8", "wait, stand"),
+        ("L5 GO GO L8", "wait, wait, stand, wait"),
+        ("L5 L6 L7 GO", "wait, stand, wait"),
+        ("L5 L6 GO GO", "wait, wait, stand, wait, wait"),
+    ],
+)
+def test_who_is_on_turn_finds_the_same_rewards_whoever_was_asked_in_secret(ante, hidden, script):
+    *before, public = paid_in_aec(hidden, script, ante=ante)
+    assert before == [[0.0] * 4] * len(before)
+    assert [public] == paid_in_aec("L5 L6 L7 L8", "stand", ante=ante) == [[-2.0] * 4]
 
 
 @pytest.mark.parametrize("paid", [paid_in_batch, paid_in_aec])

@@ -185,3 +185,15 @@ def test_the_rules_prompt_says_how_to_answer() -> None:
     assert prompt.startswith(kille_env.describe_rules("byteskille", num_players=3, episode="deal"))
     example = prompt.splitlines()[-1]
     assert read_answer(example, TWO) == 0
+
+
+def test_a_prompt_does_not_tell_that_another_seat_is_asked_in_secret():
+    def prompt(hands: str) -> tuple[int, str]:
+        batch = kille_env.make_batch("byteskille", 1, 4, episode="deal")
+        batch.reset(deck=hands.split(), dealer=3)
+        return int(batch.seat[0]), decision_prompt(batch, seat=0)
+
+    asked, hidden = prompt("L5 L6 GO L8")
+    assert asked == 2
+    assert prompt("L5 L6 L7 L8") == (0, hidden)
+    assert "Your legal actions:\n1. stand" in hidden

@@ -1,7 +1,9 @@
 """The web table as people use it: sitting down, playing, coming back, several at one table."""
 
+import asyncio
 import threading
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +12,10 @@ from kille_env.policy import UniformPolicy
 from kille_env.records import parse_record, read_records, replay
 from kille_env.registry import spec
 from kille_training.people.sitting import Sitting
-from kille_training.web import hall, limits, states, tables
+from kille_training.web import app, hall, limits, states, tables
 from kille_training.web.limits import Refusal
-from web_tables import Browser, Served
+from kille_training.web.states import State
+from web_tables import PATIENCE, Browser, Served
 
 DEAL = {"episode": "deal"}
 
@@ -438,3 +441,29 @@ def test_the_command_serves_a_table_and_writes_its_matches(kille, monkeypatch, t
 )
 def test_options_that_cannot_be(kille, words, sentence):
     assert sentence in kille("play", "byteskille", *words.split(), ends=1).err
+
+
+def test_a_sign_of_life_does_not_wait_for_what_is_not_told(monkeypatch):
+    """What wakes a stream without being told to it, a decision in secret, moves no sign of life."""
+    state = State({"version": 1}, [], [], False)
+    monkeypatch.setattr(app, "state_of", lambda *_: state)
+    monkeypatch.setattr(app, "draw", lambda *_: asyncio.sleep(0, {}))
+    monkeypatch.setattr(app, "HEARTBEAT", 0.2)
+
+    async def signs() -> str:
+        news = asyncio.Event()
+
+        async def wake() -> None:
+            while True:
+                news.set()
+                await asyncio.sleep(0.01)
+
+        waking = asyncio.create_task(wake())
+        events = app._events(SimpleNamespace(gone=""), None, None, news)  # type: ignore[arg-type]
+        await anext(events)  # the state
+        async with asyncio.timeout(PATIENCE):
+            first = await anext(events)
+        waking.cancel()
+        return first
+
+    assert asyncio.run(signs()) == ": still here\n\n"

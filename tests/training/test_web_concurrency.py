@@ -12,7 +12,6 @@ import pytest
 from kille_env.policy import UniformPolicy
 from kille_env.records import replay
 from kille_training.people.advice import Question
-from kille_training.web import sessions
 from kille_training.web.limits import Refusal
 from web_tables import Browser, Served, Table
 
@@ -77,8 +76,7 @@ def test_what_is_taken_back_while_a_player_thinks_is_never_answered(served):
     assert (table.failed, replay(table.records()[0]).differences) == ("", [])
 
 
-def test_many_requests_at_once_leave_a_match_that_is_whole(served, monkeypatch):
-    monkeypatch.setattr(sessions, "REQUESTS_AT_ONCE", 1e6)
+def test_many_requests_at_once_leave_a_match_that_is_whole(served):
     ada = served.browser()
     table, path = practice_with(served, Restless(), ada)
 

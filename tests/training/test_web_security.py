@@ -1,15 +1,23 @@
 """The web table under attack: nobody sees or does what is not theirs, and nobody floods it."""
 
+import itertools
 import re
 import socket
+from typing import Any
 
 import httpx
 import pytest
 
 from kille_env.errors import KilleError
+from kille_env.policy import UniformPolicy
 from kille_training.web import guard, hall, limits
 from kille_training.web.guard import own_names
-from kille_training.web.limits import BODY_BYTES, REQUESTS_AT_ONCE
+from kille_training.web.limits import (
+    BODY_BYTES,
+    NEWCOMERS_AT_ONCE,
+    REQUESTS_AT_ONCE,
+    REQUESTS_PER_SECOND,
+)
 from kille_training.web.serving import is_loopback, listen
 from web_tables import PATIENCE, Browser, Served
 
@@ -272,23 +280,31 @@ def test_orders_are_checked(ada, order, sentence):
     assert (answer.status_code, sentence in answer.json()["error"]) == (400, True), answer.text
 
 
-def test_too_many_requests_wait(ada, eve):
-    answers = [
-        ada.http.get("/tables/x/state").status_code for _ in range(int(REQUESTS_AT_ONCE) * 2)
-    ]
-    assert 429 in answers
-    assert eve.http.get("/").status_code == 200
+def test_too_many_requests_wait():
+    now = [0.0]
+    with Served(clock=lambda: now[0]) as server:
+        ada, eve = server.browser(), server.browser()
+
+        def asked(times: int) -> list[int]:
+            return [ada.http.get("/tables/x/state").status_code for _ in range(times)]
+
+        assert set(asked(int(REQUESTS_AT_ONCE))) == {404}
+        assert asked(2) == [429, 429]
+        assert eve.http.get("/").status_code == 200
+        now[0] = 1.0
+        assert set(asked(int(REQUESTS_PER_SECOND))) == {404}
+        assert asked(1) == [429]
 
 
-def test_too_many_newcomers_wait(monkeypatch):
-    with Served() as server:
-        known = server.browser()
+def test_too_many_newcomers_wait():
+    with Served(clock=lambda: 0.0) as server:
+        known = server.browser()  # the first newcomer
         with httpx.Client(base_url=server.url) as newcomer:
-            answers = set()
-            for _ in range(int(limits.NEWCOMERS_AT_ONCE) * 2):
+            answers = []
+            for _ in range(int(NEWCOMERS_AT_ONCE)):
                 newcomer.cookies.clear()
-                answers.add(newcomer.get("/tables/x/state").status_code)
-        assert answers == {403, 429}
+                answers.append(newcomer.get("/tables/x/state").status_code)
+        assert answers == [403] * (int(NEWCOMERS_AT_ONCE) - 1) + [429]
         assert known.http.get("/").status_code == 200
 
 
@@ -376,3 +392,32 @@ def test_a_connection_that_asks_for_nothing_is_closed(before, monkeypatch):
         silent.sendall(b"GET / HTTP/1.1\r\n")
         while silent.recv(1 << 16):
             pass
+
+
+def test_events_do_not_tell_that_somebody_is_asked_in_secret(served, ada):
+    """Each event shows something new: a gok holder who is asked and waits adds none."""
+    table = served.table("byteskille", [None, *[UniformPolicy()] * 3])
+    path = f"/tables/{table.name}"
+    secret = 0
+    with ada.listening(path) as events:
+        next(events)
+        assert ada.post(f"{path}/sit", {"seat": 0}).status_code == 200
+        versions = [(0, 0)]
+        for _ in range(40):  # single deals, most of them without a gok that waits
+            state: dict[str, Any] = {}
+            for state in events:
+                assert not state["failed"]
+                if state["choices"]:
+                    assert ada.act(path, state).status_code == 200
+                if state["match"] > 0 and state["version"] > 0:
+                    versions.append((state["match"], state["version"]))
+                if state["over"] and state["results"]:
+                    break
+            match = table.records()[-1]
+            secret += sum(text == "wait" for deal in match["deals"] for _, text in deal["actions"])
+            if secret >= 3:
+                break
+            ada.post(f"{path}/again", {"version": state["version"]})
+    assert secret >= 3
+    again = [before for before, after in itertools.pairwise(versions) if after <= before]
+    assert not again

@@ -111,6 +111,11 @@ class Sitting:
         return int(self.batch.seat[0])
 
     @property
+    def asks_in_secret(self) -> bool:
+        """Whether nobody but the seat to act may learn that it is asked."""
+        return int(self.batch.tables["phase"][0]) in self.batch.spec.secret_phases
+
+    @property
     def waits(self) -> bool:
         """Whether one of the people is to act."""
         return self.seat in self.people

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Collection
+import time
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,8 +61,20 @@ class House:
         first: The table of the command that runs the server; its matches are asked for at the end.
     """
 
-    def __init__(self, join: str | None = None, cookie: str = "kille") -> None:
-        self.hall, self.sessions, self.cookie = Hall(), Sessions(join), cookie
+    def __init__(
+        self,
+        join: str | None = None,
+        cookie: str = "kille",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set up a server without tables.
+
+        Args:
+            join: The secret that newcomers have to show; None lets everybody in.
+            cookie: See the attribute.
+            clock: Seconds, by which requests are counted and silent browsers forgotten.
+        """
+        self.hall, self.sessions, self.cookie = Hall(), Sessions(join, clock), cookie
         self.tickets: dict[str, Ticket] = {}
         self.first: Table | None = None
 
@@ -260,8 +273,14 @@ async def _not_found(request: Request, error: Exception) -> Response:
 async def _events(
     table: Table, session: Session, since: int | None, news: asyncio.Event
 ) -> AsyncIterator[str]:
-    """Yields events as browsers read them: states that are new, or a sign of life."""
+    """Yields events as browsers read them: states that are new, or a sign of life.
+
+    A sign of life comes a fixed time after the last event that was sent: what wakes this up without
+    being told, such as a decision in secret, moves nothing.
+    """
     told: dict[str, Any] | None = None
+    clock = asyncio.get_running_loop().time
+    beat = clock() + HEARTBEAT
     while not table.gone:
         news.clear()
         state = state_of(table, session, since)
@@ -269,13 +288,15 @@ async def _events(
         if state.shown or state.said != told:
             told = state.said
             yield _event("state", await draw(table, state), since)
+            beat = clock() + HEARTBEAT
         if state.more:
             continue
         try:
-            async with asyncio.timeout(HEARTBEAT):
+            async with asyncio.timeout_at(beat):
                 await news.wait()
         except TimeoutError:
             yield ": still here\n\n"
+            beat = clock() + HEARTBEAT
     yield _event("gone", {"error": table.gone})
 
 

@@ -454,14 +454,21 @@ class Table:
         """
         sitting = self._check_begun()
         moments: list[Moment] = []
-        actor = sitting.seat
+        failures: list[Exception] = []
 
         def watch(before: np.record, after: np.record) -> None:
             seen = _seen(sitting.batch.game, self.rules, before, after, self.people)
-            moments.append(Moment(before, after, seen | {actor} & set(self.people)))
+            actor = {int(before["seat"])} & set(self.people)
+            moments.append(Moment(before, after, seen | actor))
 
         def change() -> list[Choice]:
             do()
+            try:
+                # That a player is asked in secret must not show: its answer is part of this change.
+                while sitting.asks_in_secret and not sitting.waits:
+                    sitting.play()
+            except Exception as error:  # a player may be anybody's code
+                failures.append(error)
             return choices(sitting.batch) if sitting.waits else []
 
         sitting.watch = watch
@@ -472,6 +479,8 @@ class Table:
         self.choices, self.over, self.asked = found, sitting.over, sitting.seat
         self.undoable = any(sitting.can_undo(seat) for seat in self.people)
         self._show(moments)
+        for failure in failures:
+            self._fail(failure)
 
     def _show(self, moments: Sequence[Moment]) -> None:
         self._last = moments[-1].after if moments else self._last
@@ -492,7 +501,7 @@ class Table:
         try:
             while True:
                 async with self._changes:
-                    if sitting.over or sitting.waits:
+                    if sitting.over or sitting.waits or self.failed:
                         return
                     think = sitting.thinker()
                 thought = await in_thread(think)
