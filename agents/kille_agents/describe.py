@@ -22,8 +22,9 @@ from kille_agents.rules_of_thumb import rule_of_thumb_class
 from kille_agents.tabular import TABULAR, read_metadata, tabular_file
 from kille_agents.trained import TRAINED, cards
 from kille_env.core.text import listed
-from kille_env.errors import PolicyError, did_you_mean
-from kille_env.files import BROKEN
+from kille_env.errors import PolicyError, RulesError, did_you_mean
+from kille_env.files import BROKEN, read_json
+from kille_env.registry import spec
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""
@@ -136,7 +137,7 @@ def _tabular(name: str, file: Path, game: str | None) -> About:
             f"NashConv {nash_conv:.2g} units, summed over seats, computed exactly "
             f"(measured when it was solved; kille evaluate {name})"
         )
-    what = f"a tabular policy with every decision of {_at(metadata)}"
+    what = f"a tabular policy with every decision of {_at(name, metadata)}"
     return About(name, what, f"solved with kille solve: {made}" if made else "not said", strength)
 
 
@@ -144,10 +145,10 @@ def _network(name: str, path: Path, game: str | None) -> About:
     metadata, _, _ = read_network(path)
     _check_game(name, metadata.game, game)
     evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
-    return About(name, *_of_network(metadata), _evaluated(name, evaluation))
+    return About(name, *_of_network(name, metadata), _evaluated(name, evaluation))
 
 
-def _of_network(metadata: NetworkMetadata) -> tuple[str, str]:
+def _of_network(name: str, metadata: NetworkMetadata) -> tuple[str, str]:
     """Returns what a network is, and how it was made."""
     layers = listed([str(units) for units in metadata.layers])
     made = ", ".join(
@@ -155,16 +156,14 @@ def _of_network(metadata: NetworkMetadata) -> tuple[str, str]:
         for key, value in metadata.made.items()
         if not isinstance(value, dict)
     )
-    return (
-        f"a network with layers of {layers} units ({metadata.activation}) for {_at(metadata)}",
-        made or "not said",
-    )
+    what = f"a network with layers of {layers} units ({metadata.activation})"
+    return f"{what} for {_at(name, metadata)}", made or "not said"
 
 
 def _trained(name: str) -> About:
     """Describes a network that comes with the suite, with what its card says."""
     metadata, _, _ = read_network(TRAINED[name])
-    what, made = _of_network(metadata)
+    what, made = _of_network(name, metadata)
     card = cards()["games"][metadata.game]
     worst, least = weakest(card)
     strength = (
@@ -229,7 +228,7 @@ def _beside(file: Path, name: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         if not isinstance(content, dict):
             raise TypeError(f"it holds a {type(content).__name__}")
         return content
@@ -237,9 +236,13 @@ def _beside(file: Path, name: str) -> dict[str, Any] | None:
         raise PolicyError(f"{file} is broken ({error}); delete it and measure again") from None
 
 
-def _at(metadata: Metadata) -> str:
+def _at(name: str, metadata: Metadata) -> str:
     """Returns the table that a saved policy was made for, in a few words."""
-    played = getattr(metadata, "episodes", ()) or (metadata.rules.get("episode"),)
+    try:
+        rules = spec(metadata.game).resolve(metadata.rules)
+    except RulesError as error:
+        raise PolicyError(f"{name} was made for rules that do not exist here: {error}") from None
+    played = getattr(metadata, "episodes", ()) or (rules["episode"],)
     episodes = " and ".join(EPISODES[episode] for episode in played)
     seats = f"{metadata.seats} {'seat' if metadata.seats == '1' else 'seats'}"
     return f"{episodes} of {metadata.game} with {seats}, preset {metadata.rules.get('preset')}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from kille_env.core.spec import Rules, width
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, shortened
 from kille_env.registry import spec
 
 
@@ -45,7 +45,7 @@ class Metadata:
         for name, kind in cls.KINDS.items():
             value = content.get(name)
             if not isinstance(value, kind) or isinstance(value, bool):
-                raise ValueError(f"{name} is {value!r}, expected {kind.__name__}")
+                raise ValueError(f"{name} is {shortened(value)}, expected {kind.__name__}")
         return cls(**{name: content[name] for name in cls.KINDS})
 
     def check(self, what: str, game: str, num_players: int, rules: Rules) -> None:
@@ -82,7 +82,8 @@ class Metadata:
         mine, theirs = dict(self.rules), rules.as_dict()
         for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
             if mine.get(name) != theirs.get(name):
-                wrong.append(f"its rule {name} is {mine.get(name)!r}, not {theirs.get(name)!r}")
+                its = shortened(mine.get(name))
+                wrong.append(f"its rule {name} is {its}, not {theirs.get(name)!r}")
         return wrong
 
 

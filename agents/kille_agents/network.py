@@ -27,8 +27,8 @@ from kille_agents.metadata import Metadata, check_size
 from kille_agents.perceptron import forward
 from kille_env.core.floats import seat_layout
 from kille_env.core.spec import Rules, width
-from kille_env.errors import KilleError, PolicyError
-from kille_env.files import write_whole
+from kille_env.errors import KilleError, PolicyError, shortened
+from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
 from kille_env.policy import check_shapes, masked_softmax
 from kille_env.registry import spec
 
@@ -128,8 +128,8 @@ class NetworkPolicy:
             shapes[f"bias.{layer}"] = (outputs,)
         if set(weights) != set(shapes):
             raise PolicyError(
-                f"the weights of {name} are {sorted(weights)}, "
-                f"its specification needs {sorted(shapes)}"
+                f"the weights of {name} are {shortened(sorted(weights))}, "
+                f"its specification needs {shortened(sorted(shapes))}"
             )
         for key, shape in shapes.items():
             array = weights[key]
@@ -244,7 +244,10 @@ def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], st
                 f"a policy is {WEIGHTS} with {SPECIFICATION} beside it"
             )
     metadata, digest = _read_metadata(folder / SPECIFICATION)
-    data = (folder / WEIGHTS).read_bytes()
+    try:
+        data = read_bytes(folder / WEIGHTS, MOST_ARRAYS)
+    except KilleError as error:
+        raise PolicyError(f"{folder / WEIGHTS} cannot be read: {error}") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise PolicyError(
             f"{folder / WEIGHTS} is not the file that {SPECIFICATION} describes: one of them was "
@@ -252,8 +255,10 @@ def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], st
         )
     try:
         weights = load(data)
-    except SafetensorError as error:
-        raise PolicyError(f"{folder / WEIGHTS} cannot be read: {error}") from None
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:  # NumPy lacks bfloat16
+        raise PolicyError(
+            f"{folder / WEIGHTS} cannot be read as arrays of NumPy: {shortened(str(error))}"
+        ) from None
     return metadata, weights, folder.resolve().name
 
 
@@ -267,7 +272,7 @@ def policy_folder(path: str | Path) -> Path | None:
 
 def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         made = content.pop("format")
         if made not in (FORMAT, FORMAT_OF_SEVERAL):
             raise KilleError("another format")
@@ -277,7 +282,9 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):
-                raise KilleError(f"{name} is {list(content[name])!r}")
+                raise KilleError(f"{name} is {shortened(list(content[name]))}")
+        if not all(episode in ("deal", "match") for episode in content["episodes"]):
+            raise KilleError(f"episodes is {shortened(list(content['episodes']))}")
         return NetworkMetadata.read(content), digest
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"{file} is no policy's specification ({FORMAT}): {error}") from None

@@ -1,7 +1,6 @@
 """Models of Stable-Baselines3 and sb3-contrib as policies. Importing this module imports torch."""
 
 import copy
-import json
 import zipfile
 from pathlib import Path
 from typing import Any, Self
@@ -12,8 +11,9 @@ from gymnasium import spaces
 from kille_agents.metadata import check_size
 from kille_env.core.floats import READINGS, Reading, seat_layout
 from kille_env.core.spec import Rules, width
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
+from kille_env.files import MOST_JSON, parse_json
 from kille_env.policy import check_shapes, masked_best, masked_softmax, read
 from kille_env.registry import spec
 
@@ -169,10 +169,12 @@ def read_plain(path: Path) -> dict[str, Any]:
         PolicyError: It is no such model.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read("data"))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise PolicyError(f"{path} is no model of Stable-Baselines3: {error}") from None
+        with zipfile.ZipFile(path) as archive, archive.open("data") as file:
+            data = parse_json(file.read(MOST_JSON + 1))
+    except Exception as error:  # zipfile has many ways to say that a file is broken
+        raise PolicyError(
+            f"{path} is no model of Stable-Baselines3: {shortened(str(error))}"
+        ) from None
     return data if isinstance(data, dict) else {}
 
 

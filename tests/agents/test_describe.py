@@ -99,7 +99,9 @@ def test_a_networks_description_reads_the_files_beside_it(tmp_path):
     )
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"rows": [{}], "deals": 1, "rules": {}}', "{}"])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[" * 9_000, '{"rows": [{}], "deals": 1, "rules": {}}', "{}"]
+)
 def test_a_broken_evaluation_is_named(tmp_path, text):
     name = network(tmp_path)
     (tmp_path / "evaluation.json").write_text(text)
@@ -132,6 +134,22 @@ def test_a_library_model_is_described_without_trust(tmp_path):
     assert about.what == "a model of Stable-Baselines3: MaskablePPO"
     assert "12,345 steps" in about.made
     assert about.strength == NOT_MEASURED
+
+
+@pytest.mark.parametrize("data", [b"[" * 9_000, b"\xff", b"{"])
+def test_a_model_with_a_broken_description_is_refused(tmp_path, data):
+    file = tmp_path / "model.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("data", data)
+    with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
+        describe_player(file)
+
+
+@pytest.mark.parametrize("rules", [{"episode": "year"}, {"no": 1}, {"episode": ["deal"]}])
+def test_a_policy_with_unknown_rules_is_refused(tmp_path, rules):
+    file = tabular(tmp_path / "policy", rules)
+    with pytest.raises(PolicyError, match=r"policy\.npz was made for rules that do not exist"):
+        describe_player(file)
 
 
 def test_a_player_of_another_game_is_refused(tmp_path):

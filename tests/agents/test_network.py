@@ -1,5 +1,6 @@
 """The exported network: the same as torch's, and refused where it does not belong."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from env.players import decisions as shown
 from env.players import network_metadata, network_weights
 from kille_agents import NetworkPolicy, load_network, load_policy, save_network
+from kille_agents.network import FORMAT_OF_SEVERAL
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -120,11 +122,13 @@ def test_broken_files_are_refused(tmp_path, policy):
         {"layers": "ab"},
         {"layers": [0]},
         {"made": None},
+        {"episodes": [["deal"]], "format": FORMAT_OF_SEVERAL, "table_sizes": [3], "near_seats": 1},
+        {"layers": [-1] * 10_000},
     ):
         specification.write_text(json.dumps({**content, **changes}))
         with pytest.raises(PolicyError, match=next(iter(changes))):
             load_network(tmp_path, "byteskille", 3, RULES)
-    for broken in ("{", "[]", json.dumps({"format": "kille-policy 1"})):
+    for broken in ("{", "[]", "[" * 9_000, "9" * 9_000, json.dumps({"format": "kille-policy 1"})):
         specification.write_text(broken)
         with pytest.raises(PolicyError, match="no policy's specification"):
             load_network(tmp_path, "byteskille", 3, RULES)
@@ -139,9 +143,23 @@ def test_weights_that_are_no_numbers_or_of_another_shape_are_refused():
         ("bias.1", np.zeros(9, np.float32), r"float32 \(8,\)"),
         ("bias.1", np.zeros(8), "float64"),
         ("bias.9", np.zeros(8, np.float32), "its specification needs"),
+        ("x" * 9_000, np.zeros(8, np.float32), "^.{,600}$"),
     ):
         with pytest.raises(PolicyError, match=message):
             NetworkPolicy(metadata(), {**network_weights(metadata()), key: value})
+
+
+def test_weights_of_a_type_that_numpy_lacks_are_refused(tmp_path, policy):
+    save_network(policy, tmp_path)
+    header = json.dumps({"x": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}).encode()
+    data = len(header).to_bytes(8, "little") + header + bytes(2)
+    specification = tmp_path / "policy.json"
+    content = json.loads(specification.read_text())
+    content["weights_sha256"] = hashlib.sha256(data).hexdigest()
+    specification.write_text(json.dumps(content))
+    (tmp_path / "policy.safetensors").write_bytes(data)
+    with pytest.raises(PolicyError, match=r"cannot be read as arrays of NumPy.*BF16"):
+        load_network(tmp_path, "byteskille", 3, RULES)
 
 
 def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, decisions):

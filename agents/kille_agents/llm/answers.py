@@ -13,6 +13,7 @@ from typing import Any
 
 from kille_agents.llm.settings import VARIABLE, Settings
 from kille_env.errors import PolicyError
+from kille_env.files import parse_json
 
 LOG = "answers.jsonl"
 
@@ -124,7 +125,7 @@ class Answers:
 
     def _take(self, text: bytes) -> None:
         try:
-            line = json.loads(text)
+            line = parse_json(text)
             tokens = line["input_tokens"] + line["output_tokens"]
             key, done, action, cost = (line[name] for name in ("key", "done", "action", "cost"))
         except (ValueError, KeyError, TypeError):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kille_agents.llm.settings import VARIABLE, Settings
 from kille_env.errors import PolicyError, shortened
+from kille_env.files import parse_json
 
 Messages = Sequence[Mapping[str, str]]
 PASSING = {408, 409, 425, 429}
@@ -77,7 +78,7 @@ def unanswered(model: str, reply: Reply, settings: Settings) -> PolicyError:
 
 def _read(content: bytes) -> Reply:
     try:
-        answer = json.loads(content)
+        answer = parse_json(content)
         text = answer["choices"][0]["message"]["content"] or ""
         usage = answer.get("usage") or {}
         used = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)

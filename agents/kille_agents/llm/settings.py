@@ -1,12 +1,12 @@
 """Settings of a language model at the table, also from environment variables."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kille_env.errors import ConfigError, did_you_mean, shortened
+from kille_env.files import parse_json
 
 VARIABLE = "KILLE_LLM_"
 """What the names of the environment variables begin with; `KILLE_LLM_URL` sets `url`."""
@@ -103,7 +103,7 @@ class Settings:
 
 
 def _object(text: str) -> dict[str, Any]:
-    found = json.loads(text)
+    found = parse_json(text)
     if not isinstance(found, dict):
         raise ValueError(text)
     return found

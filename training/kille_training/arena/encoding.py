@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 
+from kille_env.files import parse_json
 from kille_training.arena.draws import Draw
 
 Sets = tuple[tuple[int, ...], ...]
@@ -19,7 +20,7 @@ def draw_text(draw: Draw) -> str:
 
 def draw_of(text: str) -> Draw:
     """Returns what `draw_text` wrote."""
-    groups, rows, often, orders, first = json.loads(text)
+    groups, rows, often, orders, first = parse_json(text)
     return Draw(
         _checked(groups),
         np.array(rows, dtype=np.int64),
@@ -31,13 +32,13 @@ def draw_of(text: str) -> Draw:
 
 def numbers_of(text: str) -> tuple[int, ...]:
     """Returns numbers of entrants that were written as JSON."""
-    (numbers,) = _checked([json.loads(text)])
+    (numbers,) = _checked([parse_json(text)])
     return numbers
 
 
 def sets_of(text: str) -> Sets:
     """Returns sets of entrants that were written as JSON."""
-    return _checked(json.loads(text))
+    return _checked(parse_json(text))
 
 
 def pack(array: np.ndarray, kind: str) -> bytes:

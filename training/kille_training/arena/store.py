@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import KilleError
+from kille_env.files import parse_json
 from kille_training.arena.database import Database, StoreError
 from kille_training.arena.draws import Draw
 from kille_training.arena.encoding import (
@@ -127,7 +128,7 @@ class Store(Database):
         """Returns what was written with `set_meta`."""
         with self._reading():
             rows = self._file.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
-            found = {key: json.loads(value) for key, value in rows}
+            found = {key: parse_json(value) for key, value in rows}
             if "tables" in found and type(found["tables"]["seed"]) is not int:
                 raise TypeError(f"the seed {found['tables']['seed']!r}")
             return found
@@ -145,8 +146,8 @@ class Store(Database):
                 rows = self._file.execute("SELECT * FROM entrants ORDER BY number").fetchall()
                 self._entrants = [
                     KeptEntrant(
-                        number, name, player, play, fingerprint, json.loads(metadata), wave,
-                        None if failure is None else json.loads(failure)["reason"],
+                        number, name, player, play, fingerprint, parse_json(metadata), wave,
+                        None if failure is None else parse_json(failure)["reason"],
                     )
                     for number, name, player, play, fingerprint, metadata, wave, failure in rows
                 ]  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from kille_env.errors import RulesError, did_you_mean
+from kille_env.files import parse_json
 from kille_env.registry import list_games
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
         if name in rules:
             raise RulesError(f"the switch {name!r} is given twice: {rules[name]!r} and {text!r}")
         try:
-            value = json.loads(text)
+            value = parse_json(text)
         except ValueError:
             value = text
         rules[name] = value if isinstance(value, (bool, int, type(None))) else text

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.numpy import load, save
 from sb3_contrib import MaskablePPO
 
-from kille_env.errors import PolicyError
-from kille_env.files import write_whole
+from kille_env.errors import PolicyError, shortened
+from kille_env.files import parse_json, write_whole
 
 FORMAT = "kille-checkpoint 4"
 BLANK = "0" * 64
@@ -113,10 +114,17 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if hashlib.sha256(blanked).hexdigest().encode() != found[1]:
         raise PolicyError(f"the checkpoint {path} is damaged, its digest does not match; {REMEDY}")
     length = int.from_bytes(data[:8], "little")
-    header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["checkpoint"])
-    if header["format"] != FORMAT:
-        raise PolicyError(f"{path} is a {header['format']}, expected {FORMAT}; {REMEDY}")
-    return header, load(data)
+    try:
+        header = parse_json(parse_json(data[8 : 8 + length])["__metadata__"]["checkpoint"])
+        made = header["format"]
+        arrays = load(data) if made == FORMAT else {}
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise PolicyError(
+            f"{path} is no checkpoint of a run ({shortened(str(error))}); {REMEDY}"
+        ) from None
+    if made != FORMAT:
+        raise PolicyError(f"{path} is a {shortened(made)}, expected {FORMAT!r}; {REMEDY}")
+    return header, arrays
 
 
 def restore(

@@ -9,7 +9,6 @@ let its name point to this machine and be "this site" (DNS rebinding).
 
 import asyncio
 import ipaddress
-import json
 import socket
 from collections.abc import Collection
 from typing import Any
@@ -21,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kille_env.errors import KilleError
+from kille_env.files import parse_json
 from kille_training.web.limits import BODY_BYTES, BODY_SECONDS, Refusal
 from kille_training.web.sessions import Session, Sessions, same
 from kille_training.web.templates import page
@@ -147,8 +147,8 @@ async def _read(request: Request) -> dict[str, Any]:
     except TimeoutError:
         raise Refusal("the message took too long to arrive; try again", 408) from None
     try:
-        said = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
+        said = parse_json(body or b"{}")
+    except KilleError:
         said = None
     if not isinstance(said, dict):
         raise Refusal('the content is no JSON object, such as {"version": 3, "action": 1}', 400)

@@ -22,7 +22,7 @@ import numpy as np
 from kille_agents.tabular import TabularMatchPolicy, TabularPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, RulesError
-from kille_env.files import write_whole
+from kille_env.files import read_json, write_whole
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import Stage
 from kille_training.solving.trees.cfr import VARIANTS
@@ -319,8 +319,8 @@ def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        content = read_json(path)
+    except KilleError as error:
         raise _broken(path, error) from None
     if not isinstance(content, dict):
         raise _broken(path, "not an object")
