@@ -27,7 +27,7 @@ from typing import Any
 
 from kille_agents.objects import make_player, makes_players, player_of
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError, did_you_mean
+from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.policy import Player
 
 EXPECTED = (
@@ -54,7 +54,9 @@ def find_object(name: str) -> Any:
     """
     match = _WORDS.fullmatch(name)
     if match is None:
-        raise PolicyError(f"{name!r} names no player of a module; write it as module:object")
+        raise PolicyError(
+            f"{shortened(name)} names no player of a module; write it as module:object"
+        )
     module_name, path = match.groups()
     folder = str(Path.cwd())
     if folder not in sys.path:  # last, so that nothing there hides an installed module
@@ -71,18 +73,19 @@ def find_object(name: str) -> Any:
             f"the module {module_name!r} of the player {name!r} needs the module {error.name!r}, "
             "which is not installed"
         ) from error
-    except Exception as error:  # the code of somebody else may raise anything
+    except (Exception, SystemExit) as error:  # the code of somebody else may raise anything
         raise PolicyError(
             f"the module {module_name!r} of the player {name!r} cannot be imported: "
             f"{type(error).__name__}: {error}"
         ) from error
     for word in path.split("."):
-        if not hasattr(thing, word):
-            public = [other for other in vars(thing) if not other.startswith("_")]
+        try:
+            thing = getattr(thing, word)
+        except Exception:
+            public = [other for other in dir(thing) if not other.startswith("_")]
             raise PolicyError(
-                f"the module {module_name!r} has no {path!r}. {did_you_mean(word, public)}"
-            )
-        thing = getattr(thing, word)
+                f"the module {module_name!r} has no {shortened(path)}. {did_you_mean(word, public)}"
+            ) from None
     return thing
 
 

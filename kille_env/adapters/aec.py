@@ -361,8 +361,14 @@ class KilleAEC(AECEnv[str, Any, int]):
             raise KilleError("no match has begun: call reset() first")
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Returns observation, cumulative reward, flags and info of the selected agent."""
+        """Returns observation, cumulative reward, flags and info of the selected agent.
+
+        Raises:
+            KilleError: Before the first `reset`, or after the last agent has left.
+        """
         self._check_began()
+        if not self.agents:
+            raise KilleError("the match is over and every agent has left it: call reset() first")
         return super().last(observe)
 
     def observe(self, agent: str) -> Any:

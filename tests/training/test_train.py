@@ -1,14 +1,18 @@
 """A run: what it leaves behind, how it goes on, and what it refuses."""
 
 import csv
+import errno
+import io
 import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +27,7 @@ from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.learning.checkpoints import read_checkpoint
-from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table
+from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learning.runs import Run
 from kille_training.learning.sb3 import export, make_model
 from kille_training.learning.settings import MeasureSettings
@@ -359,3 +363,30 @@ def test_the_second_interruption_hits_at_once():
         assert interrupted()
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_tensorboard_reads_what_a_resumed_run_wrote(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for up_to, steps in ((0, (5, 9)), (5, (7,))):
+        board = TensorBoard(tmp_path, up_to)
+        for decisions in steps:
+            board.add("loss", {"decisions": decisions, "value": decisions / 2}, ["value"])
+        board.close()
+    reader = EventAccumulator(str(tmp_path))
+    reader.Reload()
+    scalars = [(event.step, event.value) for event in reader.Scalars("loss/value")]
+    assert scalars == [(5, 2.5), (7, 3.5)]
+
+
+def test_a_full_disk_is_an_error_where_tensorboard_is_written(tmp_path, monkeypatch):
+    class Full(io.BytesIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    threads = threading.active_count()
+    monkeypatch.setattr(Path, "open", lambda path, mode: Full())
+    board = TensorBoard(tmp_path, 0)
+    with pytest.raises(OSError, match="No space left"):
+        board.add("loss", {"decisions": 1, "value": 1.0}, ["value"])
+    assert threading.active_count() == threads

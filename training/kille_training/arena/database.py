@@ -181,7 +181,7 @@ class Database:
         """Turns errors about a damaged file into ours."""
         try:
             yield
-        except (sqlite3.DatabaseError, zlib.error) as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, zlib.error) as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code == sqlite3.SQLITE_NOTADB:
                 raise StoreError(

@@ -80,10 +80,10 @@ class MatchmakingSettings:
 
     format: Format = "round_robin"
     fill: Fill = "distinct"
-    deals: Annotated[int, Field(ge=2)] = 1_000
+    deals: Annotated[int, Field(ge=2, le=10**9)] = 1_000
     hero: str = ""
-    rounds: Annotated[int, Field(ge=1)] = 7
-    lineups: Annotated[int, Field(ge=1)] = 5
+    rounds: Annotated[int, Field(ge=1, le=10**4)] = 7
+    lineups: Annotated[int, Field(ge=1, le=10**6)] = 5
 
     def __post_init__(self) -> None:
         """Refuses a gauntlet without a hero, and a hero without a gauntlet."""
@@ -121,7 +121,7 @@ class TournamentSettings:
     population: Bots = NONE
     matchmaking: MatchmakingSettings = field(default_factory=MatchmakingSettings)
     time_limit: Annotated[float, Field(gt=0)] = 60.0
-    batch_tables: Annotated[int, Field(ge=1)] = 16_384
+    batch_tables: Annotated[int, Field(ge=1, le=2**24)] = 16_384
     executor: Executor = "local"
     workers: Annotated[int, Field(ge=0)] = 1
 

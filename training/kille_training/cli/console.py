@@ -230,7 +230,8 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
         as_json: Whether to print the object.
     """
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=False, allow_nan=False))
+        ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+        click.echo(json.dumps(result, ensure_ascii=ascii_only, allow_nan=False))
         return
     for thing in shown:
         if isinstance(thing, str):  # never broken into lines: it may be a command to copy

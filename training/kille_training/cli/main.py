@@ -5,9 +5,14 @@ was interrupted. Standard output carries the result and nothing else.
 """
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from sysconfig import get_path
+from traceback import walk_tb
 
 import click
 
@@ -38,6 +43,9 @@ COMMANDS = {
     "bench": ("bench:bench", "Measure how fast everything is."),
 }
 """Every command: where it is ("module:function" in this folder) and what it does."""
+
+MOST_CHARACTERS = 2_000
+"""Characters of a complaint, at most: what it names may be of any length."""
 
 
 class LazyGroup(click.Group):
@@ -103,6 +111,9 @@ def guarded(
     Returns:
         The exit status: 0, 1 or 130.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows å as \\xe5
+            stream.reconfigure(errors="backslashreplace")
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         status = command.main(args=given, prog_name=name, standalone_mode=False, obj=given)
@@ -118,16 +129,37 @@ def guarded(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KilleError as error:
         _complain(str(error))
+    except MemoryError as error:
+        _complain(f"this needs more memory than there is ({error}); ask for less at a time")
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ModuleNotFoundError as error:
         bringing = (extra for extra, brought in EXTRAS.items() if error.name in brought.values())
         _complain(str(missing(error, next(bringing, "train"))))
+    except (Exception, SystemExit) as error:
+        place = _outside(error)
+        if place is None:  # a fault of ours: its traceback says where
+            raise
+        _complain(f"{place}: {type(error).__name__}: {error}")
     return 1
 
 
 def _complain(message: str) -> None:
-    click.echo(f"kille: {message}", err=True)
+    longer = f" ... ({len(message):,} characters)" if len(message) > MOST_CHARACTERS else ""
+    click.echo(f"kille: {message[:MOST_CHARACTERS]}{longer}", err=True)
+
+
+def _outside(error: BaseException) -> str | None:
+    """Returns the innermost line of the user's own code that an error came from, if any did."""
+    ours = [find_spec(name) for name in ("kille_env", "kille_agents", "kille_training")]
+    installed = [Path(spec.origin).parent for spec in ours if spec and spec.origin]
+    installed += [Path(get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    place = None
+    for frame, line in walk_tb(error.__traceback__):
+        file = Path(frame.f_code.co_filename)
+        if file.is_file() and not any(map(file.is_relative_to, installed)):
+            place = f"{file}, line {line}, in {frame.f_code.co_name}"
+    return place
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import socket
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,19 +93,42 @@ class Table:
 
 
 class TensorBoard:
-    """Writes the same numbers for TensorBoard."""
+    """Writes the same numbers for TensorBoard.
+
+    It needs no thread, so a full disk is an error where the numbers are written.
+    """
 
     def __init__(self, folder: Path, up_to: int) -> None:
-        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions."""
-        from torch.utils.tensorboard import SummaryWriter  # slow to import, and only a run needs it
+        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions.
 
-        self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
+        Raises:
+            OSError: It cannot be written.
+        """
+        from tensorboard.summary.writer.record_writer import RecordWriter  # only a run needs it
+
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
+        self._file = (folder / name).open("xb")
+        self._records = RecordWriter(self._file)
+        self._write(file_version="brain.Event:2")
+        self._write(step=up_to + 1, session_log={"status": "START"})
 
     def add(self, prefix: str, row: Mapping[str, Any], names: Iterable[str]) -> None:
-        """Writes some columns of a line."""
+        """Writes some columns of a line.
+
+        Raises:
+            OSError: The disk is full, or has gone.
+        """
         for name in names:
-            self._writer.add_scalar(f"{prefix}/{name}", float(row[name]), int(row["decisions"]))
+            value = {"tag": f"{prefix}/{name}", "simple_value": float(row[name])}
+            self._write(step=int(row["decisions"]), summary={"value": [value]})
+        self._file.flush()
+
+    def _write(self, **event: Any) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+
+        self._records.write(Event(wall_time=time.time(), **event).SerializeToString())
 
     def close(self) -> None:
         """Closes the event file."""
-        self._writer.close()
+        self._file.close()

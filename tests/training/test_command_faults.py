@@ -1,0 +1,101 @@
+"""Whatever a user's code or file does wrong, a command ends with one sentence that names it."""
+
+import io
+import sys
+from pathlib import Path
+from sysconfig import get_path
+
+import click
+import pytest
+
+from kille_training.cli import main as command
+from kille_training.cli.main import guarded
+
+MODULE = """
+import sys
+
+def divides(observation, mask): return 1 / 0
+def leaves(observation, mask): sys.exit(3)
+def uniform(observation, mask): return mask / mask.sum(axis=1, keepdims=True)
+
+class Named:
+    @property
+    def name(self): return 1 / 0
+    def probabilities(self, observation, mask): return mask
+"""
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """Modules of a user in the working folder."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    files = {"odd_players": MODULE, "odd_exit": "raise SystemExit(4)", "odd_division": "1 / 0"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    yield
+    for name in files:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("player", "words"),
+    [
+        ("odd_players:divides", "odd_players.py, line 4, in divides: ZeroDivisionError"),
+        ("odd_players:leaves", "odd_players.py, line 5, in leaves: SystemExit: 3"),
+        ("odd_players:Named", "odd_players.py, line 10, in name: ZeroDivisionError"),
+        ("odd_players:uniform.__code__.x", "no 'uniform.__code__.x'"),
+        ("odd_exit:x", "'odd_exit:x' cannot be imported: SystemExit: 4"),
+        ("odd_division:x", "'odd_division:x' cannot be imported: ZeroDivisionError"),
+        ("os:_exit.x", "the module 'os' has no '_exit.x'"),
+        ("no_such:" + "a" * 100_000, "... ("),
+    ],
+)
+def test_the_players_code_is_named(modules, refused, player, words):
+    said = refused("evaluate", player, "--game", "knack", "--deals", "4")
+    assert words in said
+    assert "Traceback" not in said
+    assert len(said) < 2_200
+
+
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+    here = str(Path(__file__).parent)
+    monkeypatch.setattr(
+        command, "get_path", lambda name: here if name == "stdlib" else get_path(name)
+    )
+
+    @click.command()
+    def wrong():
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError, match="ours"):
+        guarded(wrong, [])
+
+
+def test_too_little_memory_is_a_sentence(capsys):
+    @click.command()
+    def greedy():
+        raise MemoryError("8 EiB")
+
+    assert guarded(greedy, []) == 1
+    assert "needs more memory than there is (8 EiB)" in capsys.readouterr().err
+
+
+def test_a_terminal_without_swedish_letters_gets_them_spelt_out(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+
+    @click.command()
+    def speak():
+        print("Gök ± 1")
+
+    assert guarded(speak, []) == 0
+    assert written.getvalue().split() == [b"G\\xf6k", b"\\xb1", b"1"]
+    monkeypatch.undo()
+
+
+def test_a_tournament_that_cannot_be_played_leaves_nothing(refused):
+    Path("t.yaml").write_text("entrants: {a: uniform, b: uniform}\n")
+    huge = f"matchmaking.deals={10**22}"
+    said = refused("tournament", "t.yaml", "--set", huge)
+    assert "deals is 10000000000000000000000, expected" in said
+    assert [path.name for path in Path().iterdir()] == ["t.yaml"]
