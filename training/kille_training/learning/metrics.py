@@ -125,9 +125,10 @@ class TensorBoard:
         self._file.flush()
 
     def _write(self, **event: Any) -> None:
-        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto import event_pb2
 
-        self._records.write(Event(wall_time=time.time(), **event).SerializeToString())
+        made: Any = event_pb2  # its classes are made when it is imported
+        self._records.write(made.Event(wall_time=time.time(), **event).SerializeToString())
 
     def close(self) -> None:
         """Closes the event file."""
