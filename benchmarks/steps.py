@@ -73,7 +73,7 @@ def _work(game: str, seats: str) -> None:
     """Measures once for each line that comes in."""
     import kille_env
 
-    batch = kille_env.make_batch(game, TABLES, int(seats), seed=0)
+    batch = kille_env.make_batch(game, TABLES, int(seats), episode="match", seed=0)
     batch.reset()
     rng = np.random.default_rng(1)
     for _ in sys.stdin:

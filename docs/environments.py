@@ -26,7 +26,7 @@ PICTURES = {
 
 def table(game: str, seats: int, viewer: int | None, shape: str, seed: int, decisions: int) -> str:
     """Returns a table as SVG; all seats play by the rule of thumb."""
-    batch = make_batch(game, 1, seats, seed=seed, restart=False)
+    batch = make_batch(game, 1, seats, episode="match", seed=seed, restart=False)
     player = resolve("rule_of_thumb", game, seats, batch.rules)
     row, key = np.zeros(1, np.int64), np.zeros(1, np.uint64)
     batch.reset(deal=False)

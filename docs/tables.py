@@ -17,7 +17,7 @@ from blocks import filled, table, write
 
 import kille_env
 from kille_env.core.game import HOOKS, Game
-from kille_env.core.spec import GameSpec, Part, Switch, width
+from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Switch, width
 
 DOCS = Path(__file__).parent
 SHOWN_SEATS = (2, 3, 4, 5, 6, 8, 11, 13, 20)
@@ -54,8 +54,8 @@ def facts(spec: GameSpec) -> str:
 def switches(spec: GameSpec) -> str:
     """Returns every switch with its values, and what the presets make of it."""
     header = ("switch", "what it decides", "values", *spec.presets, "decision")
-    match = ["`match`"] * len(spec.presets)
-    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *match, "")]
+    usual = [f"`{DEFAULT_EPISODE}`"] * len(spec.presets)
+    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *usual, "")]
     for switch in spec.switches:
         name, meaning, decision = f"`{switch.name}`", switch.meaning, switch.decision
         presets = (f"`{_value(switch.value_for(preset))}`" for preset in spec.presets)

@@ -118,7 +118,7 @@ class Table:
             game: Name of the game.
             num_players: P; None is the game's default.
             rules: Name of a preset, mapping of switches, or resolved rules.
-            episode: "deal" or "match"; None is what `rules` say, or else the default.
+            episode: "deal" or "match"; None is what `rules` say, or else "deal".
 
         Raises:
             UnknownGameError: No such game.
@@ -191,7 +191,7 @@ def make_batch(
         num_tables: N.
         num_players: P, seats per table; None is the game's default.
         rules: Name of a preset, mapping of switches, or resolved rules.
-        episode: "match" or "deal"; None is what `rules` say, or else "match".
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
             takes one from the operating system.
         threads: Slices that are stepped in parallel; results do not depend on it.
@@ -222,7 +222,7 @@ def describe_rules(
         game: The game.
         rules: Name of a preset, mapping of switches, or resolved rules.
         num_players: P, seats of the table; None is the game's default.
-        episode: "match" or "deal"; None is what `rules` say, or else "match".
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
 
     Raises:
         UnknownGameError: No such game.

@@ -25,7 +25,7 @@ import numpy as np
 
 from kille_env.core import rng
 from kille_env.core.batch import Batch
-from kille_env.core.spec import EPISODES, GameSpec, Part, Rules, Switch, feature_scale, width
+from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Rules, Switch, feature_scale, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, did_you_mean
 from kille_env.extras import needs
@@ -70,9 +70,7 @@ def load(
     """
     table = spec(game)
     _make_known(game)
-    if isinstance(rules, Rules) or (isinstance(rules, Mapping) and "episode" in rules):
-        episode = episode or str(rules["episode"])
-    resolved = table.resolve(rules, episode=episode or "deal")
+    resolved = table.resolve(rules, episode=episode)
     _form(game, table.check_players(num_players), resolved, tuple(cards))
     parameters = {
         "players": table.check_players(num_players),
@@ -568,7 +566,7 @@ def _game_type(name: str) -> Any:
         parameter_specification={
             "players": table.default_players,
             "rules": "",
-            "episode": EPISODES[1],
+            "episode": DEFAULT_EPISODE,
             "cards": "",
         },
     )

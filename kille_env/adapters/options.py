@@ -25,7 +25,7 @@ class TableOptions(TypedDict, total=False):
 
     Attributes:
         rules: A preset's name, a mapping of switches, or resolved rules.
-        episode: "match" or "deal"; None is what `rules` say, "match" if they say nothing.
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the tables and of the opponents' choices; an algorithm with a seed sets
             another one, and so does a reset with one.
         threads: Threads that step the tables.

@@ -231,7 +231,7 @@ def self_play(
         num_tables: N, tables of each environment runner.
         layers: Widths of the hidden layers, of the actor and of the critic.
         rules: A preset's name, a mapping of switches, or resolved rules.
-        episode: "match" or "deal"; None is what `rules` say.
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
         threads: Threads that step the tables of a runner.
 
     Returns:

@@ -61,7 +61,7 @@ class KilleTextArena(ta.Env):
         Args:
             game: The game.
             rules: A preset's name, a mapping of switches, or resolved rules.
-            episode: "match" or "deal"; None is what `rules` say.
+            episode: "deal" or "match"; None is what `rules` say, or else "deal".
             error_allowance: Unreadable or illegal answers in a row that are told so and answered
                 again; the next one ends the match.
             illegal_reward: What it then costs the player; None is one unit less than the least that

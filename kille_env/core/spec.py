@@ -19,6 +19,8 @@ from kille_env.errors import RulesError, did_you_mean, shortened
 
 Value = str | bool | int | None
 EPISODES = ("match", "deal")
+DEFAULT_EPISODE = "deal"
+"""What an episode is where nothing else is said, at every table of the house."""
 SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 
@@ -246,7 +248,8 @@ class GameSpec:
 
         Args:
             rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted),
-                rules that are resolved already, or None for the default preset.
+                rules that are resolved already, or None for the default preset. An episode is a
+                single deal unless they say otherwise.
             **more: Further switches; None means "as `rules` say", where None is no value of the
                 switch.
 
@@ -274,7 +277,7 @@ class GameSpec:
         preset = given.pop("preset", None)
         preset = self.presets[0] if preset is None else preset
         _check_known(preset, self.presets, f"{self.name} has no preset")
-        episode = given.pop("episode", EPISODES[0])
+        episode = given.pop("episode", DEFAULT_EPISODE)
         if not isinstance(episode, str) or episode not in EPISODES:
             raise RulesError(f"'episode' is {shortened(episode)}, expected 'match' or 'deal'")
         for key in given:

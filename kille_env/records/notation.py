@@ -36,6 +36,8 @@ KEYS = (
 )
 CHANCE = ("remainder_to",)
 """Keys that say what chance decided besides cards."""
+UNSAID_EPISODE = "match"
+"""What a record played whose rules leave out `episode`; part of the notation, for good."""
 REQUIRED = ("format", "game", "num_players", "first_dealer", "deals")
 DEAL_KEYS = ("deck", "actions", "result")
 
@@ -203,7 +205,7 @@ def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
     try:
         num_players = game.spec.check_players(record["num_players"])
         _check_values(record, num_players, where)
-        rules = game.spec.resolve(record.get("rules"))
+        rules = game.spec.resolve({"episode": UNSAID_EPISODE, **(record.get("rules") or {})})
         game.check_start(rules, num_players, _start(record, where))
     except RulesError as error:
         refuse(where, str(error))

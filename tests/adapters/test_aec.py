@@ -32,7 +32,9 @@ def at_every_table(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def make(seats: int, preset: str = "svensk", **options: Any) -> KilleAEC:
-    return kille_env.make("byteskille", num_players=seats, rules=preset, **options)
+    return kille_env.make(
+        "byteskille", num_players=seats, rules=preset, **{"episode": "match", **options}
+    )
 
 
 # PettingZoo's own tests.
@@ -50,7 +52,9 @@ def test_api_with_every_way_of_buying_in(
     eliminated: str, reentry: str, scale: Callable[..., int]
 ) -> None:
     rules = {"reentry": reentry}
-    env = kille_env.make("byteskille", 5, rules=rules, eliminated=eliminated, observation="box")
+    env = kille_env.make(
+        "byteskille", 5, rules=rules, episode="match", eliminated=eliminated, observation="box"
+    )
     check_api(env, scale(300))
 
 
@@ -130,7 +134,7 @@ def test_copies_play_on(
     copied: Callable[[KilleAEC], KilleAEC], options: dict[str, Any], scale: Callable[..., int]
 ) -> None:
     for seed in range(scale(20, least=3)):
-        env = kille_env.make("byteskille", 5, **options)
+        env = kille_env.make("byteskille", 5, episode="match", **options)
         env.reset(seed=seed)
         rng = np.random.default_rng(seed)
         for _ in range(3 * seed):
@@ -175,7 +179,9 @@ def test_a_state_of_another_table_is_refused() -> None:
 def test_the_sum_of_rewards_is_the_match_and_its_record_replays(
     seats: int, preset: str, scale: Callable[..., int]
 ) -> None:
-    batch = kille_env.make_batch("byteskille", 1, seats, rules=preset, restart=False)
+    batch = kille_env.make_batch(
+        "byteskille", 1, seats, rules=preset, restart=False, episode="match"
+    )
     env, names = make(seats, preset), [f"p{seat}" for seat in range(seats)]
     for seed in range(scale(8)):
         env.reset(seed=seed)
@@ -213,8 +219,8 @@ def test_everybody_ends_together_by_default(scale: Callable[..., int]) -> None:
 @pytest.mark.parametrize("pots", [1, 2])
 def test_immediate_ends_are_certain(reentry: str, pots: int, scale: Callable[..., int]) -> None:
     rules = {"reentry": reentry, "pots": pots}
-    end = kille_env.make("byteskille", 5, rules=rules)
-    soon = kille_env.make("byteskille", 5, rules=rules, eliminated="immediate")
+    end = kille_env.make("byteskille", 5, rules=rules, episode="match")
+    soon = kille_env.make("byteskille", 5, rules=rules, episode="match", eliminated="immediate")
     early = 0
     for seed in range(scale(40, least=2)):
         end.reset(seed=seed)
@@ -423,7 +429,8 @@ def test_sampling_from_the_action_space_is_legal() -> None:
 @pytest.mark.parametrize("eliminated", ["end", "immediate"])
 def test_a_secret_step_shows_the_others_nothing(eliminated: str, scale: Callable[..., int]) -> None:
     """A gok holder who waits has been asked, and nobody else can know of it."""
-    env = kille_env.make("byteskille", 5, rules={"gok_call": "any_time"}, eliminated=eliminated)
+    rules = {"gok_call": "any_time", "episode": "match"}
+    env = kille_env.make("byteskille", 5, rules=rules, eliminated=eliminated)
     spec, rng, secret = env.game.spec, np.random.default_rng(1), 0
 
     def shown(names: list[str]) -> list[Any]:

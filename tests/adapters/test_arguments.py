@@ -245,7 +245,8 @@ def test_an_illegal_action_is_worse_than_anything_that_can_follow(
 
 def test_the_cost_of_an_illegal_action_in_a_match_is_as_documented() -> None:
     costs = {
-        game: SeatTables(game, 1, 4, seed=1).illegal_reward for game in ("knack", "byteskille")
+        game: SeatTables(game, 1, 4, seed=1, episode="match").illegal_reward
+        for game in ("knack", "byteskille")
     }
     assert costs == {"knack": -34.0, "byteskille": -15.0}
     page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ FIELDS = ("seat", "observation", "mask", "reward", "terminated", "truncated")
 
 
 def batch(num_tables=4, num_players=3, **options):
-    options = {"seed": 7, **options}
+    options = {"seed": 7, "episode": "match", **options}
     return kille_env.make_batch("byteskille", num_tables, num_players, **options)
 
 

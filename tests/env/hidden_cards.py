@@ -37,7 +37,8 @@ class Position:
         self, game: str, players: int, seed: int, hidden: int, discards: bool = False, **rules: Any
     ) -> None:
         self.spec = kille_env.spec(game)
-        self.rules, self.players, self.discards = self.spec.resolve(rules), players, discards
+        self.rules = self.spec.resolve({"episode": "match", **rules})
+        self.players, self.discards = players, discards
         rng = np.random.default_rng(seed)
         self.viewer = int(rng.integers(players))
         while not self._play(rng, hidden):

@@ -205,6 +205,7 @@ def test_the_full_state_shows_all_of_it():
 
 def paid_in_batch(hands: str, script: str, **rules: Any) -> list[list[float]]:
     """What the seats are paid by each step of a match that begins with these cards."""
+    rules = {"episode": "match", **rules}
     batch = kille_env.make_batch("byteskille", 1, len(hands.split()), rules=rules, restart=False)
     batch.reset(deck=hands.split(), dealer=batch.num_players - 1)
     paid = []
@@ -216,6 +217,7 @@ def paid_in_batch(hands: str, script: str, **rules: Any) -> list[list[float]]:
 
 def paid_in_aec(hands: str, script: str, **rules: Any) -> list[list[float]]:
     """The same from PettingZoo, with what has added up for who has not acted yet."""
+    rules = {"episode": "match", **rules}
     env = kille_env.make("byteskille", len(hands.split()), rules=rules)
     env.reset(options={"deck": hands.split(), "dealer": len(hands.split()) - 1})
     paid = []
@@ -264,7 +266,7 @@ def test_a_gok_that_is_called_is_public_and_so_is_what_it_pays(paid):
 @pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
 def test_secret_steps_pay_nothing_and_nothing_is_lost(preset, scale):
     rng = np.random.default_rng(5)
-    rules = SPEC.resolve(preset, gok_call="any_time", pots=2)
+    rules = SPEC.resolve(preset, gok_call="any_time", pots=2, episode="match")
     batch = kille_env.make_batch("byteskille", 16, 4, rules=rules, seed=5, restart=False)
     batch.reset()
     earned, secret = np.zeros((16, 4)), 0

@@ -174,7 +174,7 @@ def test_credits_equal_the_returns_of_the_batch(
 
 
 def test_a_cap_truncates() -> None:
-    batch = tables("byteskille", 16, 5, rules={"max_deals": 2})
+    batch = tables("byteskille", 16, 5, rules={"max_deals": 2, "episode": "match"})
     whole = collect(batch, chance)
     assert whole.truncated.sum() > 0
     assert whole.terminated.sum() + whole.truncated.sum() == (whole.following < 0).sum()

@@ -44,12 +44,12 @@ PRESETS = {  # the columns of the register of switches: (svensk, wikipedia)
 def test_a_preset_is_its_column_of_the_register(column, preset):
     expected = {name: values[column] for name, values in PRESETS.items()}
     resolved = SPEC.resolve(preset).as_dict()
-    assert resolved == {"preset": preset, "episode": "match", **expected}
+    assert resolved == {"preset": preset, "episode": "deal", **expected}
     assert list(resolved) == ["preset", "episode", *PRESETS]
 
 
-def test_svensk_and_match_are_the_defaults():
-    assert SPEC.resolve().as_dict() == SPEC.resolve("svensk", episode="match").as_dict()
+def test_svensk_and_single_deals_are_the_defaults():
+    assert SPEC.resolve().as_dict() == SPEC.resolve("svensk", episode="deal").as_dict()
 
 
 def test_a_switch_departs_from_the_preset_it_is_given_with():
@@ -125,7 +125,7 @@ def test_rules_are_equal_if_they_play_alike():
     assert SPEC.resolve() == SPEC.resolve({"stake": 2})
     assert hash(SPEC.resolve()) == hash(SPEC.resolve({"stake": 2}))
     assert SPEC.resolve() != SPEC.resolve({"stake": 4})
-    assert SPEC.resolve() != SPEC.resolve(episode="deal")
+    assert SPEC.resolve() != SPEC.resolve(episode="match")
     wikipedia = {name: values[1] for name, values in PRESETS.items()}
     assert SPEC.resolve(wikipedia) == SPEC.resolve("wikipedia")  # whatever the preset's name
     assert SPEC.resolve() != "svensk"

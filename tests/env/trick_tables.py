@@ -42,7 +42,8 @@ class Table:
         **rules: Any,
     ) -> None:
         self.game, self.spec = game, kille_env.spec(game)
-        self.rules, self.start = self.spec.resolve(rules), start or {}
+        self.rules = self.spec.resolve({"episode": "match", **rules})
+        self.start = start or {}
         self.players, self.first_dealer = players, players - 1 if dealer is None else dealer
         self.batch = kille_env.make_batch(game, 1, players, rules=self.rules, seed=0, restart=False)
         self.batch.reset(dealer=self.first_dealer, start=self.start, deal=False)
