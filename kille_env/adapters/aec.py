@@ -37,7 +37,7 @@ from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 from kille_env.records import Logbook, Record
-from kille_env.registry import make_batch
+from kille_env.registry import Table, make_batch
 
 ELIMINATED = ("end", "immediate")
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
@@ -173,6 +173,11 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._masks_of_all = self.game.masks_of_all
         self._earned, self._seat_now = batch.reward[0], batch.seat
         self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self._batch.table
 
     @property
     def illegal_reward(self) -> float:

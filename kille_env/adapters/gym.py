@@ -24,6 +24,7 @@ from kille_env.adapters.spaces import LegalDiscrete, Observations
 from kille_env.core import arguments
 from kille_env.errors import IllegalActionError, shortened
 from kille_env.records import Record
+from kille_env.registry import Table
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")
 
@@ -80,6 +81,11 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         self.observation_space = self._observations.space
         self.action_space = LegalDiscrete(spec.num_actions, self._legal)
 
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.tables.table
+
     def _legal(self) -> np.ndarray | None:
         return None if self.tables.over[0] else self.tables.batch.mask[0]
 
@@ -134,6 +140,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             "action_mask": tables.mask()[0],
             "seat": int(tables.own[0]),
             "skipped": int(tables.skipped[0]),
+            "skipped_units": float(tables.skipped_units[0]),
         }
         if tables.over[0]:
             info["returns"] = tables.returns[0].copy()

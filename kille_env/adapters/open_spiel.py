@@ -29,7 +29,7 @@ from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Rules, Switch, 
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, did_you_mean
 from kille_env.extras import needs
-from kille_env.registry import list_games, load_game, spec
+from kille_env.registry import Table, list_games, load_game, spec
 
 with needs("openspiel"):
     import pyspiel
@@ -498,6 +498,12 @@ class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
             max_game_length=hands * table.max_decisions(rules, seats),
         )
         super().__init__(_game_type(name), information, dict(parameters))
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules."""
+        form = self.form
+        return Table(self.name, form.num_players, form.rules, form.game.spec.version)
 
     def new_initial_state(self, *_: Any) -> KilleState:
         """Returns the state before the first card."""

@@ -20,6 +20,7 @@ from kille_env.adapters.options import SeatOptions
 from kille_env.adapters.registration import env_id
 from kille_env.adapters.text_seat import TRIES, TextSeat, Turn
 from kille_env.extras import needs
+from kille_env.registry import Table
 
 with needs("openenv"):
     from openenv.core.env_server import create_app
@@ -80,6 +81,11 @@ class KilleOpenEnv(Environment[KilleAction, KilleObservation, KilleState]):
         self.game = game
         self._seat = TextSeat(game, num_players, tries=tries, **options)
         self._episode, self._steps = "", 0
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self._seat.table
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any

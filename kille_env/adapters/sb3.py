@@ -61,7 +61,7 @@ from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy, masked_softmax
-from kille_env.registry import make_batch, spec
+from kille_env.registry import Table, make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
 
@@ -112,6 +112,11 @@ class SelfPlayVecEnv(TableVecEnv):
         self._decisions = np.zeros(num_tables, dtype=np.int64)
         self._number = 0
         self.last_step: SeatStep | None = None
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.batch.table
 
     def action_masks(self) -> np.ndarray:
         """Returns what is legal for the seats to act, [N, A] int8, fresh."""
@@ -286,6 +291,11 @@ class SeatVecEnv(TableVecEnv):
         self.num_players, self.rules = seats, self.tables.rules
         self._shown = observations.features
 
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.tables.table
+
     def follow(self, model: Any) -> None:
         """Plays the seats of "self" by a model from now on, as it goes on learning.
 
@@ -324,6 +334,7 @@ class SeatVecEnv(TableVecEnv):
         tables.step(self._actions, again=note)
         for i in np.flatnonzero(dones).tolist():
             infos[i]["skipped"] = int(tables.skipped[i])
+            infos[i]["skipped_units"] = float(tables.skipped_units[i])
         return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
 
     def _tell_seats(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:

@@ -32,7 +32,7 @@ from kille_env.errors import CardError, KilleError, PolicyError, RulesError, sho
 from kille_env.playing import Players
 from kille_env.policy import Player, PlayerLike, resolve
 from kille_env.records import Logbook
-from kille_env.registry import make_batch
+from kille_env.registry import Table, make_batch
 from kille_env.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 
 SEATS = {"rotate": ROTATE, "random": RANDOM}
@@ -113,6 +113,7 @@ class SeatTables:
         returns: [N, P] float64, what each seat has earned in this match so far.
         decisions: [N] the seat's decisions in this match so far.
         skipped: [N] matches that were passed over since the last `begin` or `step`.
+        skipped_units: [N] float64, what the seat earned in them, without a decision of its own.
     """
 
     def __init__(
@@ -151,12 +152,18 @@ class SeatTables:
         self._streams = np.zeros(num_tables, dtype=STREAM)
         self.over[:] = True
         self.returns = np.zeros((num_tables, self.num_players))
+        self.skipped_units = np.zeros(num_tables)
         self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
 
     own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
     reward, earned, pending = _field("reward"), _field("earned"), _field("pending")
     terminated, truncated = _field("terminated"), _field("truncated")
     decisions, skipped = _field("decisions"), _field("skipped")
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.batch.table
 
     @property
     def illegal_reward(self) -> float:
@@ -231,7 +238,7 @@ class SeatTables:
         """Deals new matches, and plays nothing."""
         (self.log or self.batch).reset(which=chosen, **options)
         self.players.forget(chosen)
-        self.skipped[chosen] = 0
+        self.skipped[chosen], self.skipped_units[chosen] = 0, 0.0
         self._sit_down(chosen, seat)
 
     def _pass_over(
@@ -244,6 +251,7 @@ class SeatTables:
                 "it another seat, dealer or deck"
             )
         self.skipped[passed] += 1
+        self.skipped_units[passed] += self.returns[passed, self.own[passed]]
         if self.skipped.max() > MOST_SKIPPED:
             raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
         (self.log or self.batch).reset(which=passed, **options)
@@ -291,6 +299,7 @@ class SeatTables:
         if which is not None:
             for name in ("reward", "skipped", "terminated", "truncated"):
                 self._streams[name][~which] = 0
+        self.skipped_units[:] = 0.0
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
         some = np.count_nonzero(unpaid) > wrong
         going = some and self._rounds.step(actions, playing)
@@ -368,10 +377,10 @@ class SeatTables:
         self._put_back(state)
 
     def _kept(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name).copy() for name in ("own", "skipped", *_OF_A_MATCH)}
+        return {name: getattr(self, name).copy() for name in ("own", *_PASSED, *_OF_A_MATCH)}
 
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
-        for name in ("own", "skipped", *_OF_A_MATCH):
+        for name in ("own", *_PASSED, *_OF_A_MATCH):
             getattr(self, name)[...] = kept[name]
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
@@ -390,5 +399,6 @@ class SeatTables:
         self._put_back(kept)
 
 
+_PASSED = ("skipped", "skipped_units")
 _OF_A_MATCH = ("over", "forfeited", "pending", "earned", "returns", "decisions")
 """What begins at zero with a match."""

@@ -15,6 +15,7 @@ from kille_env.adapters.options import SeatOptions
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.core import arguments
 from kille_env.prompts import decision_prompt, numbered, read_answer, rules_prompt
+from kille_env.registry import Table
 
 TRIES = 2
 """Answers to one decision, the first included, before an unreadable one ends the episode."""
@@ -72,6 +73,11 @@ class TextSeat:
         self.tries = arguments.whole("tries", tries, 1)
         self.tables = SeatTables(game, 1, num_players, **{**options, "illegal": "lose"})
         self._failed = 0
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.tables.table
 
     @property
     def rules_prompt(self) -> str:

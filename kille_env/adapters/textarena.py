@@ -28,7 +28,7 @@ from kille_env.core.spec import Rules
 from kille_env.extras import needs
 from kille_env.playing import DECIMALS
 from kille_env.prompts import decision_prompt, read_answer, rules_prompt
-from kille_env.registry import make_batch, on_register
+from kille_env.registry import Table, make_batch, on_register
 
 with needs("textarena"):
     import textarena as ta
@@ -76,6 +76,11 @@ class KilleTextArena(ta.Env):
         self.error_allowance = arguments.whole("error_allowance", error_allowance, 0)
         self._illegal_reward = check_reward(illegal_reward)
         self.batch = make_batch(game, restart=False, **self._table)
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.batch.table
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
         """Begins a match.

@@ -27,7 +27,7 @@ from kille_env.core import arguments
 from kille_env.errors import KilleError
 from kille_env.experience import Decisions
 from kille_env.extras import needs
-from kille_env.registry import make_batch
+from kille_env.registry import Table, make_batch
 
 with needs("torchrl"):
     import torch
@@ -151,6 +151,11 @@ class SeatEnv(_Tables):
         super().__init__(shown, spec.num_actions, (tables.num_tables,))
         self.tables = tables
 
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.tables.table
+
     def _reset(self, tensordict: TensorDictBase | None = None, **__: Any) -> TensorDictBase:
         self.tables.begin(self._take_seed(), _asked(tensordict))
         return self._state({})
@@ -217,6 +222,11 @@ class SelfPlayEnv(_Tables):
         super().__init__(shown, batch.spec.num_actions, (batch.num_tables, batch.num_players))
         self.batch = batch
         self.skipped = np.zeros(batch.num_tables, dtype=np.int64)
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.batch.table
 
     def _more_specs(self, shape: tuple[int, ...]) -> dict[str, Any]:
         return {"mask": Categorical(2, shape, dtype=torch.bool)}

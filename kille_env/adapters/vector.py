@@ -26,6 +26,7 @@ from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
 from kille_env.core import arguments
 from kille_env.errors import RulesError, shortened
+from kille_env.registry import Table
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
 AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
@@ -87,6 +88,11 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = LegalMultiDiscrete(
             np.full(num_envs, spec.num_actions, dtype=np.int64), self._mask
         )
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules that are played now."""
+        return self.tables.table
 
     def reset(
         self,
@@ -175,6 +181,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             "action_mask": self._mask(),
             "seat": tables.own.copy(),
             "skipped": tables.skipped.copy(),
+            "skipped_units": tables.skipped_units.copy(),
         }
         counts = dict.fromkeys(told, about)
         ended = about & tables.over

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache, lru_cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from kille_env.core.loops import first_illegal
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+
+if TYPE_CHECKING:
+    from kille_env.registry import Table
 
 
 @lru_cache(maxsize=1)
@@ -93,6 +96,13 @@ class Batch:
         self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
         self._began = False
         self.seed(seed)
+
+    @property
+    def table(self) -> "Table":
+        """The game, seats and rules that are played now."""
+        from kille_env.registry import Table
+
+        return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
 
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None

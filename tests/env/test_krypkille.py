@@ -521,7 +521,7 @@ def test_announced_rewards_are_met_at_their_ends(preset):
         == (min(table.returns), 0)
         == (-max(table.result["points"]), 0)
     )
-    assert SPEC.reward_range(SPEC.resolve(), 4) == (0, 1)
+    assert SPEC.reward_range(SPEC.resolve(episode="match"), 4) == (0, 1)
 
 
 # How a match starts
