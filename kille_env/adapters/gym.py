@@ -35,7 +35,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
     The reward is what the seat has earned since its last decision (an ante that is paid before the
     first decision counts with that one). The episode ends with the match, also where the seat is
     out before: the rest is played inside, and what it brings or costs belongs to the last decision.
-    A match without any decision of the seat is passed over; `info["skipped"]` counts such matches.
+    A match without any decision of the seat is passed over; `info["skipped"]` counts such matches,
+    and `info["skipped_units"]` is what the seat earned in them: no return has them.
 
     Gymnasium promises that every action of the space can be stepped, so an illegal one ends the
     episode by default, with `illegal_reward` and `info["illegal_action"]`; `illegal="raise"` makes

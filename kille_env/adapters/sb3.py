@@ -251,7 +251,7 @@ class SeatVecEnv(TableVecEnv):
     reset, is uniform.
 
     A match without any decision of the seat is passed over; `infos[i]["skipped"]` of the match
-    before counts them.
+    before counts them, and `"skipped_units"` is what the seat earned in them: no return has them.
     """
 
     def __init__(
@@ -312,6 +312,7 @@ class SeatVecEnv(TableVecEnv):
         """Begins matches at all tables; returns the first observations of the seats, [N, F]."""
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
+        self.reset_infos = [self._passed(i) for i in range(self.num_envs)]
         return self._shown(self.tables.observation())
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -333,9 +334,16 @@ class SeatVecEnv(TableVecEnv):
 
         tables.step(self._actions, again=note)
         for i in np.flatnonzero(dones).tolist():
-            infos[i]["skipped"] = int(tables.skipped[i])
-            infos[i]["skipped_units"] = float(tables.skipped_units[i])
+            infos[i] |= self._passed(i)
         return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
+
+    def _passed(self, table: int) -> dict[str, Any]:
+        """Returns what was passed over before the match at a table."""
+        tables = self.tables
+        return {
+            "skipped": int(tables.skipped[table]),
+            "skipped_units": float(tables.skipped_units[table]),
+        }
 
     def _tell_seats(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
         """Fills the infos of matches that have just ended."""

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def make(**options: Any) -> KilleEnv:
-    return KilleEnv("byteskille", **options)
+    return KilleEnv("byteskille", **{"episode": "match", **options})
 
 
 @pytest.mark.parametrize("players", [2, 3, 13, pytest.param(20, marks=pytest.mark.compiled)])
@@ -162,7 +162,8 @@ def test_rendering_hides_what_the_seat_may_not_know() -> None:
 
 
 def make_vec(mode: AutoresetMode | str = "SameStep", **options: Any) -> SeatVectorEnv:
-    options = {"num_envs": 6, "num_players": 3, "autoreset_mode": mode, **options}
+    table = {"num_players": 3, "episode": "match"}
+    options = {"num_envs": 6, "autoreset_mode": mode, **table, **options}
     venv = gymnasium.make_vec(ID, **options)
     assert isinstance(venv, SeatVectorEnv)
     return venv

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from adapters.spies import RULES, SeatSpy, random_legal
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.sb3 import SeatVecEnv
 from kille_env.adapters.seat_tables import SeatTables, seat_opponents
+from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.policy import pick_actions, resolve
-from kille_env.registry import spec
+from kille_env.registry import make_batch, spec
 
 PLAIN = {"fraga": "off", "gok_call": "off"}
 """Without questions: whoever decides first may stand or swap."""
@@ -122,6 +125,77 @@ def test_matches_without_a_decision_are_passed_over() -> None:
         tables.begin(which=tables.over.copy())
         skipped += tables.skipped.sum()
     assert skipped > 0
+
+
+def counted(deals: int) -> list[list[tuple[float, bool]]]:
+    """What seat 0 earns in deals of 4 tables, and whether it decided anything: a plain loop."""
+    batch = make_batch("byteskille", 4, 13, seed=1, restart=False)
+    batch.reset()
+    found: list[list[tuple[float, bool]]] = [[] for _ in range(4)]
+    earned, decided, caller = np.zeros(4), np.zeros(4, np.bool_), Caller()
+    while min(map(len, found)) < deals:
+        for table in np.flatnonzero(batch.over):
+            found[table].append((float(earned[table]), bool(decided[table])))
+        earned[batch.over], decided[batch.over] = 0.0, False
+        if batch.over.any():
+            batch.reset(which=batch.over.copy())
+            earned += batch.reward[:, 0]
+            continue
+        own = batch.seat == 0
+        decided |= own
+        others = caller.probabilities(batch.observation, batch.mask).argmax(axis=1)
+        batch.step(np.where(own, batch.mask.argmax(axis=1), others))
+        earned += batch.reward[:, 0]
+    return found
+
+
+def test_what_deals_without_a_decision_pay_is_said() -> None:
+    """Else the mean return of an environment is that of the deals that ask something only."""
+    options: dict[str, Any] = {"opponents": Caller(), "seat": 0, "seed": 1}
+    one_by_one = KilleEnv("byteskille", 13, **options)
+    several = SeatVectorEnv("byteskille", 4, 13, autoreset_mode="SameStep", **options)
+    learned_from = SeatVecEnv("byteskille", 4, 13, **options)
+
+    def split(deals: list[tuple[float, bool]], number: int) -> list[tuple[float, int, float]]:
+        """What is earned with a decision, and what passed before: how many deals, and units."""
+        found, passed = [], []
+        for units, decided in deals:
+            if decided:
+                found.append((units, len(passed), sum(passed)))
+            passed = [] if decided else [*passed, units]
+        return found[:number]
+
+    wanted = [split(deals, 3) for deals in counted(24)]
+    assert sum(passed for each in wanted for _, passed, _ in each) > 0
+    assert any(units for each in wanted for *_, units in each)
+
+    _, info = one_by_one.reset(seed=1)
+    for units in wanted[0]:
+        said, ended = (info["skipped"], info["skipped_units"]), False
+        while not ended:
+            *_, ended, _, info = one_by_one.step(int(one_by_one.action_masks().argmax()))
+        assert (info["returns"][0], *said) == units
+        _, info = one_by_one.reset()
+
+    several.reset()
+    learned_from.reset()
+    passed_over = several.tables, learned_from.tables
+    said = [[*zip(each.skipped, each.skipped_units, strict=True)] for each in passed_over]
+    assert said[1] == [
+        (each["skipped"], each["skipped_units"]) for each in learned_from.reset_infos
+    ]
+    found: list[list[list[tuple[float, int, float]]]] = [[[] for _ in range(4)] for _ in range(2)]
+    while min(len(each) for form in found for each in form) < 3:
+        actions = several.tables.mask().argmax(axis=1)
+        *_, infos = several.step(actions)
+        *_, dones, told = learned_from.step(actions)
+        for i in np.flatnonzero(dones):
+            found[0][i].append((infos["final_info"]["returns"][i, 0], *said[0][i]))
+            found[1][i].append((told[i]["returns"][0], *said[1][i]))
+            said[0][i] = infos["skipped"][i], infos["skipped_units"][i]
+            said[1][i] = told[i]["skipped"], told[i]["skipped_units"]
+    for form in found:
+        assert [each[:3] for each in form] == wanted
 
 
 def test_a_match_that_is_passed_over_hands_its_dealer_on() -> None:
