@@ -92,10 +92,6 @@ API = {
             "kille_training.statistics.intervals",
             "kille_training.statistics.sequential",
             "kille_training.statistics.plackett_luce",
-            "kille_training.statistics.nash_averaging",
-            "kille_training.statistics.lotteries",
-            "kille_training.statistics.alpha_rank",
-            "kille_training.statistics.resampling",
         ),
     ),
     "solving": (

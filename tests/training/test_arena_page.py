@@ -1,4 +1,3 @@
-import json
 import re
 import shutil
 import sqlite3
@@ -20,7 +19,7 @@ from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
 from kille_training.reports import tournament_words as words
-from kille_training.reports.tournament import Size, antisymmetric, write_tournament_page
+from kille_training.reports.tournament import write_tournament_page
 from kille_training.reports.tournament_plots import Scale, convergence
 from kille_training.statistics.intervals import units
 
@@ -68,7 +67,7 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "<co>" not in page and "l&#39;uck &amp; &lt;co&gt;" in page
     assert "\x1b" not in page and "\\x1b" in page
-    for heading in ("2 seats", "3 seats", "Crosstable", "Ratings and places", "Votes"):
+    for heading in ("2 seats", "3 seats", "Crosstable", "Ratings and places"):
         assert f">{heading}</h" in page
     assert page.index("2 seats: ") < page.index("is best, ") < page.index("<table")
     assert page.index("Units depend on the field") < page.index("<table")
@@ -77,23 +76,6 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     assert "Rating over table size" in page and "How the intervals narrow" in page
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S).lower().split("settings")[0]
-
-
-def test_a_cell_names_a_command_that_plays_it_again(run, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(run.parents[1])
-    assert main(["report", "runs/../runs/t", "--out", str(tmp_path / "page.html")]) == 0
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "kille export runs/../runs/t --parquet" in page
-    command = re.search(r"kille (tournament .* --cell rule bold)", page)[1]
-    assert command.split()[1] == "runs/../runs/t", "the folder is named as it was given"
-    capsys.readouterr()
-    assert main(command.split()) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("bit for bit") == 2
-    for seats in (2, 3):
-        part = page.split(f'id="seats-{seats}"')[1]
-        mean = re.search(r"rule where bold sits: ([+-][\d.]+) ", part)[1]
-        assert mean in shown
 
 
 def test_the_same_play_gives_the_same_bytes(run, tmp_path, monkeypatch):
@@ -165,19 +147,6 @@ def test_it_says_who_met_whom_and_what_intervals_hold(matchmaking, orders, met, 
     assert "deal" not in design + truth, "matches were played"
 
 
-def test_votes_are_in_the_units_of_the_crosstable(run):
-    folder = Folder(run)
-    with Store(folder.results, readonly=True) as store:
-        size = Size(store.tallies()[2], store.entrants(), folder.settings(), 40, None)
-    rule, *others = size.votes["rows"]
-    assert rule["name"] == "rule" and rule["nash_often"] > 0.8
-    assert sum(row["nash"] for row in size.votes["rows"]) == pytest.approx(1)
-    assert all(row["nash_often"] + row["lottery_often"] > 0 for row in others)
-    margin = antisymmetric(size.crosstable.margin.mean / 4)
-    met = size.crosstable.count > 0
-    assert margin[met] == pytest.approx(size.crosstable.mean[met], abs=1e-12)
-
-
 def test_a_chart_shows_zero_and_everything_that_is_known():
     scale = Scale.over(np.array([0.021, np.nan, 0.5]), np.array([np.inf]))
     assert scale.ticks == pytest.approx([0.0, 0.2, 0.4])
@@ -223,22 +192,13 @@ def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, tmp_path, capsys
     assert not (run / "report.html").exists()
 
 
-def test_a_single_deal_has_no_interval(tmp_path, capsys):
+def test_a_single_deal_has_no_interval(tmp_path):
     run = play(tmp_path, batch_tables=1, matchmaking={"deals": 2})
     with sqlite3.connect(run / "results.sqlite") as file:
         file.execute("DELETE FROM results WHERE first_deal > 0")
         file.execute("DELETE FROM tallies")
     page = page_of(run)
-    capsys.readouterr()
     assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
-    assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;", "--json"]) == 0
-    cells = json.loads(capsys.readouterr().out)["cells"]
-    assert [(cell["deals"], cell["half"], cell["same"]) for cell in cells] == [
-        (1, None, True),
-        (2, None, True),  # at two tables of three
-    ]
-    assert main(["tournament", str(run), "--cell", "rule", "more\x1b]0;"]) == 0
-    assert "nan" not in capsys.readouterr().out
 
 
 def test_matches_are_matches(tmp_path):

@@ -7,7 +7,7 @@ from kille_env import make_batch
 from kille_env.registry import spec
 from kille_training.arena import play
 from kille_training.arena.draws import Draw
-from kille_training.arena.play import PlayerCache, play_unit, record_unit
+from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
 
 ENTRANTS = (
@@ -106,18 +106,6 @@ def test_a_block_is_played_if_those_that_are_left_fill_a_lineup(rows, groups, wi
     block = Block(panel(0, *rows, groups=groups), 0, 20, without)
     assert block.can_play() == possible
     assert (block.members(1, {0: 5, 1: 6, 2: 7}) >= 0).any() == possible
-
-
-def test_in_rotation_t_seat_s_is_taken_by_place_s_plus_t():
-    given = unit(blocks=[Block(panel(0, (0, 1, 2)), 0, 4)])
-    records = record_unit(given, PlayerCache())
-    names = [entrant.name for entrant in ENTRANTS]
-    (result,) = results(given)
-    for deal, (members,) in enumerate(result.members.tolist()):
-        for turn in range(3):
-            record = records[3 * deal + turn]
-            assert record["names"] == [names[members[(seat + turn) % 3]] for seat in range(3)]
-            assert record["returns"] == pytest.approx(result.earned[deal, 0, turn])
 
 
 def test_random_numbers_belong_to_the_deal_and_the_seat_whoever_sits_there():

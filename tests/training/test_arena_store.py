@@ -22,7 +22,7 @@ from kille_training.arena import store as arena_store
 from kille_training.arena.database import StoreError
 from kille_training.arena.draws import Draw
 from kille_training.arena.executors.processes import HereExecutor
-from kille_training.arena.export import export_jsonl, export_parquet
+from kille_training.arena.export import export_parquet
 from kille_training.arena.spans import Span
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Entrant, Failure, Outcome, Result, WorkUnit
@@ -509,8 +509,6 @@ def test_exports_have_every_table_once(store, tmp_path):
 
     assert export_parquet(store, tmp_path / "x.parquet") == 7 * 4 + 3 * 2 * 9
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
-    assert export_jsonl(store, tmp_path / "x.jsonl") == 7 * 2 + 3 * 2 * 3
-    lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
 
     expected = {}
     for part in parts:
@@ -525,11 +523,6 @@ def test_exports_have_every_table_once(store, tmp_path):
         (row["entrant"], row["earned"])
         for row in rows
     } == expected  # fmt: skip
-    assert {
-        (len(line["entrants"]), line["deal"], line["lineup"], line["rotation"], seat): (name, units)
-        for line in lines
-        for seat, (name, units) in enumerate(zip(line["entrants"], line["earned"], strict=True))
-    } == expected
     assert len(rows) == len(expected)
     assert {(row["tournament"], row["game"]) for row in rows} == {("run", "byteskille")}
     assert all(json.loads(row["rules"]) == RULES for row in rows)
@@ -537,16 +530,13 @@ def test_exports_have_every_table_once(store, tmp_path):
         seats = row["num_players"]
         assert row["stage"] == {2: 0, 3: 2}[seats]
         assert row["deal_seed"] == int(deal_seeds(5, seats, np.array([row["deal"]]))[0])
-    assert {(line["deal"], line["deal_seed"]) for line in lines} == {
-        (row["deal"], row["deal_seed"]) for row in rows
-    }
 
 
 def test_an_export_that_fails_leaves_what_was_there(store, tmp_path, monkeypatch):
     store.set_meta(tables={"game": "byteskille", "rules": RULES, "seed": 5})
     panel = panels(store)[0]
     store.keep(outcome(result(panel, 0, 3)))
-    path = tmp_path / "out" / "x.jsonl"
+    path = tmp_path / "out" / "x.parquet"
     path.parent.mkdir()
     path.write_text("before")
 
@@ -555,10 +545,9 @@ def test_an_export_that_fails_leaves_what_was_there(store, tmp_path, monkeypatch
         raise OSError("disk full")
 
     monkeypatch.setattr(store, "results", broken)
-    for export in (export_jsonl, export_parquet):
-        with pytest.raises(OSError, match="disk full"):
-            export(store, path)
-    assert [each.name for each in path.parent.iterdir()] == ["x.jsonl"]
+    with pytest.raises(OSError, match="disk full"):
+        export_parquet(store, path)
+    assert [each.name for each in path.parent.iterdir()] == ["x.parquet"]
     assert path.read_text() == "before"
 
 

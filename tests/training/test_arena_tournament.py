@@ -1,6 +1,5 @@
 import io
 import json
-import sqlite3
 
 import numpy as np
 import pytest
@@ -8,20 +7,15 @@ import yaml
 from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
-from kille_env.records import read_records
 from kille_training.arena.entrants import fingerprint
 from kille_training.arena.executors.processes import HereExecutor
-from kille_training.arena.export import jsonl_size
-from kille_training.arena.replay import export_records, replay_cells
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.arena.work import Failure, Outcome, WorkUnit
-from kille_training.cli import export
-from kille_training.cli.live import LiveStandings
 from kille_training.cli.main import main
-from kille_training.cli.tournament import cells_table
+from kille_training.cli.progress import TournamentDisplay
 from kille_training.settings import build
 from reference.tallies import same
 
@@ -377,85 +371,6 @@ def test_settings_are_read_with_overrides_and_written_resolved(tmp_path):
     assert Folder(tmp_path / "a").settings() == found
 
 
-def test_a_cell_is_played_again_bit_for_bit(tmp_path):
-    play(tmp_path / "a", table={"num_players": [2, 3]}, matchmaking={"deals": 20})
-    chosen = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20})
-    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
-        cells = replay_cells(store, chosen, "rule", "luck", executor, Spy())
-        assert [cell.num_players for cell in cells] == [2, 3]
-        assert all(cell.same and cell.deals == 20 for cell in cells)
-        assert cells[0].tables == 40 and cells[1].tables == 60
-        with pytest.raises(ConfigError, match="no entrant 'lack'"):
-            replay_cells(store, chosen, "rule", "lack", executor, Spy())
-        with pytest.raises(ConfigError, match="have not sat"):
-            replay_cells(store, chosen, "rule", "rule", executor, Spy())
-        other = settings(table={"num_players": [2, 3]}, matchmaking={"deals": 20}, seed=9)
-        with pytest.raises(ConfigError, match="seed is 1, not 9"):
-            replay_cells(store, other, "rule", "luck", executor, Spy())
-
-
-def test_a_cell_that_comes_to_something_else_is_told(tmp_path):
-    play(tmp_path / "a")
-    with sqlite3.connect(tmp_path / "a" / "results.sqlite") as file:
-        file.execute("UPDATE entrants SET player = 'rule_of_thumb' WHERE name = 'luck'")
-    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
-        assert not replay_cells(store, settings(), "rule", "luck", executor, Spy())[0].same
-
-
-def test_what_somebody_played_before_he_was_out_is_played_again_like_the_rest(tmp_path):
-    play(tmp_path / "a")
-    with Store(tmp_path / "a") as store:
-        unit = WorkUnit("byteskille", 3, {}, 1, (), ())
-        store.keep(Outcome(unit, failure=Failure(2, "it left", 1, 9)))
-    with Store(tmp_path / "a", readonly=True) as store, HereExecutor() as executor:
-        for row, column in (("rule", "luck"), ("rule", "bold")):
-            (cell,) = replay_cells(store, settings(), row, column, executor, Spy())
-            assert cell.same and cell.deals == 6
-        assert export_records(store, settings(), tmp_path / "records.jsonl", 4) == 12
-
-
-def test_records_tell_what_is_kept(tmp_path, capsys):
-    table = {"num_players": [2, 3]}
-    play(tmp_path / "a", table=table, batch_tables=8)
-    file = tmp_path / "records.jsonl"
-    words = ["export", str(tmp_path / "a"), "--records", str(file), "--deals", "4"]
-    assert main(words) == 0
-    assert (
-        "36 rows" in capsys.readouterr().out
-    )  # 3 pairs, 4 deals, 2 rotations; 4 deals, 3 rotations
-    assert main(["replay", str(file), "--check"]) == 0
-    capsys.readouterr()
-    found = [record for record in read_records(file) if record["num_players"] == 3]
-    earned = {(tuple(r["names"]), r["seed"]): r["returns"] for r in found}
-    export = tmp_path / "rows.jsonl"
-    assert main(["export", str(tmp_path / "a"), "--jsonl", str(export)]) == 0
-    rows = [json.loads(line) for line in export.read_text().splitlines()]
-    same = {
-        (tuple(row["entrants"]), row["deal_seed"]): row["earned"]
-        for row in rows
-        if len(row["entrants"]) == 3 and row["deal"] < 4
-    }
-    assert same.keys() == earned.keys() and len(same) == 12
-    for key, returns in same.items():
-        assert earned[key] == pytest.approx(returns, abs=1e-8)
-
-
-def test_a_large_export_asks_first(tmp_path, capsys, monkeypatch):
-    play(tmp_path / "a", table={"num_players": [2, 3]}, matchmaking={"deals": 50})
-    file = tmp_path / "rows.jsonl"
-    words = ["export", str(tmp_path / "a"), "--jsonl", str(file)]
-    with Store(tmp_path / "a", readonly=True) as store:
-        expected = jsonl_size(store)
-    monkeypatch.setattr(export, "MOST_BYTES", expected - 1)
-    assert main(words) == 1
-    assert "will have about" in (told := capsys.readouterr().err) and "Add --yes" in told
-    assert not file.exists()
-    assert main([*words, "--yes"]) == 0
-    assert file.stat().st_size == pytest.approx(expected, rel=0.05)
-    monkeypatch.setattr(export, "MOST_BYTES", expected)
-    assert main(words) == 0
-
-
 def command(folder, *words, **content):
     """Runs `kille tournament` with these settings."""
     file = folder / "t.yaml"
@@ -478,23 +393,6 @@ def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
         told = capsys.readouterr().err
         assert told.lower().count("interrupted") == 1
         assert f"resume with: kille {name}" in told
-
-
-def test_a_player_who_plays_otherwise_is_not_written_down(tmp_path):
-    play(tmp_path / "a")
-    with (
-        Store(tmp_path / "a", readonly=True) as store,
-        pytest.raises(ConfigError, match="seed is 1, not 7"),
-    ):
-        export_records(store, settings(seed=7), tmp_path / "records.jsonl", 4)
-    with sqlite3.connect(tmp_path / "a" / "results.sqlite") as file:
-        file.execute("UPDATE entrants SET player = 'rule_of_thumb' WHERE name = 'luck'")
-    with (
-        Store(tmp_path / "a", readonly=True) as store,
-        pytest.raises(KilleError, match="earn something else than is stored"),
-    ):
-        export_records(store, settings(), tmp_path / "records.jsonl", 4)
-    assert not (tmp_path / "records.jsonl").exists()
 
 
 def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
@@ -526,37 +424,25 @@ def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
 
 
 def test_names_are_no_markup(tmp_path):
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "uniform", "more": "uniform"}
-    tournament = Tournament(Folder(tmp_path / "a"), settings(entrants=entrants))
+    file = io.StringIO()
+    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "training.bad_players:Raises"}
+    tournament = Tournament(
+        Folder(tmp_path / "a"), settings(entrants=entrants, table={"num_players": [2]})
+    )
     with (
         tournament.store as store,
         HereExecutor() as executor,
-        LiveStandings(store, "deal", console=console) as watcher,
+        TournamentDisplay(store, "deal") as watcher,
     ):
+        watcher.console = Console(file=file)
         tournament.play(executor, watcher)
-        cells = replay_cells(store, tournament.settings, "[/nobody]", "[red]luck", executor, Spy())
-    console.print(cells_table(cells, "units per deal"))
-    shown = console.file.getvalue()
-    assert "What [/nobody] earns where [red]luck also sits" in shown
-    assert shown.count("[/nobody]") > 1 and shown.count("[red]luck") > 1
+    assert "[red]luck is out: " in file.getvalue()
 
 
 def test_a_tournament_that_ended_before_its_first_write_begins(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "results.sqlite").touch()
     assert play(tmp_path / "a").deals == 6
-
-
-def test_live_standings_tell_without_a_terminal(tmp_path, capsys):
-    tournament = Tournament(Folder(tmp_path / "a"), settings())
-    with (
-        tournament.store as store,
-        HereExecutor() as executor,
-        LiveStandings(store, "deal") as watcher,
-    ):
-        tournament.play(executor, watcher)
-    assert "6 deals" in capsys.readouterr().err
 
 
 def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):

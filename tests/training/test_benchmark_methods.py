@@ -14,6 +14,7 @@ from kille_env.policy import Policy, check_probabilities
 from kille_training.benchmark.distinct import distinct
 from kille_training.benchmark.method import Progress
 from kille_training.benchmark.methods.mmd import weights
+from kille_training.benchmark.methods.psro import equilibrium
 from kille_training.benchmark.networks import Network
 from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows
@@ -147,3 +148,19 @@ def test_tables_have_names() -> None:
     assert [name for name, table in TABLES.items() if table.name != name] == []
     with pytest.raises(KilleError, match="Did you mean 'byteskille-3'"):
         table_named("byteskile-3")
+
+
+@pytest.mark.parametrize(
+    ("payoff", "expected"),
+    [
+        ([[0]], [1]),
+        ([[0, 1], [-1, 0]], [1, 0]),
+        ([[0, -1, 2], [1, 0, -3], [-2, 3, 0]], [1 / 2, 1 / 3, 1 / 6]),
+        (
+            [[0, -1, 1, 0.5], [1, 0, -1, 0.5], [-1, 1, 0, 0.5], [-0.5, -0.5, -0.5, 0]],
+            [1 / 3] * 3 + [0],
+        ),
+    ],
+)
+def test_the_meta_solver_finds_the_equilibrium(payoff, expected):
+    assert equilibrium(np.array(payoff, float)) == pytest.approx(expected, abs=1e-9)

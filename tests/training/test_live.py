@@ -10,64 +10,9 @@ import kille_training as kt
 from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.cli.live import LiveStandings, Pace
-from kille_training.cli.progress import StepDisplay
+from kille_training.cli.progress import StepDisplay, TournamentDisplay
 
 PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-def test_the_time_left_is_that_of_the_rest_at_the_pace_since_the_start(clock):
-    pace = Pace(clock)
-    pace.begin({3: 900}, {3: 100})
-    assert pace.left() == "" and (pace.done, pace.total) == (100, 1000)
-    clock.now += 10
-    pace.played(3, 100)
-    assert pace.left() == "0:01:20" and pace.done == 200
-    clock.now += 20  # while the next unit is played
-    assert pace.left() == "0:01:00"
-
-
-def test_what_was_played_before_does_not_count(clock):
-    lefts = []
-    for done in (0, 100_000):
-        pace = Pace(clock)
-        pace.begin({2: 500}, {2: done})
-        clock.now += 5
-        pace.played(2, 50)
-        lefts.append(pace.left())
-    assert lefts == ["0:00:45", "0:00:45"]
-
-
-def test_deals_of_larger_tables_take_longer(clock):
-    pace = Pace(clock)
-    pace.begin({2: 100, 4: 100}, {})
-    clock.now += 4
-    pace.played(2, 100)
-    assert pace.left() == "0:00:16"  # four times as many decisions
-    clock.now += 8
-    pace.played(4, 50)
-    assert pace.left() == "0:00:08"
-
-
-def test_a_new_round_does_not_start_the_clock_again(clock):
-    pace = Pace(clock)
-    pace.begin({2: 100}, {})
-    clock.now += 10
-    pace.played(2, 50)
-    pace.begin({2: 150}, {2: 50})  # an entrant is back
-    assert (pace.left(), pace.total) == ("0:00:30", 200)
 
 
 def settings(folder, **matchmaking):
@@ -119,19 +64,21 @@ def test_rounds_to_come_are_part_of_what_is_left(tmp_path):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_shows_standings_and_a_log_shows_lines(tmp_path, terminal):
+def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path / "a", Spy(stop=16))
     tournament = Tournament(Folder(tmp_path / "a"), settings(tmp_path))
     with (
         tournament.store as store,
         HereExecutor() as executor,
-        LiveStandings(store, "match", console=console) as live,
+        TournamentDisplay(store, "match") as display,
     ):
-        tournament.play(executor, live)
+        display.console = console
+        tournament.play(executor, display)
     shown = console.file.getvalue()
-    assert "matches" in shown and " left" in shown
-    assert ("chance" in shown) == terminal
-    assert terminal or all(" of " in line for line in shown.splitlines())
+    assert "playing matches" in shown
+    assert ("32 / 32" in shown) == terminal  # what was played before the interrupt counts
 
 
 @pytest.mark.parametrize("terminal", [True, False])

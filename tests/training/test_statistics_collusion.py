@@ -1,6 +1,6 @@
 """Two who share what they know: the tree's answer is the one of brute force over a tiny pack."""
 
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from kille_training.evaluation import collusion
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import strategies_of
 from kille_training.solving.trees.values import expected_values
-from reference.tallies import tallied
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
 PACK = ("BL", "L2", "L6", "GO", "L9", "KI")
@@ -116,67 +115,3 @@ def test_seats_that_cannot_collude_are_refused(seats):
         collusion.exact_collusion(UniformPolicy(), seats, 3, RULES)
     with pytest.raises(KilleError, match="at a table with a third seat"):
         collusion.exact_collusion(UniformPolicy(), (0, 1), 2, RULES)
-
-
-def colluding(lineups, deals, rng, noise=1.0):
-    """Entrants 1 and 3 take 0.3 each from the others at their table."""
-    lineups = np.array(lineups)
-    members = np.tile(lineups, (deals, 1))
-    strength = np.array([0.0, 0.1, 0.2, 0.3, -0.6, 0.4, 0.0])
-    scores = strength[members] + rng.normal(0, noise, members.shape)
-    theirs = np.isin(members, (1, 3))
-    both = theirs.sum(axis=1) == 2
-    scores[both] += np.where(theirs[both], 0.3, -0.6 / (members.shape[1] - 2))
-    return tallied(members, scores, np.repeat(np.arange(deals), len(lineups)))
-
-
-@pytest.mark.parametrize(
-    ("entrants", "seats", "hero"), [(5, 3, None), (6, 4, None), (7, 5, None), (7, 3, 4), (7, 4, 4)]
-)
-def test_a_pair_that_helps_each_other_is_found_in_a_tournament(entrants, seats, hero):
-    lineups = [who for who in combinations(range(entrants), seats) if hero is None or hero in who]
-    found = collusion.pair_gains(colluding(lineups, 300, np.random.default_rng(0), 0.5))
-    named = collusion.pairs(entrants)
-    assert len(found.mean) == len(named)
-    guilty = named.index((1, 3))
-    assert found.mean[guilty] == pytest.approx(0.6, abs=0.06)
-    assert found.low[guilty] <= 0.6 <= found.high[guilty]
-    assert np.nanargmax(found.mean) == guilty
-    always = [hero in pair for pair in named]
-    assert np.isnan(found.mean).tolist() == always, "nothing to compare with"
-
-
-def test_gains_that_cannot_be_told_from_strengths_are_none():
-    rng = np.random.default_rng(0)
-    together = [who for who in combinations(range(5), 3) if (1 in who) == (3 in who)]
-    apart = [who for who in combinations(range(6), 3) if not {1, 3} <= set(who)]
-    for lineups in (together, apart):
-        entrants = np.max(lineups) + 1
-        found = collusion.pair_gains(colluding(lineups, 20, rng))
-        assert np.isnan(found.mean[collusion.pairs(entrants).index((1, 3))])
-    for lineups in (
-        [[0, 1, 2, 3]],
-        [[0, 1, 1], [1, 2, 2], [0, 2, 2]],
-        list(combinations(range(3), 3)),
-    ):
-        assert np.isnan(collusion.pair_gains(colluding(lineups, 20, rng)).mean).all()
-    one_deal = colluding(list(combinations(range(5), 3)), 1, rng)
-    assert np.isnan(collusion.pair_gains(one_deal).low).all()
-    with pytest.raises(KilleError, match="no third to gain from"):
-        collusion.pair_gains(tallied([[0, 1]], [[1, -1]]))
-
-
-def test_strength_and_company_are_no_collusion():
-    """The true gain is 0 for every pair: 95 of 100 intervals hold it, with unequal strengths."""
-    rng = np.random.default_rng(1)
-    lineups = np.array(list(combinations(range(5), 3)))
-    strength = np.array([0.0, 0.5, 1.0, 1.5, -3.0])
-    members = np.tile(lineups, (40, 1))
-    hits = []
-    for _ in range(100):
-        cards = np.repeat(rng.normal(0, 1, (40, 3)), len(lineups), axis=0)
-        scores = strength[members] + cards + rng.normal(0, 1, members.shape)
-        told = tallied(members, scores, np.repeat(np.arange(40), len(lineups)))
-        found = collusion.pair_gains(told)
-        hits.append((found.low <= 0) & (found.high >= 0))
-    assert 0.92 <= np.mean(hits) <= 0.975

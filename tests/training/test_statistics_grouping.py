@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.grouping import group, grouping
 from kille_training.statistics.intervals import Intervals
-from kille_training.statistics.resampling import draw
 from kille_training.statistics.tally import Tally
 from reference.tallies import tallied
 
@@ -68,26 +66,3 @@ class TestGrouping:
             wrong.append(((told.best > true_best) | (told.worst < true_worst)).any())
             narrow.append(told.worst[4] == 1)
         assert np.mean(wrong) <= 0.08 and np.mean(narrow) > 0.5
-
-
-class TestFoldsDrawnAnew:
-    def test_spread_as_the_intervals_say(self):
-        made = field(np.array([0, 0.1, 0.4]), 200, np.random.default_rng(1))
-        table, drawn = crosstable(made), draw(made, 2000, seed=3)
-        assert drawn.margin.shape == drawn.above.shape == (2000, 3, 3)
-        for found, known in ((drawn.margin, table.margin), (drawn.above, table.above)):
-            assert np.isnan(found[:, 1, 1]).all()
-            assert found[:, 0, 1].std() == pytest.approx(known.error[0, 1], rel=0.06)
-            assert found[:, 2, 0].mean() == pytest.approx(known.mean[2, 0], abs=0.01)
-        assert np.array_equal(drawn.margin, -drawn.margin.transpose(0, 2, 1), equal_nan=True)
-
-    def test_depend_on_the_seed_alone(self):
-        made = field(np.zeros(3), 20, np.random.default_rng(1))
-        one, two, other = (draw(made, 5, seed).margin.tobytes() for seed in (1, 1, 2))
-        assert one == two != other
-
-    def test_are_draws_of_folds_that_were_played(self):
-        made = tallied([[0, 1]] * 3, [[1, -1], [2, -2], [3, -3]], entrants=3)
-        drawn = draw(made, 50, 0)
-        assert set(np.round(drawn.margin[:, 0, 1] * 1.5).tolist()) <= set(range(3, 10))
-        assert np.isnan(drawn.margin[:, 2]).all()

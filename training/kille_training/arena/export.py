@@ -1,8 +1,6 @@
-"""Results of a tournament for other programs: Parquet, or one line of JSON per table."""
+"""Results of a tournament for other programs: a Parquet file."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,6 @@ from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.work import Result, rotations
-
-SAMPLE = 1 << 10
-"""Lines from which the size of a file is estimated."""
 
 
 def export_parquet(store: Store, path: Path) -> int:
@@ -76,42 +71,6 @@ def export_parquet(store: Store, path: Path) -> int:
     return rows
 
 
-def export_jsonl(store: Store, path: Path) -> int:
-    """Writes a line of JSON for each table, as of one moment.
-
-    Its keys: `tournament`, `game`, `stage`, `lineup`, `deal`, `deal_seed` and `rotation` as in
-    `export_parquet`, `entrants` (names by seat), `earned` (units by seat). The rules are those of
-    the tournament.
-
-    Args:
-        store: The results.
-        path: The file; replaced when the new one is whole.
-
-    Returns:
-        How many lines it has.
-    """
-    facts, names = _facts(store)
-    lines = 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as file:
-        for result in store.results():
-            for line in _lines(result, facts, names):
-                file.write(line.encode())
-                lines += 1
-    return lines
-
-
-def jsonl_size(store: Store) -> int:
-    """Returns about how many bytes `export_jsonl` would write, from lines of each table size."""
-    facts, names = _facts(store)
-    size = 0.0
-    for seats, tally in store.tallies().items():
-        lines = chain.from_iterable(_lines(result, facts, names) for result in store.results(seats))
-        sample = [len(line.encode()) for line in islice(lines, SAMPLE)]
-        size += tally.observations * seats * sum(sample) / max(1, len(sample))
-    return round(size)
-
-
 def _played(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Returns deals [K], numbers of lineups [K], and who earned what, each [K, P, P]."""
     deal, row = np.nonzero(result.members[:, :, 0] >= 0)
@@ -119,29 +78,6 @@ def _played(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     seated = result.members[deal, row][:, rotations(panel.seats)]
     deals, lineups = result.block.first_deal + deal, panel.draw.first + row
     return deals, lineups, seated, result.earned[deal, row]
-
-
-def _lines(result: Result, facts: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    """Yields a line of JSON for every table."""
-    deals, lineups, seated, earned = _played(result)
-    panel = result.block.panel
-    seeds = deal_seeds(facts["seed"], panel.seats, deals)
-    for deal, deal_seed, lineup, who, units in zip(
-        *(each.tolist() for each in (deals, seeds, lineups, seated, earned)), strict=True
-    ):
-        for rotation in range(panel.seats):
-            line = {
-                "tournament": facts["name"],
-                "game": facts["game"],
-                "stage": panel.stage,
-                "lineup": lineup,
-                "deal": deal,
-                "deal_seed": deal_seed,
-                "rotation": rotation,
-                "entrants": [names[number] for number in who[rotation]],
-                "earned": units[rotation],
-            }
-            yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def _facts(store: Store) -> tuple[dict[str, Any], list[str]]:

@@ -12,7 +12,6 @@ from kille_env.core.spec import Rules
 from kille_env.core.text import printable
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
-from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import player_of
 from kille_training.arena.work import (
@@ -81,27 +80,6 @@ def play_unit(
     except EntrantFailed as error:
         return Outcome(unit, failure=error.failure)
     return Outcome(unit, tables.results(earned))
-
-
-def record_unit(unit: WorkUnit, cache: PlayerCache) -> list[Record]:
-    """Plays a unit and returns the record of every table.
-
-    They come block by block, deal by deal, lineup by lineup, and these rotation by rotation.
-
-    Raises:
-        EntrantFailed: An entrant cannot go on.
-    """
-    tables = _Tables(unit)
-    if not len(tables):
-        return []
-    recorder = Recorder(tables.batch())
-    recorder.reset(seed=tables.seeds)
-    play_out(_Entrants(tables, recorder.batch, cache, step=recorder.step))
-    names = {entrant.number: entrant.name for entrant in unit.entrants}
-    records = [recorder.record(table) for table in range(len(tables))]
-    for record, seated in zip(records, tables.seated.tolist(), strict=True):
-        record["names"] = [names[number] for number in seated]
-    return records
 
 
 class _Tables:

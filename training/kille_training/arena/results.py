@@ -201,6 +201,20 @@ class TournamentResult:
 
         return notebook.Page(report(self.folder, out, exact=exact))
 
+    def to_parquet(self, path: str | Path) -> int:
+        """Write a row for each seat of each table, and return how many; see `arena.export`.
+
+        Args:
+            path: The file; replaced when the new one is whole.
+
+        Raises:
+            KilleError: The results cannot be read.
+        """
+        from kille_training.arena.export import export_parquet
+
+        with Store(self.folder, readonly=True) as store:
+            return export_parquet(store, Path(path))
+
     @property
     def out(self) -> dict[str, str]:
         """Why entrants are out, by name."""

@@ -35,7 +35,6 @@ COMMANDS = {
     "leaderboard": ("leaderboard:leaderboard", "Measure an entry on the leaderboard's tracks."),
     "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
-    "export": ("export:export", "Write a tournament's results for other programs."),
     "report": ("report:report", "Write the report of a run or a tournament."),
     "record": ("record:record", "Let players play, and write the matches down."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),

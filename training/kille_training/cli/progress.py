@@ -4,7 +4,7 @@ Steps of a short job are shown on a terminal only.
 """
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,8 +12,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.status import Status
 
 from kille_env.core.text import printable
+from kille_training.labels import plural_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kille_training.arena.store import Store
+    from kille_training.arena.work import Outcome
     from kille_training.evaluation.duplicate import Row
 
 LINE_SECONDS = 10.0
@@ -36,7 +41,7 @@ class ProgressDisplay:
         self._bar: Progress | None = None
         self._steps = StepDisplay(self.console)
 
-    def __enter__(self) -> "ProgressDisplay":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -47,9 +52,10 @@ class ProgressDisplay:
         if job != self._job:
             self._begin(job, total)
         self._done += parts
+        self._total = total
         if self._bar is not None:
             done = min(self._done, self._total)
-            self._bar.update(self._task, completed=done, note=self._note)
+            self._bar.update(self._task, completed=done, total=total, note=self._note)
         elif parts and time.monotonic() - self._said > LINE_SECONDS:
             self._said = time.monotonic()
             self._print(f"{job}: {self._done:,} of {total:,}  {self._note}".rstrip())
@@ -90,13 +96,47 @@ class ProgressDisplay:
         self._task = self._bar.add_task(job, total=total, note="")
 
     def _print(self, line: str) -> None:
-        self.console.print(line, highlight=False, soft_wrap=True)
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
         self._steps.stop()
+
+
+class TournamentDisplay(ProgressDisplay):
+    """Shows a bar of a tournament's deals and who goes out; open it as a context.
+
+    It is an `arena.tournament.Progress`.
+    """
+
+    def __init__(self, store: "Store", episode: str) -> None:
+        """Shows nothing before the first deal.
+
+        Args:
+            store: The results, which name the entrants.
+            episode: What is played, "deal" or "match".
+        """
+        super().__init__()
+        self._store, self._playing = store, f"playing {plural_of(episode)}"
+        self._deals, self._failed = 0, set[int]()
+
+    def begin(self, left: "Mapping[int, int]", done: "Mapping[int, int]") -> None:
+        """See `arena.tournament.Progress`."""
+        before = sum(done.values())
+        self._deals = before + sum(left.values())
+        self(self._playing, max(0, before - self._done), self._deals)
+
+    def played(self, outcome: "Outcome") -> None:
+        """See `arena.tournament.Progress`."""
+        failed = outcome.failure
+        if failed is None:
+            self(self._playing, outcome.unit.deals, self._deals)
+        elif failed.entrant not in self._failed:  # several processes may play with it at once
+            self._failed.add(failed.entrant)
+            name = self._store.entrants()[failed.entrant].name
+            self._print(printable(f"{name} is out: {failed.reason}"))
 
 
 class StepDisplay:

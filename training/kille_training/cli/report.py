@@ -20,16 +20,9 @@ from kille_training.cli.progress import ProgressDisplay
     is_flag=True,
     help="Of a tournament: also show exact expectations, where the tree of a deal fits.",
 )
-@click.option(
-    "--records",
-    is_flag=True,
-    help="Of a tournament: also write matches of each two, which its cells link to.",
-)
 @console.trust_option
 @console.json_option
-def report(
-    run: Path, out: Path | None, exact: bool, records: bool, trust: bool, as_json: bool
-) -> None:
+def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool) -> None:
     """Write the report of RUN, the folder of a run or a tournament, as an HTML page.
 
     A run that has not been measured is measured first. The page of a tournament shows what has
@@ -39,7 +32,7 @@ def report(
 
     with console.resumable(), ProgressDisplay() as progress:
         page = write(
-            run, out, exact=exact, records=records, trust=trust,
+            run, out, exact=exact, trust=trust,
             progress=progress, told=progress.step,
         )  # fmt: skip
     console.report({"report": str(page)}, [f"The report is in {page}"], as_json)

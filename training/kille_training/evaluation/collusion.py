@@ -7,19 +7,13 @@ is exact. For comparison there are the earnings of both by their own policies, t
 each plays its own best response while the other keeps its policy, and the earnings when they agree
 on strategies for their joint earnings without sharing what they know. The last is found by
 alternating best responses until neither improves: a lower bound on the best agreement.
-
-*Measured*, from a tournament: what two entrants earn together at tables where both sit, beyond what
-each earns at tables where the other is absent. It needs tables of both kinds, and does not show
-intent: two players that happen to suit each other have a gain, too.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
@@ -28,8 +22,6 @@ from kille_training.solving.byteskille.deals import DealStages, Stage, build_dea
 from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import best_response
-from kille_training.statistics.intervals import CONFIDENCE, Intervals
-from kille_training.statistics.tally import NANO, Tally
 
 ROUNDS = 100
 """Alternating best responses, at most; it ends far earlier, when neither seat improves."""
@@ -106,86 +98,6 @@ def exact_collusion(
         agreed=max(_agree(strategies, deal, first, pair) for first in (pair, pair[::-1])),
         shared=_respond(strategies_of(players, together), together, pair, pair)[1],
     )
-
-
-def pair_gains(tally: Tally) -> Intervals:
-    """Returns what pairs earn together beyond what each earns where the other is absent.
-
-    A cell, what the row's entrant earns where the column's also sits, is explained by the row and
-    by the column: if places earn by strengths of their members, less the mean of the others', and
-    every lineup is played as often, cells are such sums exactly. What is left in the two cells of
-    a pair is its gain, at the cost of the others at their tables. Each pair's is compared with what
-    all other cells say, so a gain does not hide in the sums that explain it; its interval is that
-    of least squares, with folds as clusters.
-
-    Args:
-        tally: What lineups of different entrants played, at tables of 3 seats or more.
-
-    Returns:
-        Intervals of all pairs in the order of `pairs`; NaN where a gain cannot be told from
-        strengths: the two never sat together, or one never without the other, or copies sat.
-
-    Raises:
-        KilleError: The tables have two seats.
-    """
-    if tally.seats < 3:
-        raise KilleError("two entrants at a table of two seats have no third to gain from")
-    count, met = tally.count.sum(axis=0), tally.met.sum(axis=0)
-    distinct = met.sum(axis=1) == (tally.seats - 1) * count
-    cells = (met > 0) & distinct & (met < count)
-    cells &= cells.T
-    always = int((count == tally.observations).sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(cells, tally.shared.sum(axis=0) / NANO / met, 0.0)
-        weight = np.where(cells, 1 / met, 0.0)
-    inverse = np.linalg.pinv(np.diag(cells.sum(axis=1)) + cells.astype(float), hermitian=True)
-    scale = cells / _kept(cells, inverse, always, tally.seats)
-
-    def gains(both: np.ndarray) -> np.ndarray:
-        """Returns what cells, added up both ways, leave to each pair."""
-        effect = inverse @ both.sum(axis=1)
-        return scale * (both - np.add.outer(effect, effect))
-
-    square = np.zeros(cells.shape)
-    played = np.flatnonzero(tally.count.any(axis=1))
-    for fold in played:
-        residual = (tally.shared[fold] / NANO - mean * tally.met[fold]) * weight
-        square += gains(residual + residual.T) ** 2
-    enough = np.isfinite(scale) & (len(played) >= 2)
-    freedom = np.where(enough, len(played) - 1.0, np.nan)
-    error = np.sqrt(square * len(played) / freedom)
-    found, half = gains(mean + mean.T), stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
-    upper = np.triu_indices(tally.entrants, 1)
-    whole = (found, found - half, found + half, error, freedom, met)
-    return Intervals(*(each[upper] for each in whole))
-
-
-def _kept(cells: np.ndarray, inverse: np.ndarray, always: int, seats: int) -> np.ndarray:
-    """Returns how much of a gain is left in the cells of its pair, [E, E]; NaN if nothing is.
-
-    Where a gain is all there is, the pair's two cells, less what the other cells lead to expect,
-    hold it but for the tables at which the third of a cell is one of the pair: these raise the
-    sums of the pair's rows and lower those of the others. Of that, effects that were fitted to all
-    cells, with those of the pair, keep the part that is not their leverage.
-
-    Args:
-        cells: [E, E] bool, symmetric, the cells that are explained.
-        inverse: [E, E], of the normal matrix of the effects.
-        always: Entrants that sit at every table.
-        seats: P.
-    """
-    entrants = max(int(cells.any(axis=1).sum()), 4)
-    apart = entrants + always - seats
-    share = apart / (entrants - 2)
-    share *= 1 + 2 * (seats - 2 - always) / ((seats - 2) * (entrants - 3))
-    own = np.diag(inverse)
-    free = 1 - (np.add.outer(own, own) + 2 * inverse)
-    return np.where(cells & (share * free > 1e-9), share * free, np.nan)
-
-
-def pairs(entrants: int) -> list[tuple[int, int]]:
-    """Returns all pairs of entrants, the lower number first."""
-    return list(combinations(range(entrants), 2))
 
 
 def _agree(

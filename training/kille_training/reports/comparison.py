@@ -16,11 +16,9 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.progress import Progress
-from kille_training.reports import tournament_words as words
 from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
 from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
 from kille_training.reports.plots import STYLE, WIDE, as_svg
-from kille_training.reports.samples import links
 from kille_training.settings import plain
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING
 
@@ -89,11 +87,6 @@ def write_comparison_page(
         unit_s=found.many,
         measure=f"units per {question.unit}",
         entrants=[each for each in entrants if each.name in (question.better, question.worse)],
-        sample=None if out else next(iter(links(folder.path, question.num_players).values()), None),
-        commands=[
-            words.command("tournament", folder.path, "--cell", question.better, question.worse),
-            words.command("report", folder.path, "--records"),
-        ],
     )
     return write(out or folder.report, page)
 

@@ -5,12 +5,10 @@ from pathlib import Path
 
 from kille_env.errors import ConfigError
 from kille_training.arena.compare import Question
-from kille_training.arena.samples import tournament_samples
 from kille_training.arena.tournament import Folder
 from kille_training.learning.api import measure_run
 from kille_training.learning.runs import Run
 from kille_training.progress import Progress, ignore, part_of
-from kille_training.reports.samples import write_samples
 
 
 def report(
@@ -18,7 +16,6 @@ def report(
     out: Path | str | None = None,
     *,
     exact: bool = False,
-    records: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
     told: Callable[[str], None] = ignore,
@@ -36,8 +33,6 @@ def report(
         out: The page's file; None is report.html in that folder.
         exact: Of a tournament or a comparison: also show expected earnings, computed exactly,
             where the tree of a deal fits into memory.
-        records: Of all but a run: first play a few matches of each two entrants again and write
-            them to the folder `records`; the page links to what is there.
         trust: Whether model files that can run code may be loaded for that.
         progress: Called with how far it is: for a run, and for what is computed exactly.
         told: Called with what is done next, for a tournament.
@@ -55,9 +50,6 @@ def report(
         from kille_training.reports.comparison import write_comparison_page
         from kille_training.reports.tournament import write_tournament_page
 
-        if records:
-            told("playing matches again")
-            write_samples(path, tournament_samples(Folder(path), trust=trust))
         if question := Question.read(Folder(path)):
             return write_comparison_page(
                 Folder(path), question, page, exact=exact, trust=trust,
@@ -66,8 +58,6 @@ def report(
         return write_tournament_page(
             Folder(path), page, exact=exact, trust=trust, progress=progress, told=told
         )
-    if records:
-        raise ConfigError(f"{path} is not a tournament; it has no matches")
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille

@@ -10,19 +10,15 @@ from kille_training.arena.results import Standing, TournamentResult
 from kille_training.reports.tables import table
 
 
-def renderable(rows: Sequence[Standing], title: str, measure: str, most: int = 0) -> Table:
+def renderable(rows: Sequence[Standing], title: str, measure: str) -> Table:
     """Returns standings for the terminal.
 
     Args:
         rows: The standings.
         title: The table's title.
         measure: What the means hold, as "units per deal".
-        most: How many to show, the best ones; 0 is all.
     """
-    shown = rows[:most] if most else rows
-    cells = [row.cells() for row in shown]
-    if len(rows) > len(shown):
-        cells.append(("", f"and {len(rows) - len(shown)} more", "", ""))
+    cells = [row.cells() for row in rows]
     return table(title, [">place", "entrant", f">{measure}", ">played"], cells)
 
 

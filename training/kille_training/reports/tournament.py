@@ -18,14 +18,12 @@ from kille_training.arena.results import Standing, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
-from kille_training.evaluation.collusion import pair_gains, pairs
 from kille_training.labels import plural_of, unit_of
 from kille_training.progress import Progress
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports import tournament_words as words
 from kille_training.reports.pages import (
     figure,
-    percent,
     plot,
     render,
     signed,
@@ -33,29 +31,18 @@ from kille_training.reports.pages import (
     write,
     yaml_lines,
 )
-from kille_training.reports.samples import links
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.holm import holm
 from kille_training.statistics.intervals import Intervals, convergence, differences
 from kille_training.statistics.places import places, worst_opponents
 from kille_training.statistics.plackett_luce import ELO
-from kille_training.statistics.resampling import draw
-from kille_training.statistics.stability import choice
 from kille_training.statistics.tally import Tally
 
-DRAWS = 100
-"""Draws of the bootstrap that say how stable votes are."""
-STABLE = 0.9
-"""Share of the draws from which a choice counts as stable."""
-MOST_PAIRS = 10
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
 MOST_GROUPS = 20
 """Groups of entrants that cannot be told apart up to which bars show them."""
-MOST_VOTING = 128
-"""Entrants up to which there are votes: their draws take B E E numbers."""
 LEAST_DEALS = 10
 """Deals from which the page shows how the intervals narrow."""
 
@@ -123,9 +110,6 @@ def write_tournament_page(
         exact=exact,
         over_sizes=_over_sizes(sizes) if len(sizes) > 1 else None,
         command=lambda verb, *more: words.command(verb, folder.path, *more),
-        draws=DRAWS,
-        most_voting=MOST_VOTING,
-        links={size.seats: {} if out else links(folder.path, size.seats) for size in sizes},
     )
     return write(out or folder.report, page)
 
@@ -152,8 +136,6 @@ class Size:
         undefeated: Names of those that no other beats significantly where both sit.
         ratings: See `_ratings`; `rating_scale` is that of their chart, `place_colours` those of
             the places.
-        pairs: The pairs that gain most from each other, see `_pairs`.
-        votes: Whom voting chooses, see `_votes`; None unless all have met.
         convergence_plot: How the intervals narrow; None with few deals.
     """
 
@@ -194,9 +176,6 @@ class Size:
         self.ratings = self._ratings()
         self.rating_scale = _elo_scale([self])
         self.place_colours = plots.place_colours(self.seats)
-        self.pairs = self._pairs() if self.seats > 2 else []
-        there = [at for at, row in zip(order, found, strict=True) if row.place is not None]
-        self.votes = self._votes(there, settings.seed)
         self.convergence_plot = self._convergence() if deals >= LEAST_DEALS else None
 
     def cell(self, row: int, column: int) -> str:
@@ -261,63 +240,6 @@ class Size:
             )
         return lines
 
-    def _pairs(self) -> list[dict[str, Any]]:
-        """Returns the pairs that gain most, and whether that stands up to testing all of them."""
-        gains, who = pair_gains(self._tally), pairs(len(self.names))
-        known = np.flatnonzero(np.isfinite(gains.half))
-        firm = np.zeros(len(who), dtype=bool)
-        firm[known] = holm(gains.p_values()[known])
-        best = known[np.argsort(-gains.mean[known], kind="stable")][:MOST_PAIRS]
-        return [
-            {
-                "one": self.labels[who[row][0]],
-                "other": self.labels[who[row][1]],
-                "gain": gains.mean[row],
-                "half": gains.half[row],
-                "firm": firm[row] and gains.mean[row] > 0,
-            }
-            for row in best.tolist()
-        ]
-
-    def _votes(self, there: Sequence[int], seed: int) -> dict[str, Any] | None:
-        """Returns whom Nash averaging and a maximal lottery choose among those who are there.
-
-        Payoffs are what an entrant earns beyond the mean of itself and the other: at two seats that
-        is what the crosstable shows.
-        """
-        if not 2 <= len(there) <= MOST_VOTING:
-            return None
-        drawn, table = draw(self._tally, DRAWS, seed), self.crosstable
-        margin, margins, majority, majorities = (
-            antisymmetric(payoff[..., there, :][..., there])
-            for payoff in (
-                table.margin.mean / 4, drawn.margin / 4, table.above.mean, drawn.above,
-            )
-        )  # fmt: skip
-        if not all(np.isfinite(each).all() for each in (margin, margins, majority, majorities)):
-            return None
-        nash, lottery = choice(margin, margins), choice(majority, majorities)
-        rating = margin @ nash.share
-        lines = [
-            {
-                "name": self.labels[number],
-                "nash": nash.share[row],
-                "nash_often": nash.often[row],
-                "rating": rating[row],
-                "lottery": lottery.share[row],
-                "lottery_often": lottery.often[row],
-            }
-            for row, number in enumerate(there)
-            if nash.share[row] + nash.often[row] + lottery.share[row] + lottery.often[row] > 0
-        ]
-        stable = (
-            f"Nash averaging chooses the same entrants in {percent(nash.same, 0)} of {DRAWS} "
-            f"bootstrap draws, the maximal lottery in {percent(lottery.same, 0)}."
-        )
-        if min(nash.same, lottery.same) < STABLE:
-            stable += f" So other {plural_of(self._unit)} may well choose other entrants."
-        return {"rows": lines, "stable": stable}
-
     def _convergence(self) -> Markup | None:
         share, half = convergence(self._tally)
         if not (half > 0).any():
@@ -371,12 +293,6 @@ def _over_sizes(sizes: Sequence[Size]) -> dict[str, Any]:
 def _elo_scale(sizes: Sequence[Size]) -> plots.Scale:
     each = [size.strengths for size in sizes]
     return plots.Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
-
-
-def antisymmetric(payoff: np.ndarray) -> np.ndarray:
-    """Returns payoffs, [..., E, E], less those of the other side; nobody meets itself."""
-    alone = np.eye(payoff.shape[-1], dtype=bool)
-    return np.where(alone, 0.0, payoff - np.swapaxes(payoff, -1, -2))
 
 
 def _around(found: Intervals, row: int, column: int) -> str:

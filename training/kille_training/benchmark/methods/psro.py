@@ -7,7 +7,7 @@ Each round has four parts:
    others never change meanwhile, so it regresses the returns of its actions (`monte_carlo`).
 2. The new member meets each older one over the same deals, once in every seat, the older one in
    all other seats: a row of the *meta-game*.
-3. The *meta-solver* chooses the next mixture: Nash averaging of the margins, or everybody alike,
+3. The *meta-solver* chooses the next mixture: an equilibrium of the margins, or everybody alike,
    which is fictitious play. With two seats the margins are the whole game; with more they leave out
    tables at which three members meet, so the mixture is an equilibrium of duels only.
 4. The mixture becomes one policy. Whoever draws a member for a whole match plays, at each
@@ -23,15 +23,16 @@ from typing import Literal
 
 import numpy as np
 import torch
+from scipy.optimize import linprog
 
 from kille_env.core.batch import Batch
+from kille_env.errors import KilleError
 from kille_env.experience import Collector, PolicyFunction, collect
 from kille_training.benchmark.distinct import distinct
 from kille_training.benchmark.method import Progress
 from kille_training.benchmark.methods import monte_carlo
 from kille_training.benchmark.networks import Network
 from kille_training.benchmark.tables import BenchmarkTable
-from kille_training.statistics.nash_averaging import max_entropy_equilibrium
 
 GREEDY = 1e-3
 """A temperature at which the best action is played."""
@@ -90,9 +91,33 @@ def train(
         margins = np.block([[margins, -row[:, None]], [row[None], np.zeros((1, 1))]])
         mixture = np.full(len(members), 1.0 / len(members))
         if settings.meta == "nash":
-            mixture = max_entropy_equilibrium(margins)
+            mixture = equilibrium(margins)
         decisions += played + _distil(average, learning, members, mixture, batch, settings, rng)
         yield Progress(decisions, partial(average.policy, "psro"))
+
+
+def equilibrium(payoff: np.ndarray) -> np.ndarray:
+    """Return an equilibrium of a symmetric zero-sum game, [K] probabilities.
+
+    Args:
+        payoff: [K, K], antisymmetric: units that the row earns against the column.
+
+    Raises:
+        KilleError: The linear programme was not solved.
+    """
+    count = len(payoff)
+    found = linprog(  # the mixture against which the best reply earns least
+        np.append(np.zeros(count), 1.0),
+        A_ub=np.column_stack([payoff, -np.ones(count)]),
+        b_ub=np.zeros(count),
+        A_eq=[[1.0] * count + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0, 1)] * count + [(None, None)],
+    )
+    if found.status:
+        raise KilleError(f"the equilibrium of the meta-game was not found: {found.message}")
+    mixture = found.x[:count].clip(0.0)
+    return mixture / mixture.sum()
 
 
 def _respond(
