@@ -170,7 +170,7 @@ benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write 
 	    $(BIN)/kille benchmark report runs/$$grid && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
-	$(BIN)/python docs/leaderboard.py
+	$(BIN)/python docs/leaderboard.py --best
 	$(MAKE) learning
 
 .PHONY: notebooks

@@ -1,73 +1,320 @@
-"""Puts the suite's own players and the benchmark's best runs on the leaderboard.
+"""Makes docs/leaderboard.md from docs/data/leaderboard.jsonl, and measures entries.
 
-    python docs/leaderboard.py    in a checkout whose runs/ holds the published grids
+    python docs/leaderboard.py                                 write the page again
+    python docs/leaderboard.py runs/byteskille --name my-policy --by "My name"
+    python docs/leaderboard.py --best                          add players of the suite and of the benchmark
 
-Each is added as `kille leaderboard add` does it, and what is on the board already is not measured
-again. The best seed of a method at a table is the one with the lowest NashConv in sampled
-play, or else the one that earns most against the held-out population.
+Every entry meets the same opponents over the same deals, so a line that was measured once stays
+right when others join. A line is a JSON object, one for each entry and track; its `check` is a
+digest of the rest and shows an edit or a bad merge.
 """
 
+import argparse
+import hashlib
+import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-from benchmark import results
+import benchmark
+from blocks import filled, table, write
 
-from kille_agents.trained import TRAINED
+from kille_agents.catalog import game_of
+from kille_agents.greedy import PLAYS
+from kille_agents.population import population
+from kille_agents.trained import TRAINED, trained
+from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError, KilleError
 from kille_env.files import write_whole
-from kille_training.arena.leaderboard import api
-from kille_training.arena.leaderboard.board import read
-from kille_training.arena.leaderboard.tracks import Track, tracks
+from kille_env.policy import Player, resolve
+from kille_env.registry import list_games, spec
+from kille_training.arena.entrants import fingerprint
 from kille_training.benchmark.grid import RunSettings
-from kille_training.benchmark.results import Line, held_out_units, sampled_nash_conv
+from kille_training.benchmark.results import held_out_units, sampled_nash_conv
 from kille_training.benchmark.runs import path_of
 from kille_training.benchmark.tables import TABLES
-from kille_training.reports.leaderboard import leaderboard_page
+from kille_training.evaluation.duplicate import payoff
+from kille_training.evaluation.exact import can_be_asked, exact_rows
+from kille_training.learning.runs import versions
+from kille_training.reports.pages import figure, signed
+from kille_training.solving.byteskille.deals import MOST_SEATS
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
+VERSION = 1
+"""Rises when something changes that the conditions do not name."""
+SEED, DEALS, DIGITS = 271_828, 2_000, 6
+
+Line = dict[str, Any]
 
 
-def add(player: str, name: str, *only: str) -> None:
-    """Measures a player on some tracks, or on all that it plays."""
-    words = ["kille", "leaderboard", "add", player, "--name", name, "--by", "kille-env"]
-    added = api.add(DATA, api.Entry(name, "kille-env", player, shlex.join(words)), only)
-    for line in added.lines:
-        print(f"{line.track}: {name} {line.score.mean:+.4f}", flush=True)
+@dataclass(frozen=True)
+class Track:
+    """What an entry is measured on: single deals of a game by its default rules.
+
+    Attributes:
+        name: What the board calls it.
+        game: The game.
+        num_players: P seats.
+        against: Players in the other seats, one after another; none where NashConv is exact.
+    """
+
+    name: str
+    game: str
+    num_players: int
+    against: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return spec(self.game).resolve({}, episode="deal")
+
+    def conditions(self) -> dict[str, Any]:
+        """Return everything that a result depends on except the entry, JSON values."""
+        played = {
+            "against": list(self.against),
+            "deals": DEALS,
+            "networks": {name: fingerprint(name) for name in self.against if name in TRAINED},
+            "seed": SEED,
+        }
+        return {
+            "game": self.game,
+            "game_version": spec(self.game).version,
+            "num_players": self.num_players,
+            "rules": dict(self.rules.as_dict()),
+            "track_version": VERSION,
+            **(played if self.against else {}),
+        }
 
 
-def tracks_of(table: str) -> list[str]:
-    """Returns the tracks that are played at a table of the benchmark."""
-    found = TABLES[table]
-
-    def same(track: Track) -> bool:
-        seats = track.num_players == found.num_players
-        return seats and track.game == found.game and track.rules == found.rules
-
-    return [name for name, track in tracks().items() if same(track)]
+def tracks() -> dict[str, Track]:
+    """Return all tracks by name, in the order of the page."""
+    exact = (
+        Track(f"byteskille-nashconv-{seats}", "byteskille", seats)
+        for seats in range(2, MOST_SEATS + 1)
+    )
+    return {track.name: track for track in (*exact, *map(_played_track, list_games()))}
 
 
-def add_best(grid: str, key: Callable[[Line], float]) -> None:
-    """Adds the run of each method with the highest key, at each table of a grid with a track."""
-    found, runs = results(grid), Path("runs") / grid
-    for table in filter(tracks_of, found.tables):
-        for method in found.methods:
-            if lines := found.of(method, table):
-                best = RunSettings(**max(lines, key=key)["run"])
-                folder = path_of(runs, best).with_suffix("")
-                tabular = folder / "policy.npz"
-                player = str(tabular if tabular.exists() else folder)
-                add(player, f"{method} at {table}", *tracks_of(table))
+def _played_track(game: str) -> Track:
+    solved = ("byteskille/solved",) if game == "byteskille" else ()
+    strongest = ("rule_of_thumb", *solved, *trained(game))
+    against = (*strongest, *population(game, "held_out"))
+    return Track(game, game, spec(game).default_players, against)
+
+
+def read() -> list[Line]:
+    """Return the lines of the data.
+
+    Raises:
+        ConfigError: A line was changed, or measured under other conditions than the tracks' now.
+    """
+    lines, known = [], {name: track.conditions() for name, track in tracks().items()}
+    for number, text in enumerate(DATA.read_text(encoding="utf-8").splitlines(), 1):
+        line = json.loads(text)
+        if line.pop("check", None) != _check(line):
+            raise ConfigError(f"{DATA}, line {number} was changed after it was measured")
+        if line["conditions"] != known.get(line["track"]):
+            raise ConfigError(
+                f"{DATA}, line {number}: {line['name']!r} was measured on {line['track']} under "
+                "other conditions; delete the line and measure it again"
+            )
+        lines.append(line)
+    return lines
+
+
+def save(lines: Sequence[Line]) -> None:
+    """Write the data; the same lines in any order give the same bytes."""
+    ordered = sorted(lines, key=lambda line: (line["track"], line["name"]))
+    texts = (_text({**line, "check": _check(line)}) for line in ordered)
+    write_whole(DATA, "".join(f"{text}\n" for text in texts).encode())
+
+
+def _check(line: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_text(line).encode()).hexdigest()[:16]
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: bool = False) -> None:
+    """Measure a player on the tracks that it plays and was not measured on before.
+
+    Args:
+        player: The folder of a policy, `module:object`, or a player's name.
+        name: Its name on the board.
+        by: Who made it.
+        only: Names of tracks; none are all.
+        trust: Whether model files that can run code may be loaded.
+
+    Raises:
+        ConfigError: The name stands for another player.
+    """
+    lines, digest = read(), fingerprint(player)
+    mine = [line for line in lines if line["name"] == name]
+    if any((line["digest"], line["by"]) != (digest, by) for line in mine):
+        raise ConfigError(f"{name!r} is on the board with other files; choose another --name")
+    words = ["python", "docs/leaderboard.py", player, "--name", name, "--by", by]
+    about = {"name": name, "by": by, "player": player, "digest": digest}
+    about["command"] = shlex.join([*words, *(["--trust"] if trust else [])])
+    for track in [tracks()[each] for each in only] or tracks().values():
+        if track.name in {line["track"] for line in mine}:
+            continue
+        try:
+            parts = measure(_player(player, track, trust), track)
+        except KilleError as error:
+            print(f"{track.name}: left out, {error}")
+            continue
+        made = {"track": track.name, "conditions": track.conditions(), "versions": versions()}
+        lines.append({**about, **made, "score": overall(parts), "parts": parts})
+        save(lines)  # an interrupted call loses one track at most
+        print(f"{track.name}: {name} {lines[-1]['score']['mean']:+.4f}", flush=True)
+
+
+def _player(player: str, track: Track, trust: bool) -> Player:
+    found = resolve(player, track.game, track.num_players, track.rules, trust=trust)
+    if not track.against and not can_be_asked(found, track.num_players, track.rules):
+        raise KilleError(f"{found.name} has no answer by information set, so no exact NashConv")
+    return found
+
+
+def measure(player: Player, track: Track) -> dict[str, dict[str, float]]:
+    """Return units per deal by opponent, or on an exact track NashConv in stakes by way to play."""
+    if not track.against:
+        rows = exact_rows(player, track.num_players, track.rules, PLAYS)
+        return {row.play: _score(row.stakes, row.stakes, row.stakes) for row in rows}
+    parts = {}
+    for name in track.against:
+        opponent = resolve(name, track.game, track.num_players, track.rules)
+        found = payoff(player, opponent, track.num_players, track.rules, deals=DEALS, seed=SEED)
+        parts[name] = _score(found.estimate.mean, found.estimate.low, found.estimate.high)
+    return parts
+
+
+def overall(parts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return what a track sorts by: NashConv of sampled play, or the mean over the opponents.
+
+    All opponents meet the entry over the same deals, so their scores are correlated; the mean of
+    their intervals is at least as wide as the interval of the mean, however they are.
+    """
+    for play in ("sampled", "deterministic"):
+        if play in parts:
+            return dict(parts[play])
+    return _score(*(fmean(part[end] for part in parts.values()) for end in ("mean", "low", "high")))
+
+
+def _score(mean: float, low: float, high: float) -> dict[str, float]:
+    ends = {"mean": mean, "low": low, "high": high}
+    return {end: round(value, DIGITS) + 0.0 for end, value in ends.items()}
+
+
+def tracks_of(name: str) -> list[str]:
+    """Return the tracks that are played at a table of the benchmark."""
+    found = TABLES[name]
+    return [
+        track.name
+        for track in tracks().values()
+        if (track.game, track.num_players) == (found.game, found.num_players)
+        and track.rules == found.rules
+    ]
+
+
+def add_best() -> None:
+    """Add the suite's players, and the best seed of each method at each table with a track."""
+    for name in PLAYERS:
+        add(name, name, "kille-env")
+    keys: dict[str, Callable[[Any], float]] = {
+        "exact": lambda run: -sampled_nash_conv(run),
+        "games": held_out_units,
+    }
+    for grid, key in keys.items():
+        found = benchmark.results(grid)
+        for at in filter(tracks_of, found.tables):
+            for method in found.methods:
+                if runs := found.of(method, at):
+                    best = RunSettings(**max(runs, key=key)["run"])
+                    folder = path_of(Path("runs") / grid, best).with_suffix("")
+                    tabular = folder / "policy.npz"
+                    player = str(tabular if tabular.exists() else folder)
+                    add(player, f"{method} at {at}", "kille-env", tracks_of(at))
+
+
+def _board() -> str:
+    lines = read()
+    return "\n\n".join(part for track in tracks().values() for part in _standing(track, lines))
+
+
+def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
+    sign = -1 if track.against else 1
+    mine = [line for line in lines if line["track"] == track.name]
+    mine.sort(key=lambda line: (sign * line["score"]["mean"], line["name"]))
+    kind = "against the population" if track.against else "exact NashConv"
+    yield f"## {spec(track.game).title}, {track.num_players} seats: {kind}"
+    head = ("units per deal", "least against") if track.against else ("NashConv, sampled", "greedy")
+    cells = _played_cells if track.against else _exact_cells
+    rows = [
+        (str(place), f"`{line['name']}`", line["by"], *cells(line), _mark(line["digest"]),
+         line["versions"].get("kille-env", ""))
+        for place, line in enumerate(mine, 1)
+    ]  # fmt: skip
+    yield table(("", "entry", "by", *head, "digest", "kille-env"), rows)
+
+
+def _mark(digest: str) -> str:
+    """Return the beginning of a digest; what ships is known by its name and the version."""
+    return "ships" if " " in digest else f"`{digest[:12]}`"
+
+
+def _exact_cells(line: Line) -> tuple[str, str]:
+    greedy = line["parts"].get("greedy", line["score"])
+    return figure(line["score"]["mean"]), figure(greedy["mean"])
+
+
+def _played_cells(line: Line) -> tuple[str, str]:
+    name, least = min(line["parts"].items(), key=lambda part: (part[1]["mean"], part[0]))
+    short = name.partition("/")[2] if game_of(name) else name
+    return _estimate(line["score"]), f"{_estimate(least)} `{short}`"
+
+
+def _estimate(score: Mapping[str, float]) -> str:
+    return f"{signed(score['mean'])} ± {figure((score['high'] - score['low']) / 2)}"
+
+
+def _opponents() -> str:
+    rows = [
+        (f"`{track.name}`", ", ".join(track.against) or "none: computed from the tree")
+        for track in tracks().values()
+    ]
+    return table(("track", "opponents"), rows)
+
+
+def built() -> dict[Path, str]:
+    """Return the page as it should be."""
+    return {PAGE: filled(PAGE, {"opponents": _opponents, "board": _board})}
 
 
 def main() -> None:
-    """Measures what is not on the board, and writes the page."""
-    for name in PLAYERS:
-        add(name, name)
-    add_best("exact", lambda run: -sampled_nash_conv(run))
-    add_best("games", held_out_units)
-    write_whole(PAGE, leaderboard_page(read(DATA)))
+    """Measure what is asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("player", nargs="?", help="a folder, module:object or name")
+    parser.add_argument("--name", help="the entry's name on the board")
+    parser.add_argument("--by", help="who made it")
+    parser.add_argument("--track", action="append", default=[], choices=list(tracks()))
+    parser.add_argument("--trust", action="store_true", help="load files that can run code")
+    parser.add_argument("--best", action="store_true", help="add the suite's own entries")
+    asked = parser.parse_args()
+    if asked.best:
+        add_best()
+    if asked.player:
+        if not (asked.name and asked.by):
+            parser.error("an entry needs --name and --by")
+        add(asked.player, asked.name, asked.by, asked.track, trust=asked.trust)
+    write(built(), check=False)
 
 
 if __name__ == "__main__":

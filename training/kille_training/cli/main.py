@@ -32,7 +32,6 @@ COMMANDS = {
     "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
     "export-tree": ("export_tree:export_tree", "Write the exact tree of a deal for OpenSpiel."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
-    "leaderboard": ("leaderboard:leaderboard", "Measure an entry on the leaderboard's tracks."),
     "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "report": ("report:report", "Write the report of a run or a tournament."),

@@ -1,1 +1,0 @@
-"""The leaderboard: entries measured over the same deals, on tracks that never change."""
