@@ -2,7 +2,7 @@
 
     python docs/leaderboard.py                                 write the page again
     python docs/leaderboard.py runs/byteskille --name my-policy --by "My name"
-    python docs/leaderboard.py --best                          add players of the suite and of the benchmark
+    python docs/leaderboard.py --best             add players of the suite and of the benchmark
 
 Every entry meets the same opponents over the same deals, so a line that was measured once stays
 right when others join. A line is a JSON object, one for each entry and track; its `check` is a

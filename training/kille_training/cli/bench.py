@@ -18,7 +18,7 @@ from kille_training.speed.rows import Row, Spread, machine
 if TYPE_CHECKING:
     from rich.table import Table
 
-SLOW = ("train", "processes", "seats", "cost", "solve")
+SLOW = ("train", "seats", "cost", "solve")
 
 
 @click.command(epilog="Example: kille bench batch aec --players 4")
@@ -42,7 +42,7 @@ def bench(
 ) -> None:
     """Measure WHAT; print medians and their spread.
 
-    Without WHAT, everything is measured but `train`, `processes`, `seats`, `cost` and `solve`:
+    Without WHAT, everything is measured but `train`, `seats`, `cost` and `solve`:
     they take long.
     """
     names = list(BENCHES) if "all" in what else what or [n for n in BENCHES if n not in SLOW]

@@ -47,14 +47,8 @@ def learning_speed(run: "Run") -> str:
     """Returns how fast a run has learned, as a sentence."""
     from kille_training.learning.metrics import PROGRESS, Table
 
-    rows, processes = Table(run.progress, PROGRESS).read(), run.settings().learner.processes
+    rows = Table(run.progress, PROGRESS).read()
     if not rows:
         return "How fast it learned is not known: progress.csv is gone."
     rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
-    said = f"It learned from {rate:,.0f} decisions per second"
-    if processes == 1:
-        return f"{said} in one process (learner.processes)."
-    return (
-        f"{said} in {processes} processes, {rate / processes:,.0f} each; what that gains here: "
-        "kille bench processes"
-    )
+    return f"It learned from {rate:,.0f} decisions per second."

@@ -82,10 +82,6 @@ class Search:
             raise ConfigError(
                 f"learner.form is {self.learner.form!r}; a response has one seat, expected 'seats'"
             )
-        if self.learner.processes != 1:
-            raise ConfigError(
-                f"learner.processes is {self.learner.processes}; a response learns in one process"
-            )
 
 
 @dataclass(frozen=True)

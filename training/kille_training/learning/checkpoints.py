@@ -3,15 +3,14 @@
 It is a safetensors file, named arrays and a JSON header, so reading one runs no code: the weights
 of the network, the state of the optimiser, the generators of torch and NumPy, the tables with their
 own generators, the rewards that each seat's open stream still waits for, and the learner's
-counters. Of a run of several processes it holds the tables, streams and generators of each. It is
-written between two updates, whole or not at all. The header holds a digest of the
+counters. It is written between two updates, whole or not at all. The header holds a digest of the
 whole file, so a damaged checkpoint is refused and never trained on.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,8 @@ COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_current_progress_re
 """What MaskablePPO counts."""
 
 
-def own_state(model: MaskablePPO) -> dict[str, np.ndarray]:
-    """Returns, by name, what each process of a run has for itself.
+def _own_state(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """Returns, by name, the state beside the network.
 
     That is its generators, tables and open decisions; `restore` reads it.
     """
@@ -58,7 +57,6 @@ def write_checkpoint(
     path: Path,
     model: MaskablePPO,
     header: Mapping[str, Any],
-    workers: Sequence[Mapping[str, np.ndarray]] = (),
 ) -> None:
     """Writes the state of a learner, its environment and its rollout buffer.
 
@@ -66,20 +64,17 @@ def write_checkpoint(
         path: The file.
         model: The learner between two updates; environment and buffer offer `state()`.
         header: What else the run must remember, as JSON can hold it: settings, versions, counters.
-        workers: `own_state` of the run's other processes.
 
     Raises:
         OSError: The file cannot be written; the last checkpoint stays as it was.
     """
     optimiser = model.policy.optimizer.state_dict()
-    arrays = own_state(model)
+    arrays = _own_state(model)
     for name, tensor in model.policy.state_dict().items():
         arrays[f"policy/{name}"] = tensor.numpy()
     for number, state in optimiser["state"].items():
         for name, value in state.items():
             arrays[f"optimiser/{number}/{name}"] = np.asarray(value)
-    for number, state in enumerate(workers):
-        arrays |= {f"worker/{number}/{name}": array for name, array in state.items()}
     content = {
         "format": FORMAT,
         "digest": BLANK,
@@ -174,14 +169,6 @@ def restore(
             "gauss": 0.0,
         }
     )
-
-
-def worker_state(arrays: Mapping[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
-    """Returns the arrays of a checkpoint that `restore` needs in a worker, numbered from 0."""
-    shared = {
-        name: array for name, array in arrays.items() if name.startswith(("policy/", "optimiser/"))
-    }
-    return shared | _below(arrays, f"worker/{number}")
 
 
 def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

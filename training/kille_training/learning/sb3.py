@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
@@ -33,7 +32,7 @@ LARGEST = 1e7
 
 
 def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None) -> MaskablePPO:
-    """Returns a new learner, ready to begin; of a run of several processes, that of one.
+    """Returns a new learner, ready to begin.
 
     Sets torch's threads for the whole process.
 
@@ -43,7 +42,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         env: Where it learns, with the library's own buffer, which takes consecutive decisions of a
             row for one stream; None is the environment of the settings' form.
     """
-    from kille_env.adapters.sb3 import SeatVecEnv
+    from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv
 
     learner, table = settings.learner, settings.table
     torch.set_num_threads(learner.torch_threads)
@@ -52,14 +51,14 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
     if streams:
         env = _all_seats(settings)
     elif env is None:
-        size = (table.game, learner.num_tables // learner.processes, table.num_players)
+        size = (table.game, learner.num_tables, table.num_players)
         env = SeatVecEnv(*size, rules=rules, seed=settings.seed, opponents="self")
     model = MaskablePPO(
         "MlpPolicy",
         env,
         learning_rate=(lambda left: rate * left) if learner.anneal else rate,
         n_steps=learner.n_steps,
-        batch_size=learner.batch_size // learner.processes,
+        batch_size=learner.batch_size,
         n_epochs=learner.n_epochs,
         gamma=learner.gamma,
         gae_lambda=learner.gae_lambda,
@@ -67,7 +66,7 @@ def make_model(settings: TrainSettings, rules: Rules, env: VecEnv | None = None)
         ent_coef=learner.ent_coef,
         vf_coef=learner.vf_coef,
         max_grad_norm=learner.max_grad_norm,
-        rollout_buffer_class=_stream_buffer(learner.processes) if streams else None,
+        rollout_buffer_class=SeatStreamBuffer if streams else None,
         rollout_buffer_kwargs={"env": env} if streams else None,
         policy_kwargs=_network(settings),
         seed=settings.seed,
@@ -115,12 +114,12 @@ def _begin_with(model: MaskablePPO, settings: TrainSettings, rules: Rules) -> No
 
 
 def _all_seats(settings: TrainSettings) -> VecEnv:
-    """Returns tables at which the learner plays all seats, those of one process."""
+    """Returns tables at which the learner plays all seats."""
     from kille_env.adapters.sb3 import SelfPlayVecEnv
     from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 
     learner, game, kinds = settings.learner, settings.table.game, settings.tables()
-    num_tables = learner.num_tables // learner.processes // len(kinds)
+    num_tables = learner.num_tables // len(kinds)
     if not learner.table_sizes:
         ((seats, rules),) = kinds
         return SelfPlayVecEnv(game, num_tables, seats, rules=rules, seed=settings.seed)
@@ -169,17 +168,8 @@ def _network(settings: TrainSettings) -> dict[str, Any]:
     }
 
 
-def _stream_buffer(processes: int) -> type[RolloutBuffer]:
-    from kille_env.adapters.sb3 import SeatStreamBuffer
-    from kille_training.learning.data_parallel import SharedSeatStreamBuffer
-
-    return SeatStreamBuffer if processes == 1 else SharedSeatStreamBuffer
-
-
 def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], float]) -> None:
     """Plays a rollout and learns from it, like one iteration of MaskablePPO's own `learn`.
-
-    The learner counts the decisions of all processes.
 
     Args:
         model: The learner.
@@ -189,9 +179,7 @@ def update(model: MaskablePPO, learner: LearnerSettings, left: Callable[[], floa
     callback = CallbackList([])
     callback.init_callback(model)
     assert model.env is not None
-    before = model.num_timesteps
     model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
-    model.num_timesteps = before + (model.num_timesteps - before) * learner.processes
     share = model._current_progress_remaining = left()
     model.ent_coef = learner.ent_coef_end + (learner.ent_coef - learner.ent_coef_end) * share
     model.train()

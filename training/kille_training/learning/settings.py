@@ -88,8 +88,6 @@ class LearnerSettings:
             "knack/trained"; it needs the same layers, and with `table_sizes` the same `near_seats`.
             Without one the policy begins anew, as the value network always does.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
-        processes: Processes that share the tables and each minibatch, one core for each. The result
-            depends on their number, and on nothing else about them.
     """
 
     form: Literal["streams", "seats"] = "streams"
@@ -114,7 +112,6 @@ class LearnerSettings:
     near_seats: Count = NEAR_SEATS
     begin_with: str = ""
     torch_threads: Count = 1
-    processes: Count = 1
 
     @property
     def total(self) -> int:
@@ -124,17 +121,11 @@ class LearnerSettings:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be trained with."""
-        for name in ("num_tables", "batch_size"):
-            if getattr(self, name) % self.processes:
-                raise ConfigError(
-                    f"{name} is {getattr(self, name)}, which {self.processes} processes cannot "
-                    f"share evenly; expected a multiple of learner.processes"
-                )
         kinds = len(self.table_sizes) * max(1, len(self.episodes))
-        if kinds and self.num_tables // self.processes % kinds:
+        if kinds and self.num_tables % kinds:
             raise ConfigError(
                 f"num_tables is {self.num_tables}, which {kinds} kinds of tables cannot share "
-                f"evenly; expected a multiple of {kinds * self.processes}"
+                f"evenly; expected a multiple of {kinds}"
             )
         if self.episodes and not self.table_sizes:
             raise ConfigError(
@@ -142,10 +133,7 @@ class LearnerSettings:
             )
         if self.table_sizes and self.form != "streams":
             raise ConfigError("learner.table_sizes needs learner.form streams")
-        decisions, batch = (
-            every // self.processes for every in (self.num_tables * self.n_steps, self.batch_size)
-        )
-        if decisions % batch == 1:
+        if self.num_tables * self.n_steps % self.batch_size == 1:
             raise ConfigError(
                 "batch_size leaves a last minibatch of one decision, which has no spread to "
                 "normalise by; choose a divisor of num_tables * n_steps"

@@ -31,15 +31,12 @@ from kille_training.evaluation.exact import exact_rows, why_not
 from kille_training.learning.checkpoints import (
     read_checkpoint,
     restore,
-    worker_state,
     write_checkpoint,
 )
-from kille_training.learning.data_parallel import WorkerError
 from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learning.runs import Run, versions
-from kille_training.learning.sb3 import diverged, export, make_model
+from kille_training.learning.sb3 import diverged, export, make_model, update
 from kille_training.learning.settings import TrainSettings, differences
-from kille_training.learning.workers import Workers
 from kille_training.progress import Progress, part_of
 from kille_training.settings import build, plain
 from kille_training.solving.byteskille.deals import build_deal
@@ -74,15 +71,10 @@ class Training:
         self.progress = Table(run.progress, PROGRESS)
         self.measurements = Table(run.measurements, MEASUREMENTS)
         self.exact = Table(run.exact, EXACT)
-        self.workers = Workers(settings, self.model)
-
-    def close(self) -> None:
-        """Ends the other processes of the run."""
-        self.workers.close()
 
     @property
     def decisions(self) -> int:
-        """Decisions of the learner so far, in all processes."""
+        """Decisions of the learner so far."""
         return self.model.num_timesteps
 
     @property
@@ -126,19 +118,19 @@ class Training:
 
         Raises:
             ConfigError: The network returns nonsense; nothing has been written.
-            WorkerError: Another process of the run failed.
         """
         model, began, before = self.model, time.perf_counter(), self.decisions
         learner = self.settings.learner
         try:
-            said = self.workers.update(lambda: 1.0 - self.decisions / learner.total)
-        except (ValueError, WorkerError) as error:  # what a network that returns nonsense leads to
+            update(model, learner, lambda: 1.0 - self.decisions / learner.total)
+        except ValueError as error:  # what a network that returns nonsense leads to
             if diverged(model):
                 raise self._diverged() from error
             raise
         if diverged(model):
             raise self._diverged()
         spent = time.perf_counter() - began
+        said: dict[str, Any] = model.logger.name_to_value
         self.seconds += spent
         self.updates += 1
         return {
@@ -212,7 +204,7 @@ class Training:
             "updates": self.updates,
             "next_measurement": self.next_measurement,
         }
-        write_checkpoint(self.run.checkpoint, self.model, header, self.workers.state())
+        write_checkpoint(self.run.checkpoint, self.model, header)
 
     def load(self, warn: Callable[[str], None]) -> None:
         """Resumes from the checkpoint; refuses one of other settings or of another game."""
@@ -233,8 +225,6 @@ class Training:
         if other:
             warn(f"the run resumes, but not to the same bits: it was begun with {', '.join(other)}")
         restore(self.model, header, arrays)
-        others = self.settings.learner.processes - 1
-        self.workers.restore(header, [worker_state(arrays, number) for number in range(others)])
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
 
@@ -274,7 +264,6 @@ def train(
     Raises:
         ConfigError: A new run would overwrite one, the checkpoint does not fit, or training
             diverged.
-        WorkerError: Another process of the run failed; the last checkpoint is as it was.
         PolicyError: A player to measure against does not exist or does not fit the table.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
@@ -286,14 +275,14 @@ def train(
             f"{run.folder} already holds a run. Resume it: kille train {run.folder}  "
             "Or begin another one: --name NAME"
         )
-    with closing(Training(run, settings or run.settings())) as training:
-        if settings is not None:
-            run.write_settings(settings)
-        if run.checkpoint.is_file():
-            training.load(warn)
-        with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-            advance = part_of(progress, "training", training.settings.learner.total)
-            training.learn(board, observer, advance)
+    training = Training(run, settings or run.settings())
+    if settings is not None:
+        run.write_settings(settings)
+    if run.checkpoint.is_file():
+        training.load(warn)
+    with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
+        advance = part_of(progress, "training", training.settings.learner.total)
+        training.learn(board, observer, advance)
 
 
 def progress_of(run: Run) -> int:

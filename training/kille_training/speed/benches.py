@@ -17,7 +17,6 @@ BENCHES = {
     "aec": "doors:bench_aec",
     "gym": "doors:bench_gym",
     "train": "training:bench_train",
-    "processes": "training:bench_processes",
     "seats": "training:bench_seats",
     "cost": "cost:bench_cost",
     "solve": "solving:bench_solve",

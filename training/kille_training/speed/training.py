@@ -1,11 +1,8 @@
 """Rows for training a network."""
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +13,7 @@ from kille_training.speed.choices import random_actions
 from kille_training.speed.rows import Row, row, seconds
 
 if TYPE_CHECKING:
-    from kille_training.learning.settings import LearnerSettings
+    pass
 
 STEPS = 8
 
@@ -50,66 +47,6 @@ def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
     yield row(f"MaskablePPO end to end, {players} seats, deals", rates, "k decisions/s", "45")
     what = f"MaskablePPO over the same at idle tables, {players} seats"
     yield row(what, shares, "times", "0.9")
-
-
-def bench_processes(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """`kille train` in several processes and in one, in turns.
-
-    The tables and minibatches of one process are shared out among them, or each has as many. By
-    processor time it is what the busiest process needs: the limit where each has a core.
-    """
-    from kille_training.learning.settings import LearnerSettings
-
-    one = LearnerSettings()
-    cores = os.cpu_count() or 1
-    for count in (2, *(count for count in (4, 8, 16, 32) if count <= cores)):
-        several = {
-            "shared out": replace(one, processes=count),
-            "as many each": replace(
-                one,
-                processes=count,
-                num_tables=count * one.num_tables,
-                batch_size=count * one.batch_size,
-            ),
-        }
-        for how, learner in several.items():
-            with _learning(game, players, one) as alone, _learning(game, players, learner) as all_:
-                turns = [(alone(), all_()) for _ in range(repeats)]
-            what = f"{count} processes, {how}"
-            rates = [wall for _, (wall, _) in turns]
-            gains = [wall / least for (least, _), (wall, _) in turns]
-            limits = [free / least for (_, least), (_, free) in turns]
-            yield row(f"{what}: all decisions", rates, "k decisions/s")
-            yield row(f"{what}: over one", gains, "times")
-            yield row(f"{what}: over one, by processor time", limits, "times")
-
-
-@contextmanager
-def _learning(
-    game: str, players: int, learner: "LearnerSettings"
-) -> Iterator[Callable[[], tuple[float, float]]]:
-    """Gives what learns for four updates.
-
-    It returns thousands of decisions per second, and per second of the processor time of the
-    busiest process: what a free core for each would give if messages took no time.
-    """
-    from kille_training.learning.sb3 import make_model
-    from kille_training.learning.settings import TableSettings, TrainSettings
-    from kille_training.learning.workers import Workers
-
-    settings = TrainSettings(table=TableSettings(game, players), learner=learner)
-    model = make_model(settings, settings.table.resolve())
-    with closing(Workers(settings, model)) as workers:
-
-        def learn() -> tuple[float, float]:
-            before, began = model.num_timesteps, workers.processor_seconds()
-            (wall,) = seconds(1, lambda: [workers.update(lambda: 1.0) for _ in range(4)])
-            busiest = np.subtract(workers.processor_seconds(), began).max()
-            thousands = (model.num_timesteps - before) / 1e3
-            return thousands / wall, thousands / float(busiest)
-
-        learn()  # compiles
-        yield learn
 
 
 class _Asked:
