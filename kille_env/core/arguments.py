@@ -57,16 +57,18 @@ def seeds(value: Any, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
     return words("seeds", value, num_tables), np.zeros(num_tables, dtype=np.int64)
 
 
-def words(name: str, value: Any, num_tables: int) -> np.ndarray:
-    """Returns a seed or key of 64 bits for each table, uint64 [N]."""
+def words(name: str, value: Any, number: int, each: str = "tables") -> np.ndarray:
+    """Returns a seed or key of 64 bits for each table (or whatever there is), uint64 [N]."""
     given = _words(value)
-    if given is not None and given.shape == (num_tables,):
+    if given is not None and given.shape == (number,):
+        if not number:
+            return np.zeros(0, dtype=np.uint64)
         if given.dtype.kind in "iu" and int(given.min()) >= 0:
             return _plain(given, np.uint64)
         if given.dtype == object and all(is_whole(word) and 0 <= word < WORD for word in given):
             return given.astype(np.uint64)
     raise RulesError(
-        f"{name} are whole numbers from 0 to 2**64 - 1, one for each of {num_tables} tables, "
+        f"{name} are whole numbers from 0 to 2**64 - 1, one for each of {number} {each}, "
         f"got {shortened(value)}"
     )
 

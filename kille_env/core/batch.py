@@ -1,12 +1,11 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
 import json
-import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cache, lru_cache
+from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -18,16 +17,11 @@ from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
+from kille_env.core.threads import call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 if TYPE_CHECKING:
     from kille_env.registry import Table
-
-
-@lru_cache(maxsize=1)
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Returns this process's pool; a forked child makes its own (threads do not survive a fork)."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="kille")
 
 
 @cache
@@ -41,7 +35,8 @@ class Batch:
 
     After `reset` and after every `step`, these arrays show what is to be decided. They are
     read-only views that the next call overwrites; copy what you keep. Whatever plays or looks at
-    tables raises a `KilleError` before the first `reset`.
+    tables raises a `KilleError` before the first `reset`, and while another thread uses the batch.
+    None of the attributes but `restart` can be replaced: kernels rely on their shapes.
 
     Attributes:
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
@@ -75,34 +70,38 @@ class Batch:
         self.threads = arguments.whole("threads", threads, 1)
         self.restart = arguments.flag("restart", restart)
         n, spec = self.num_tables, self.spec
+        self._lock = Lock()
         self._rules = np.array(self.rules.record)
-        self._tables = np.zeros(n, dtype=spec.table)
-        self._tables["phase"], self._tables["seat"] = OVER, -1  # before their first match
+        self._tables = self._array("table", spec.table)
         self._shown = (
-            np.full(n, -1, dtype=np.int8),
-            np.zeros((n, _width(spec.observation, self.num_players)), dtype=np.uint8),
-            np.zeros((n, spec.num_actions), dtype=np.int8),
-            np.zeros((n, self.num_players), dtype=np.float64),
-            np.zeros(n, dtype=np.bool_),
-            np.zeros(n, dtype=np.bool_),
+            self._array("seat", np.int8),
+            self._array("observation", np.uint8, _width(spec.observation, self.num_players)),
+            self._array("mask", np.int8, spec.num_actions),
+            self._array("reward", np.float64, self.num_players),
+            self._array("terminated", np.bool_),
+            self._array("truncated", np.bool_),
         )
         self.tables = _read_only(self._tables)
         self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = map(
             _read_only, self._shown
         )
+        self._end_matches()
         self._everyone = np.ones(n, dtype=np.bool_)
         self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
         size = -(-n // self.threads)
         self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
-        self._began = False
+        self._begun_by: Rules | None = None  # the rules of the matches at the tables
         self.seed(seed)
 
-    @property
-    def table(self) -> "Table":
-        """The game, seats and rules that are played now."""
-        from kille_env.registry import Table
+    def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
+        """Returns zeros for each table that kernels write into; a check of games adds guards."""
+        return np.zeros((self.num_tables, *size), dtype=dtype)
 
-        return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute; a public one that kernels rely on is set once."""
+        if name in self.__dict__ and not name.startswith("_") and name != "restart":
+            raise AttributeError(f"Batch.{name} cannot be replaced", name=name, obj=self)
+        super().__setattr__(name, value)
 
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
@@ -120,16 +119,23 @@ class Batch:
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         seeds, streams = arguments.seeds(seed, self.num_tables)
-        self.game.seed(self._tables, seeds, streams, self._chosen(which), self.num_players)
+        chosen = self._chosen(which)
+        with self._alone():
+            self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
-        """Changes the rules of all tables; reset all of them afterwards.
+        """Changes the rules; tables can be played and looked at again after the next `reset`.
+
+        That ends the matches at all tables, also at those that it does not begin anew. Matches go
+        on if their own rules, `Batch.rules` as it was, are put back before that.
 
         Raises:
             RulesError: The rules are of another game.
         """
-        self.rules = self.spec.resolve(rules)
-        self._rules[:] = self.rules.record
+        resolved = self.spec.resolve(rules)
+        with self._alone():
+            self.__dict__["rules"] = resolved
+            self._rules[:] = resolved.record
 
     def reset(
         self,
@@ -167,7 +173,20 @@ class Batch:
         self.game.check_start(self.rules, self.num_players, start)
         if seed is not None:
             self.seed(seed, chosen)
-        first = not self._began
+        with self._alone():
+            self._reset(chosen, dealers, decks, start, deal)
+
+    def _reset(
+        self,
+        chosen: np.ndarray,
+        dealers: np.ndarray,
+        decks: list[arguments.Stacked] | None,
+        start: Mapping[str, Any] | None,
+        deal: bool,
+    ) -> None:
+        if self._begun_by is not self.rules:  # matches by other rules cannot go on
+            self._end_matches()
+        first = self._begun_by is None
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name, self.game.root) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
@@ -181,9 +200,16 @@ class Batch:
                     self.game.begin(self._tables, self._rules, dealers, decided)
                     self.game.deal(self._tables, self._rules, decided, False)
             self._show(chosen)
-            self._began = True
+            self._begun_by = self.rules
             if first:
                 self._compile(deal)
+
+    def _end_matches(self) -> None:
+        """Puts all tables where they are before their first match."""
+        self._tables["phase"], self._tables["seat"] = OVER, -1
+        for array in self._shown:
+            array[:] = 0
+        self._shown[0][:] = -1
 
     def _compile(self, step: bool) -> None:
         """Compiles `step` or `apply` with the first reset, so that the first call is fast."""
@@ -214,25 +240,23 @@ class Batch:
         ):
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
-        arrays = (self._tables, self._rules, actions, chosen, *self._shown)
-        if len(self._slices) > 1:
-            self.check_legal(actions, chosen)
-            self._step_in_threads(*arrays)
-            return
-        illegal = self.game.step(*arrays, self.restart)
-        if illegal >= 0:
-            self.refuse(illegal, int(actions[illegal]))
+        with self._alone():
+            if len(self._slices) > 1:
+                self._step_in_threads(actions.copy(), chosen.copy())  # nobody else writes these
+                return
+            arrays = (self._tables, self._rules, actions, chosen, *self._shown)
+            illegal = self.game.step(*arrays, self.restart)
+            if illegal >= 0:
+                self.refuse(illegal, int(actions[illegal]))
 
-    def _step_in_threads(self, tables: np.ndarray, rules: np.ndarray, *arrays: np.ndarray) -> None:
-        pool = _pool(os.getpid(), self.threads - 1)
-        own, *others = (
-            (tables[part], rules, *(array[part] for array in arrays), self.restart)
+    def _step_in_threads(self, actions: np.ndarray, which: np.ndarray) -> None:
+        self.check_legal(actions, which)
+        arrays = (actions, which, *self._shown)
+        calls = [
+            (self._tables[part], self._rules, *(array[part] for array in arrays), self.restart)
             for part in self._slices
-        )
-        jobs = [pool.submit(self.game.step, *other) for other in others]
-        self.game.step(*own)
-        for job in jobs:
-            job.result()
+        ]
+        call_in_parallel(self.game.step, calls)
 
     def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
         """Deals one hand at every table that waits at a chance node, and nothing more.
@@ -244,10 +268,12 @@ class Batch:
             CardError: The deck is impossible.
         """
         self._check_began()
-        waiting = self._tables["phase"] == DEAL
-        self._stack(arguments.decks(deck, self.spec, self.num_tables), waiting)
-        self.game.deal(self._tables, self._rules, waiting, True)
-        self._show()
+        decks = arguments.decks(deck, self.spec, self.num_tables)
+        with self._alone():
+            waiting = self._tables["phase"] == DEAL
+            self._stack(decks, waiting)
+            self.game.deal(self._tables, self._rules, waiting, True)
+            self._show()
 
     def apply(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays one action at every table like `step`, but stops before cards are dealt.
@@ -263,8 +289,9 @@ class Batch:
         """
         self._check_began()
         chosen = self._chosen(which)
-        self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
-        self._show(chosen)
+        with self._alone():
+            self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
+            self._show(chosen)
 
     def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
         """Returns actions as [N] int64 if they are legal now; nothing is played.
@@ -296,11 +323,11 @@ class Batch:
 
     def observe(self, seats: Any) -> np.ndarray:
         """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
-        return self._look(self.game.observe, seats, self.observation.shape[1], np.uint8)
+        return self._look("observe", seats, self.observation.shape[1], np.uint8)
 
     def legal_actions(self, seats: Any) -> np.ndarray:
         """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
-        return self._look(self.game.mask, seats, self.spec.num_actions, np.int8)
+        return self._look("mask", seats, self.spec.num_actions, np.int8)
 
     def information_state(self, seats: Any = None) -> np.ndarray:
         """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
@@ -363,6 +390,7 @@ class Batch:
         record = self._row(table)
         if record["deals"] == 0:
             raise KilleError(f"no hand has been played at table {table}: it has no result yet")
+        self._check_began()
         if record["phase"] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
         return self.game.result(record, self.rules)
@@ -403,10 +431,11 @@ class Batch:
 
     def _copied(self, rows: np.ndarray, threads: int) -> "Batch":
         copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, threads, self.restart)
-        copy._began = self._began
-        # Taken so, records are copied as wholes, not field by field: thirty times as fast.
-        for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
-            np.take(mine, rows, axis=0, out=its, mode="wrap")
+        copy._begun_by = self._begun_by
+        with self._alone():
+            # Taken so, records are copied as wholes, not field by field: thirty times as fast.
+            for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
+                np.take(mine, rows, axis=0, out=its, mode="wrap")
         return copy
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -432,15 +461,17 @@ class Batch:
         self._check_began()
         keys = arguments.words("keys", keys, self.num_tables)
         seats = arguments.seats(seats, self.num_players, self.num_tables)
-        cards = np.zeros((self.num_tables, self.spec.pack.size), dtype=np.int8)
-        self.game.resample(self._tables, self._rules, seats, keys, cards)
-        self._show()
+        cards = self._array("cards", np.int8, self.spec.pack.size)
+        with self._alone():
+            self.game.resample(self._tables, self._rules, seats, keys, cards)
+            self._show()
         return cards
 
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
-        body = self._tables.tobytes()
-        head = {**self._identity(), "crc32": zlib.crc32(body)}
+        with self._alone():
+            body = self._tables.tobytes()
+            head = {**self._identity(self._begun_by), "crc32": zlib.crc32(body)}
         return json.dumps(head).encode() + b"\n" + body
 
     def restore(self, saved: bytes) -> None:
@@ -458,7 +489,7 @@ class Batch:
             identity = dict(json.loads(head))
         except (ValueError, TypeError):
             raise KilleError("these bytes were not written by Batch.save") from None
-        mine = self._identity()
+        mine = self._identity(self.rules)
         for key in mine:
             if identity.get(key) != mine[key]:
                 raise KilleError(
@@ -470,31 +501,41 @@ class Batch:
             )
         if zlib.crc32(body) != identity.get("crc32"):
             raise KilleError("the saved tables are damaged: their checksum is another")
-        self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
-        self._began = True
-        self._show()
+        with self._alone():
+            self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
+            self._begun_by = self.rules
+            self._show()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
-        return _again, (self.game.module.__name__, settings, self._began, self._arrays())
+        return _again, (self.game.module.__name__, settings, self._begun_by, self._arrays())
 
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self, rules: Rules | None) -> dict[str, Any]:
         return {
             "game": self.spec.name,
             "version": self.spec.version,
             "num_tables": self.num_tables,
             "num_players": self.num_players,
             "restart": self.restart,
-            "rules": self.rules.as_dict(),
+            "rules": (rules or self.rules).as_dict(),
         }
 
     def _show(self, which: np.ndarray | None = None) -> None:
         self.game.show(self._tables, self._rules, self._chosen(which), *self._shown)
 
     def _check_began(self) -> None:
-        if not self._began:
-            raise KilleError("no match has begun: call reset() first")
+        if self._begun_by is not self.rules:
+            by = " by the new rules" if self._begun_by else ""
+            raise KilleError(f"no match has begun{by}: call reset() first")
+
+    def _alone(self) -> Lock:
+        """Returns the lock that whatever reads or writes tables holds; refuses a second thread."""
+        if self._lock.locked():
+            raise KilleError(
+                "another thread is using this batch; give each thread its own, by Batch.clone()"
+            )
+        return self._lock
 
     def _state(self, kind: str, seats: Any) -> np.ndarray:
         """Returns what `kind` shows seats, or those to act."""
@@ -504,13 +545,14 @@ class Batch:
                 raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
             seats = self.seat
         size = _width(getattr(self.spec, kind), self.num_players)
-        return self._look(getattr(self.game, kind), seats, size, np.uint8)
+        return self._look(kind, seats, size, np.uint8)
 
-    def _look(self, kernel: Any, seats: Any, size: int, dtype: Any) -> np.ndarray:
+    def _look(self, kind: str, seats: Any, size: int, dtype: Any) -> np.ndarray:
         self._check_began()
-        out = np.zeros((self.num_tables, size), dtype=dtype)
         chosen = arguments.seats(seats, self.num_players, self.num_tables)
-        kernel(self._tables, self._rules, chosen, out)
+        out = self._array(kind, dtype, size)
+        with self._alone():
+            getattr(self.game, kind)(self._tables, self._rules, chosen, out)
         return out
 
     def _chosen(self, which: Any) -> np.ndarray:
@@ -543,10 +585,10 @@ class Batch:
 
 
 def _again(
-    game: str, settings: tuple[Any, ...], began: bool, arrays: tuple[np.ndarray, ...]
+    game: str, settings: tuple[Any, ...], begun_by: Rules | None, arrays: tuple[np.ndarray, ...]
 ) -> Batch:
     batch = Batch(game_of(game), *settings)
-    batch._began = began
+    batch._begun_by = begun_by
     for its, kept in zip(batch._arrays(), arrays, strict=True):
         its[...] = kept
     return batch

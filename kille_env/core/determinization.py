@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.rollouts import Kernel, agreement
 from kille_env.core.table import OVER
-from kille_env.errors import KilleError
+from kille_env.errors import KilleError, RulesError, shortened
 
 
 def cards_then(
@@ -80,17 +81,27 @@ class History:
         Args:
             actions: [N], as `Batch.step` takes them.
             which: [N] bool, the tables that are stepped; None is all of them.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing is kept.
+            RulesError: An impossible choice of tables.
         """
         batch, tables = self._batch, self._batch.tables
+        actions = batch.check_legal(actions, which)
         self._steps = [step for step in self._steps if self._going_on(step).any()]
         known = (batch.seat >= 0) & ~np.isin(tables["phase"], batch.spec.secret_phases)
         known &= ~np.isin(actions, batch.spec.covered_actions)
         rows = np.flatnonzero(known if which is None else known & which)
         if len(rows):
-            self._steps.append((rows, tables[rows].copy(), np.asarray(actions)[rows].copy()))
+            self._steps.append((rows, tables[rows].copy(), actions[rows]))
 
     def forget(self, which: np.ndarray) -> None:
-        """Forgets the chosen tables, [N] bool: for matches that are begun again from a seed."""
+        """Forgets the chosen tables, [N] bool: for matches that are begun again from a seed.
+
+        Raises:
+            RulesError: An impossible choice of tables.
+        """
+        which = arguments.which(which, self._batch.num_tables)
         kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
         self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]
 
@@ -157,13 +168,20 @@ class Determinizer:
         Args:
             batch: The tables; copied when determinizations are drawn, never changed.
             rows: [M] tables at which somebody is to act.
-            keys: [M] uint64.
+            keys: [M] whole numbers from 0 to 2**64 - 1.
             history: What has been decided at these tables in the deals so far, for `past`.
+
+        Raises:
+            RulesError: There is no such table, nobody is to act at one, or there is not one key
+                for each.
         """
-        self._batch, self._rows, self._history = batch, np.asarray(rows), history
+        self._batch, self._history = batch, history
+        self._rows = arguments.rows(rows, batch.num_tables)
         self.observation, self.mask = batch.observation[self._rows], batch.mask[self._rows]
         self.seats = batch.seat[self._rows].astype(np.int64)
-        self.keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        if (self.seats < 0).any():
+            raise RulesError(f"nobody is to act at table {self._rows[self.seats.argmin()]}")
+        self.keys = arguments.words("keys", keys, len(self._rows), "decisions")
         self.game, self.num_players, self.rules = batch.spec.name, batch.num_players, batch.rules
 
     def __len__(self) -> int:
@@ -194,7 +212,9 @@ class Determinizer:
 
         Raises:
             KilleError: Nobody has kept a history of these tables.
+            RulesError: An impossible number of determinizations.
         """
+        number = arguments.whole("number", number, 1)
         which, tables, actions = self._remembered()
         order = which.argsort(kind="stable")
         earlier = which[order], tables[order], actions[order]
@@ -209,8 +229,18 @@ class Determinizer:
 
         Returns:
             [M * K] tables, as `draw` returns them.
+
+        Raises:
+            RulesError: The numbers are of another shape, or negative.
         """
-        return self._draw(numbers)[0]
+        given = arguments.array(numbers)
+        fits = given is not None and given.ndim == 2 and given.dtype.kind in "iu"
+        if given is None or not fits or len(given) != len(self) or given.min(initial=0) < 0:
+            raise RulesError(
+                f"numbers of determinizations are [{len(self)}, K] whole numbers from 0, "
+                f"got {shortened(numbers)}"
+            )
+        return self._draw(given)[0]
 
     def draw(self, number: int, first: int = 0) -> Batch:
         """Draws determinizations, all that agree with what the seat knows being equally likely.
@@ -222,7 +252,11 @@ class Determinizer:
 
         Returns:
             [M * K] tables that do not restart, the K of a decision side by side.
+
+        Raises:
+            RulesError: Impossible numbers of determinizations.
         """
+        number, first = arguments.whole("number", number, 1), arguments.whole("first", first, 0)
         return self._draw(np.tile(np.arange(first, first + number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
@@ -233,7 +267,9 @@ class Determinizer:
 
         Raises:
             KilleError: Nobody has kept a history of these tables.
+            RulesError: An impossible number of determinizations.
         """
+        number = arguments.whole("number", number, 1)
         decision, tables, actions = self._remembered()
         batch, cards = self._draw(np.tile(np.arange(number), (len(self), 1)))
         drawn = (decision[:, None] * number + np.arange(number)).ravel()

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.core.spec import GameSpec, Part, feature_scale, width
 from kille_env.errors import RulesError
@@ -43,30 +44,53 @@ class Reading:
     """What a network reads of an observation.
 
     Attributes:
+        features: F, of the observations that it reads.
         size: S, how many numbers.
         source: [S] int64, the feature that each number is read from; -1 for none.
         scale: [S] float32, what the feature is multiplied by; where there is none, the number
             itself.
     """
 
-    def __init__(self, source: np.ndarray, scale: np.ndarray) -> None:
-        """Takes both; zeros at the end of `scale` are what nothing is read into."""
-        self.size, self.source, self.scale = len(source), source, scale
+    def __init__(self, features: int, source: np.ndarray, scale: np.ndarray) -> None:
+        """Takes all three; zeros at the end of `scale` are what nothing is read into."""
+        self.features, self.size, self.source, self.scale = features, len(source), source, scale
         self._used = 1 + int(np.flatnonzero(scale)[-1])
         self._in_order = np.array_equal(source, np.arange(self.size))
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Returns what is read of observations [..., F] uint8: float32 [..., S], fresh."""
+        """Returns what is read of observations [..., F] uint8: float32 [..., S], fresh.
+
+        Raises:
+            RulesError: They are of another shape, as those of a table with other seats are.
+        """
+        self._check(observation)
         if self._in_order:  # for one row, a tenth of the time
             return np.multiply(observation, self.scale, dtype=np.float32)
-        table = observation.reshape(-1, observation.shape[-1])
-        return self.rows(table, np.arange(len(table))).reshape(*observation.shape[:-1], self.size)
+        table = observation.reshape(-1, self.features)
+        read = self._rows(table, np.arange(len(table)))
+        return read.reshape(*observation.shape[:-1], self.size)
 
     def rows(self, observation: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Returns what is read of some rows [N] of observations [M, F]: float32 [N, S], fresh."""
+        """Returns what is read of some rows [N] of observations [M, F]: float32 [N, S], fresh.
+
+        Raises:
+            RulesError: They are of another shape, or there is no such row.
+        """
+        self._check(observation, 2)
+        return self._rows(observation, arguments.rows(rows, len(observation)))
+
+    def _rows(self, observation: np.ndarray, rows: np.ndarray) -> np.ndarray:
         out = np.zeros((len(rows), self.size), dtype=np.float32)
         _read(observation, rows, self.source[: self._used], self.scale, out)
         return out
+
+    def _check(self, observation: np.ndarray, dimensions: int | None = None) -> None:
+        shape = getattr(observation, "shape", ())
+        if not shape or shape[-1] != self.features or len(shape) != (dimensions or len(shape)):
+            raise RulesError(
+                f"this reading is of observations of {self.features} features, got the shape "
+                f"{shape}; make it for the number of seats of the table"
+            )
 
 
 class SeatLayout:
@@ -124,7 +148,7 @@ class SeatLayout:
             ]
             scale[here] = [1.0 / part.high for part in self.seat for _ in range(part.size)]
             begin = here.stop
-        return Reading(source, scale)
+        return Reading(width(self._observation(num_players)), source, scale)
 
     def pooled_size(self, near_seats: int) -> int:
         """Returns how many numbers are left when all but the nearest seats are summed."""
@@ -178,7 +202,7 @@ def _seats(observation: Callable[[int], tuple[Part, ...]], most: int, num_player
 @cache
 def _scaled(observation: Callable[[int], tuple[Part, ...]], num_players: int) -> Reading:
     layout = observation(num_players)
-    return Reading(np.arange(width(layout)), feature_scale(layout))
+    return Reading(width(layout), np.arange(width(layout)), feature_scale(layout))
 
 
 def seat_layout(spec: GameSpec) -> SeatLayout:

@@ -17,6 +17,7 @@ from kille_env.core import loops
 from kille_env.core.jit import bind, loop, package_root
 from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import GameSpec, Rules
+from kille_env.core.table import table_dtype
 from kille_env.core.text import labels
 from kille_env.core.view import Change, Seat, View
 from kille_env.errors import KilleError, RulesError, shortened
@@ -111,7 +112,8 @@ class Game:
         """Takes the module apart; nothing is compiled before it is called.
 
         Raises:
-            KilleError: The module lacks something that every game has.
+            KilleError: The module lacks something that every game has, or its spec contradicts the
+                record of its tables.
         """
         self._own = vars(module)
         for name in ("SPEC", *KERNELS, "result", "describe"):
@@ -121,6 +123,7 @@ class Game:
                 )
         self.module = module
         self.spec: GameSpec = self._own["SPEC"]
+        _check_record(self.spec)
         name = self.spec.name
         functions: dict[str, Any] = {kernel: self._own[kernel] for kernel in KERNELS}
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
@@ -295,6 +298,30 @@ class Game:
         By default the cards decide everything.
         """
         return self._own["chance"](table, rules) if "chance" in self._own else {}
+
+
+def _check_record(spec: GameSpec) -> None:
+    """Refuses a spec that the record of a table does not fit, before a kernel relies on it."""
+    own = spec.table.fields or {}
+    expected = table_dtype(spec.max_players, spec.pack.size, ()).fields or {}
+    for name, (dtype, *_) in expected.items():
+        if name not in own or own[name][0] != dtype:
+            has = own[name][0] if name in own else "no such field"
+            raise KilleError(
+                f"{spec.name}: {name!r} of the table is {has}, expected {dtype} for "
+                f"{spec.max_players} seats and {spec.pack.size} cards; make the dtype with "
+                "table_dtype(SPEC.max_players, SPEC.pack.size, ...)"
+            )
+    if spec.table.itemsize % 8 or not spec.table.isalignedstruct:
+        raise KilleError(f"{spec.name}: the table is not aligned; make its dtype with table_dtype")
+    for name, number in (
+        ("secret_actions", spec.num_actions),
+        ("covered_actions", spec.num_actions),
+        ("secret_phases", len(spec.phases)),
+    ):
+        wrong = [one for one in getattr(spec, name) if not 0 <= one < number]
+        if wrong:
+            raise KilleError(f"{spec.name}: {name} are 0 to {number - 1}, got {wrong[0]}")
 
 
 @cache

@@ -18,6 +18,7 @@ from kille_env.policy import pick_actions, sample_actions
 from kille_env.registry import make_batch
 from kille_env.registry import spec as spec_of
 from kille_env.testing.determinization import check_determinizations
+from kille_env.testing.guards import check_guards
 from kille_env.testing.secrets import check_recall, check_secrets
 from kille_env.testing.views import check_views
 
@@ -34,6 +35,7 @@ def check_game(
     """Plays a registered game in every preset and episode, and checks what every game promises.
 
     - The spec is sound: layouts cover their vectors, switches resolve, numbers have their ranges.
+    - Kernels write into the arrays that they are given, and nowhere else.
     - Whoever is to act has a legal action; of the others at most one (whose turn it publicly is)
       has a mask that is not zero. An illegal action is refused and changes nothing.
     - Observations, information states and full states stay within their bounds; rewards, and
@@ -416,6 +418,7 @@ def _shown(batch: Batch) -> tuple[bytes, ...]:
 
 
 CHECKS = (
+    check_guards,
     check_play,
     check_seeds,
     check_copies,
