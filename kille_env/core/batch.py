@@ -1,33 +1,39 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-import json
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from kille_env.core import arguments
+from kille_env.core import arguments, saving
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.threads import call_in_parallel
+from kille_env.core.threads import Use, call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 if TYPE_CHECKING:
     from kille_env.registry import Table
+
+    pass
 
 
 @cache
 def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
     """Returns how many features a layout has; laying it out takes longer than a step."""
     return width(layout(num_players))
+
+
+_SET_ONCE = {
+    *("game", "spec", "rules", "num_players", "num_tables", "threads"),
+    *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
+}
+"""What cannot be replaced."""
 
 
 class Batch:
@@ -70,7 +76,7 @@ class Batch:
         self.threads = arguments.whole("threads", threads, 1)
         self.restart = arguments.flag("restart", restart)
         n, spec = self.num_tables, self.spec
-        self._lock = Lock()
+        self._use, self._shape = Use(), (n,)
         self._rules = np.array(self.rules.record)
         self._tables = self._array("table", spec.table)
         self._shown = (
@@ -93,13 +99,20 @@ class Batch:
         self._begun_by: Rules | None = None  # the rules of the matches at the tables
         self.seed(seed)
 
+    @property
+    def table(self) -> "Table":
+        """The game, seats and rules that are played now."""
+        from kille_env.registry import Table
+
+        return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
+
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
         """Returns zeros for each table that kernels write into; a check of games adds guards."""
         return np.zeros((self.num_tables, *size), dtype=dtype)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Sets an attribute; a public one that kernels rely on is set once."""
-        if name in self.__dict__ and not name.startswith("_") and name != "restart":
+        """Sets an attribute; one that kernels rely on is set once."""
+        if name in _SET_ONCE and hasattr(self, name):
             raise AttributeError(f"Batch.{name} cannot be replaced", name=name, obj=self)
         super().__setattr__(name, value)
 
@@ -120,7 +133,7 @@ class Batch:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         seeds, streams = arguments.seeds(seed, self.num_tables)
         chosen = self._chosen(which)
-        with self._alone():
+        with self._use:
             self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
 
     def use_rules(self, rules: Rules) -> None:
@@ -133,8 +146,8 @@ class Batch:
             RulesError: The rules are of another game.
         """
         resolved = self.spec.resolve(rules)
-        with self._alone():
-            self.__dict__["rules"] = resolved
+        with self._use:
+            super().__setattr__("rules", resolved)
             self._rules[:] = resolved.record
 
     def reset(
@@ -173,7 +186,7 @@ class Batch:
         self.game.check_start(self.rules, self.num_players, start)
         if seed is not None:
             self.seed(seed, chosen)
-        with self._alone():
+        with self._use:
             self._reset(chosen, dealers, decks, start, deal)
 
     def _reset(
@@ -231,16 +244,21 @@ class Batch:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
         """
-        self._check_began()
+        if self._begun_by is not self.rules:
+            self._check_began()
         if not (
             type(actions) is np.ndarray
             and actions.dtype == np.int64
-            and actions.shape == self.seat.shape
+            and actions.shape == self._shape
             and actions.flags.carray
         ):
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
-        with self._alone():
+        use = self._use
+        if use.busy:
+            use.refuse()
+        use.busy = True  # `with` takes as long as the whole rest of this
+        try:
             if len(self._slices) > 1:
                 self._step_in_threads(actions.copy(), chosen.copy())  # nobody else writes these
                 return
@@ -248,6 +266,8 @@ class Batch:
             illegal = self.game.step(*arrays, self.restart)
             if illegal >= 0:
                 self.refuse(illegal, int(actions[illegal]))
+        finally:
+            use.busy = False
 
     def _step_in_threads(self, actions: np.ndarray, which: np.ndarray) -> None:
         self.check_legal(actions, which)
@@ -269,7 +289,7 @@ class Batch:
         """
         self._check_began()
         decks = arguments.decks(deck, self.spec, self.num_tables)
-        with self._alone():
+        with self._use:
             waiting = self._tables["phase"] == DEAL
             self._stack(decks, waiting)
             self.game.deal(self._tables, self._rules, waiting, True)
@@ -289,7 +309,7 @@ class Batch:
         """
         self._check_began()
         chosen = self._chosen(which)
-        with self._alone():
+        with self._use:
             self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
             self._show(chosen)
 
@@ -432,7 +452,7 @@ class Batch:
     def _copied(self, rows: np.ndarray, threads: int) -> "Batch":
         copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, threads, self.restart)
         copy._begun_by = self._begun_by
-        with self._alone():
+        with self._use:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
             for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
                 np.take(mine, rows, axis=0, out=its, mode="wrap")
@@ -462,17 +482,15 @@ class Batch:
         keys = arguments.words("keys", keys, self.num_tables)
         seats = arguments.seats(seats, self.num_players, self.num_tables)
         cards = self._array("cards", np.int8, self.spec.pack.size)
-        with self._alone():
+        with self._use:
             self.game.resample(self._tables, self._rules, seats, keys, cards)
             self._show()
         return cards
 
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
-        with self._alone():
-            body = self._tables.tobytes()
-            head = {**self._identity(self._begun_by), "crc32": zlib.crc32(body)}
-        return json.dumps(head).encode() + b"\n" + body
+        with self._use:
+            return saving.encoded(self._identity(self._begun_by), self._tables)
 
     def restore(self, saved: bytes) -> None:
         """Restores saved tables, which continue exactly as they would have.
@@ -482,27 +500,9 @@ class Batch:
         Raises:
             KilleError: The bytes are of another game, rule set or shape.
         """
-        if not isinstance(saved, bytes):
-            raise KilleError(f"saved tables are bytes of Batch.save, got {shortened(saved)}")
-        head, _, body = saved.partition(b"\n")
-        try:
-            identity = dict(json.loads(head))
-        except (ValueError, TypeError):
-            raise KilleError("these bytes were not written by Batch.save") from None
-        mine = self._identity(self.rules)
-        for key in mine:
-            if identity.get(key) != mine[key]:
-                raise KilleError(
-                    f"the saved tables differ in {key}: {identity.get(key)!r}, not {mine[key]!r}"
-                )
-        if len(body) != self._tables.nbytes:
-            raise KilleError(
-                f"the saved tables are cut off: {len(body)} bytes of {self._tables.nbytes}"
-            )
-        if zlib.crc32(body) != identity.get("crc32"):
-            raise KilleError("the saved tables are damaged: their checksum is another")
-        with self._alone():
-            self._tables[:] = np.frombuffer(body, dtype=self.spec.table)
+        tables = saving.decoded(saved, self._identity(self.rules), self.spec.table)
+        with self._use:
+            self._tables[:] = tables
             self._begun_by = self.rules
             self._show()
 
@@ -529,14 +529,6 @@ class Batch:
             by = " by the new rules" if self._begun_by else ""
             raise KilleError(f"no match has begun{by}: call reset() first")
 
-    def _alone(self) -> Lock:
-        """Returns the lock that whatever reads or writes tables holds; refuses a second thread."""
-        if self._lock.locked():
-            raise KilleError(
-                "another thread is using this batch; give each thread its own, by Batch.clone()"
-            )
-        return self._lock
-
     def _state(self, kind: str, seats: Any) -> np.ndarray:
         """Returns what `kind` shows seats, or those to act."""
         if seats is None:
@@ -551,7 +543,7 @@ class Batch:
         self._check_began()
         chosen = arguments.seats(seats, self.num_players, self.num_tables)
         out = self._array(kind, dtype, size)
-        with self._alone():
+        with self._use:
             getattr(self.game, kind)(self._tables, self._rules, chosen, out)
         return out
 

@@ -19,7 +19,12 @@ PATTERN = 0xA5
 
 
 class _GuardedBatch(Batch):
-    """A batch of one table whose arrays lie between guard bytes."""
+    """A batch whose arrays lie between guard bytes."""
+
+    def __init__(self, *settings: Any) -> None:
+        """Takes what a batch takes."""
+        self._memory: dict[str, np.ndarray] = {}
+        super().__init__(*settings)
 
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
         shape = (self.num_tables, *size)
@@ -27,12 +32,12 @@ class _GuardedBatch(Batch):
         memory = np.full(length + 2 * GUARD, PATTERN, dtype=np.uint8)
         own = memory[GUARD : GUARD + length]
         own[:] = 0
-        self.__dict__.setdefault("_memory", {})[name] = memory
+        self._memory[name] = memory
         return own.view(dtype).reshape(shape)
 
     def check(self, after: str) -> None:
         """Checks all guard bytes."""
-        for name, memory in self.__dict__["_memory"].items():
+        for name, memory in self._memory.items():
             touched = (memory[:GUARD] != PATTERN).any() or (memory[-GUARD:] != PATTERN).any()
             assert not touched, (
                 f"a kernel writes beyond the array {name!r} (during {after}): the spec declares "
@@ -60,4 +65,6 @@ def check_guards(name: str, players: int, rules: Rules, decisions: int, seed: in
             batch.step(sample_actions(batch.mask, rng))
             batch.check(after)
     except IndexError as error:  # indices are checked: as plain Python, or with bounds checks
-        raise AssertionError(f"a kernel writes beyond an array (during {after}): {error}") from error
+        raise AssertionError(
+            f"a kernel writes beyond an array (during {after}): {error}"
+        ) from error

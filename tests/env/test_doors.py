@@ -1,4 +1,4 @@
-"""What stands at the doors of kernels: each call is refused in these words, before a kernel runs."""
+"""Doors of kernels: each call is refused in these words, before a kernel runs."""
 
 import dataclasses
 import signal
@@ -107,9 +107,9 @@ def test_what_was_refused_is_not_remembered():
 
 
 KEPT = (
-    "game spec rules num_players num_tables threads tables seat observation mask reward terminated "
-    "truncated"
-).split()
+    *("game", "spec", "rules", "num_players", "num_tables", "threads"),
+    *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
+)
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -186,7 +186,7 @@ def test_a_second_thread_is_refused():
     saved = tables.save()
     for name in ("read", "describe", "result"):  # they show arrays as they are, or one table
         del calls[name]
-    with tables._alone():  # as if a kernel ran
+    with tables._use:  # as if a kernel ran
         for call in calls.values():
             with pytest.raises(KilleError, match="another thread is using this batch"):
                 call(tables)
