@@ -55,7 +55,7 @@ demo: $(VENV)/.installed ## train a policy, measure it, write runs/demo/report.h
 
 .PHONY: bench
 bench: $(VENV)/.installed ## measure the speed and print a table
-	$(BIN)/kille bench $(ARGS)
+	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 # Checks.
 

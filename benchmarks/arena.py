@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from markdown_tables import table
 
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_env.policy import UniformPolicy
@@ -31,6 +30,7 @@ from kille_training.arena.settings import (
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.evaluation.collusion import exact_collusion
 from kille_training.solving.byteskille.deals import build_deal
+from markdown_tables import table
 
 SEATS = 3
 

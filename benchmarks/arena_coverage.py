@@ -19,7 +19,6 @@ from zlib import crc32
 
 import numpy as np
 import platformdirs
-from markdown_tables import table
 
 from kille_agents.catalog import load_policy
 from kille_env.core.jit import kernel
@@ -38,6 +37,7 @@ from kille_training.statistics.grouping import group
 from kille_training.statistics.intervals import differences, units
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.tally import Tally
+from markdown_tables import table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"

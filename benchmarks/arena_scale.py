@@ -27,9 +27,9 @@ from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.play import PlayerCache, play_unit
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
-from kille_training.speed.rows import machine
-from kille_training.speed.training import random_network
 from kille_training.statistics.tally import ARRAYS, Tally
+from speed.rows import machine
+from speed.training import random_network
 
 GAMES = (("byteskille", 2), ("byteskille", 4), ("kungsholmskille", 4))
 TABLES = 16384

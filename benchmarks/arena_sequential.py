@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from markdown_tables import table
 from scipy.stats import norm
 
 from kille_agents.catalog import load_policy
@@ -32,6 +31,7 @@ from kille_env.policy import Player
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.arena.compare import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
+from markdown_tables import table
 
 SEATS = 3
 BANK = 20_000

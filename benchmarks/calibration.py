@@ -13,8 +13,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
-from curves import Journal
 
+from curves import Journal
 from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
 from kille_training.learning.best_response import LEARNER, Search, search_response

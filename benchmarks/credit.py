@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from curves import Journal, learn
 from stable_baselines3.common.vec_env import VecEnv
 
+from curves import Journal, learn
 from kille_agents import UniformPolicy
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_training.learning.settings import TrainSettings, load_settings

@@ -12,9 +12,8 @@ measured again.
 import argparse
 from pathlib import Path
 
-from curves import Journal
-
 import kille_training
+from curves import Journal
 from kille_agents import load_policy
 from kille_agents.greedy import PLAYS
 from kille_training.arena.entrants import fingerprint

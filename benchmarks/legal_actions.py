@@ -15,9 +15,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from markdown_tables import table
-
 import kille_training as kt
+from markdown_tables import table
 
 sys.path.append(str(Path(__file__).parents[1] / "training" / "recipes"))
 

@@ -13,7 +13,6 @@ from itertools import product
 from pathlib import Path
 
 from curves import Journal, learn
-
 from kille_agents.greedy import PLAYS
 from kille_training.learning.settings import load_settings
 from kille_training.solving.byteskille.deals import build_deal

@@ -9,10 +9,10 @@ import argparse
 import time
 
 import numpy as np
-from markdown_tables import table
 
 import kille_env
 from kille_env.adapters.gym import KilleEnv
+from markdown_tables import table
 
 
 def milliseconds(game: str, seats: int, pictures: int) -> np.ndarray:

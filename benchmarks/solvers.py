@@ -27,7 +27,7 @@ from open_spiel.python.policy import Policy, TabularPolicy
 from kille_env import __version__
 from kille_training.solving.trees.build import Flattened, flatten
 from kille_training.solving.trees.cfr import CFR
-from kille_training.speed.peers.trees import expand
+from speed.peers.trees import expand
 
 try:
     import LiteEFG  # pyright: ignore[reportMissingImports]

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from markdown_tables import table
 
 TABLES, STEPS = 4096, 30

@@ -5,8 +5,8 @@ They come from the results in docs/data/bench.
     python docs/performance.py            write them
     python docs/performance.py --check    exit with 1 if they are stale
 
-The results are what `kille bench NAME ... --out docs/data/bench` has written; each of its files has
-a place on the page that is called after it.
+The results are what `python benchmarks/bench.py NAME ... --out docs/data/bench` has written; each
+of its files has a place on the page that is called after it.
 """
 
 import json

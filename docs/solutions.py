@@ -32,7 +32,10 @@ from kille_training.solving.byteskille.policies import (
 from kille_training.solving.byteskille.solution import Solution
 from kille_training.solving.byteskille.solve import solve
 from kille_training.solving.byteskille.text import first_turns, strategy_text
-from kille_training.speed.rows import machine
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
+from speed.rows import machine
 
 DOCS = Path(__file__).parent
 PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"

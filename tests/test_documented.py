@@ -40,7 +40,6 @@ POINTS = (
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
     "kille_training.benchmark.workers.do_tuning",
-    "kille_training.cli.bench.machine",
     "kille_training.cli.console.finish_run",
     "kille_training.evaluation.api.in_play",
     "kille_training.learning.api.best_response",

@@ -37,7 +37,10 @@ def without_optional_libraries(code: str) -> str:
 def test_the_table_of_extras_is_that_of_the_distribution():
     with (ROOT / "pyproject.toml").open("rb") as file:
         declared = tomllib.load(file)["project"]["optional-dependencies"]
-    del declared["dev"], declared["peers"]  # `kille bench peers` has a list of its own
+    del (
+        declared["dev"],
+        declared["peers"],
+    )  # not of the product
     names = {
         extra: {line.partition(">=")[0] for line in lines} for extra, lines in declared.items()
     }

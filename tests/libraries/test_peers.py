@@ -6,12 +6,12 @@ import pytest
 
 pytest.importorskip("pgx")
 
-from kille_training.speed.peers.contest import PEERS
+from speed.peers.contest import PEERS
 
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.module)
 def test_every_work_counts_its_pieces(peer) -> None:
-    library = importlib.import_module(f"kille_training.speed.peers.{peer.module}")
+    library = importlib.import_module(f"speed.peers.{peer.module}")
     for work in library.WORKS:
         pieces, seconds = work.prepare()()
         assert pieces > 0 and seconds > 0, work.what

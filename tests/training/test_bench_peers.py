@@ -1,18 +1,13 @@
 """Other libraries beside this suite: what they are measured at, ratios and the table."""
 
 import importlib
-import io
 import json
-import subprocess
-import sys
 
 import pytest
 
-from kille_env.errors import KilleError
-from kille_training.speed.peers import worker
-from kille_training.speed.peers.contest import PEERS, UNITS, Peer, Worker, compared
-from kille_training.speed.peers.work import AEC, BATCH, Work, measured
 from reference.scripts import script
+from speed.peers.contest import PEERS, UNITS, Peer, Worker, compared
+from speed.peers.work import BATCH
 
 
 @pytest.fixture(scope="module")
@@ -24,43 +19,13 @@ def page():
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.module)
 def test_every_work_of_an_installed_library_counts_its_pieces(peer: Peer) -> None:
     try:
-        library = importlib.import_module(f"kille_training.speed.peers.{peer.module}")
+        library = importlib.import_module(f"speed.peers.{peer.module}")
     except ImportError:
         pytest.skip(f"{peer.module} is not installed")
     for work in library.WORKS:
         pieces, seconds = work.prepare()()
         assert pieces > 0 and seconds > 0, work.what
         assert work.kind in UNITS
-
-
-def test_a_measurement_lasts_and_divides_all_seconds_by_all_pieces() -> None:
-    plays = iter([(2, 0.05), (1, 0.04), (1, 0.03), (100, 100.0)])
-    assert measured(lambda: next(plays), least=0.1) == pytest.approx(0.12 / 4)
-
-
-def _served(name: str, requests: str) -> list[object]:
-    answers = io.StringIO()
-    worker.serve(name, io.StringIO(requests), answers)
-    return [json.loads(line) for line in answers.getvalue().splitlines()]
-
-
-def test_a_process_says_its_version_and_works_and_prepares_each_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    prepared = []
-
-    class Library:
-        DISTRIBUTION = "numpy"
-        WORKS = (Work(AEC, "a game", "a turn", lambda: prepared.append(1) or (lambda: (2, 1.0))),)
-
-    monkeypatch.setattr(worker.importlib, "import_module", lambda name: Library)
-    hello, *seconds = _served("some", "0\n0\n")
-    assert hello["works"] == [[AEC, "a game", "a turn"]]
-    assert seconds == [0.5, 0.5] and prepared == [1]
-
-
-def test_a_process_says_what_is_missing() -> None:
-    assert "nowhere" in _served("nowhere", "0\n")[0]["missing"]
 
 
 def test_ratios_are_within_each_turn_and_not_of_the_medians() -> None:
@@ -70,16 +35,6 @@ def test_ratios_are_within_each_turn_and_not_of_the_medians() -> None:
     assert row.what == "Other 1.0: Kuhn" and row.unit == "M decisions/s"
     assert row.value == pytest.approx(0.125) and row.high == pytest.approx(0.5)
     assert row.times == pytest.approx((3.0, 2.0, 8.0))
-
-
-def test_a_process_that_ends_early_is_an_error() -> None:
-    code = "import sys; input(); sys.exit(3)"
-    command = [sys.executable, "-c", code]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    ended = Worker(Peer("Other", "other", ""), process, "1.0", [])
-    with pytest.raises(KilleError, match="ended with status 3"):
-        ended.measure(0)
-    ended.close()
 
 
 def _line(what: str, value: float, unit: str, times: list[float] | None) -> dict[str, object]:

@@ -147,13 +147,8 @@ def test_what_is_no_single_finite_tree_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_export_tree_command(answer, refused) -> None:
-    found = answer("export-tree", "byteskille", "deal.efg", "--rules", "fraga=off")
-    assert found == {
-        "path": "deal.efg",
-        "nodes": 3020,
-        "information_sets": [22, 358],
-        "continuation": [0.0, 0.0],
-    }
-    assert Path("deal.efg").read_text().count("\n") == found["nodes"] + 1
-    assert "no exact tree of knack" in refused("export-tree", "knack", "deal.efg")
+def test_a_solved_deal_is_written_as_a_tree(answer, refused) -> None:
+    words = ("solve", "byteskille", "--rules", "fraga=off", "--efg", "deal.efg")
+    answer(*words, "--target", "0.1")
+    assert pyspiel.load_game("efg_game(filename=deal.efg)").num_players() == 2
+    assert "leave out --match" in refused(*words, "--match")

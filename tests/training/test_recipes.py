@@ -13,7 +13,7 @@ from kille_env.registry import list_games
 from kille_training import recipes
 from kille_training.arena.settings import load_tournament
 from kille_training.learning.settings import load_settings
-from kille_training.speed.training import random_network
+from speed.training import random_network
 
 TOURNAMENTS = [name for name in recipes.names() if name.startswith("tournament/")]
 TRAININGS = [name for name in recipes.names() if not name.startswith("tournament/")]

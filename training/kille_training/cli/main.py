@@ -30,15 +30,12 @@ COMMANDS = {
     "evaluate": ("evaluate:evaluate", "Measure a player."),
     "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
     "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
-    "export-tree": ("export_tree:export_tree", "Write the exact tree of a deal for OpenSpiel."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "report": ("report:report", "Write the report of a run or a tournament."),
     "record": ("record:record", "Let players play, and write the matches down."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),
-    "doctor": ("doctor:doctor", "Check the installation, and say what to mend first."),
-    "bench": ("bench:bench", "Measure how fast everything is."),
 }
 """Every command: where it is ("module:function" in this folder) and what it does."""
 

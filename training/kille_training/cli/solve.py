@@ -40,6 +40,10 @@ LINE_SECONDS = 5.0
     "--memory", type=float, default=4.0, show_default=True, help="GiB that the tree may take."
 )  # fmt: skip
 @click.option(
+    "--efg", type=click.Path(path_type=Path, dir_okay=False),
+    help="Of a deal: also write its exact tree here, in Gambit's format, for OpenSpiel.",
+)  # fmt: skip
+@click.option(
     "--out", type=click.Path(path_type=Path),
     help="Folder of the solution. Default: runs/solved-GAME-PLAYERS.",
 )  # fmt: skip
@@ -49,6 +53,7 @@ def solve(
     num_players: int,
     match: bool,
     rules: dict[str, Any],
+    efg: Path | None,
     out: Path | None,
     as_json: bool,
     **options: Any,
@@ -62,9 +67,12 @@ def solve(
     from kille_training.evaluation.exact import ExactNashConv
     from kille_training.reports.solutions import write_pictures
     from kille_training.reports.tables import exact_table
+    from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.byteskille.solution import SolveError
     from kille_training.solving.byteskille.solve import solve as solve_it
 
+    if efg is not None and match:
+        raise click.UsageError("--efg writes the tree of a single deal; leave out --match.")
     episode = "match" if match else str(rules.get("episode", "deal"))
     name = f"solved-{game}-{num_players}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
@@ -75,6 +83,8 @@ def solve(
                 observer=_show_now_and_then(), **options,
             )  # fmt: skip
             write_pictures(found, folder)
+            if efg is not None:
+                export_efg(game, num_players, efg, rules=rules, memory=options["memory"])
     except SolveError as error:
         (given,) = (each for each in solve.params if each.name == error.argument)
         hint = given.metavar or given.opts[0]

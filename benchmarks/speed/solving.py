@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from kille_training.speed.rows import Row, row, seconds
-from kille_training.speed.training import random_network
+from speed.rows import Row, row, seconds
+from speed.training import random_network
 
 
 def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:

@@ -2,8 +2,8 @@
 
 from pettingzoo.classic import leduc_holdem_v4
 
-from kille_training.speed.peers.aec import turns
-from kille_training.speed.peers.work import AEC, Play, Work
+from speed.peers.aec import turns
+from speed.peers.work import AEC, Play, Work
 
 DISTRIBUTION = "pettingzoo"
 

@@ -1,4 +1,4 @@
-"""A process in which one library is measured: `python -m kille_training.speed.peers.worker NAME`.
+"""A process in which one library is measured: `python -m speed.peers.worker NAME`.
 
 It writes lines of JSON: first the library's version and its works, then for every number that it
 reads the seconds per piece of that work. What libraries print goes to the standard error.
@@ -12,7 +12,7 @@ import sys
 from importlib.metadata import version
 from typing import TextIO
 
-from kille_training.speed.peers.work import Play, measured
+from speed.peers.work import Play, measured
 
 
 def serve(name: str, requests: TextIO, answers: TextIO) -> None:
@@ -22,7 +22,7 @@ def serve(name: str, requests: TextIO, answers: TextIO) -> None:
         print(json.dumps(value), file=answers, flush=True)
 
     try:
-        library = importlib.import_module(f"kille_training.speed.peers.{name}")
+        library = importlib.import_module(f"speed.peers.{name}")
     except ImportError as error:
         answer({"missing": str(error)})
         return

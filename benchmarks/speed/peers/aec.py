@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kille_training.speed.choices import chooser
-from kille_training.speed.peers.work import Play, clock
+from speed.choices import chooser
+from speed.peers.work import Play, clock
 
 
 def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:

@@ -11,8 +11,8 @@ import numpy as np
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.jit import kernel
-from kille_training.speed.choices import random_actions
-from kille_training.speed.rows import Row, row, seconds
+from speed.choices import random_actions
+from speed.rows import Row, row, seconds
 
 TABLES = (64, 1024, 4096, 16384, 65536)
 

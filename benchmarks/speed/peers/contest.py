@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kille_env.errors import KilleError
-from kille_training.speed.peers.work import AEC, BATCH, CFR, CFR_PLUS, LOOP, NASH_CONV
-from kille_training.speed.rows import Row, row, spread
+from speed.peers.work import AEC, BATCH, CFR, CFR_PLUS, LOOP, NASH_CONV
+from speed.rows import Row, row, spread
 
 UNITS: dict[str, tuple[str, Callable[[float], float]]] = {
     BATCH: ("M decisions/s", lambda seconds: 1e-6 / seconds),
@@ -50,7 +50,7 @@ PEERS = (
 )
 """Who is measured, this suite first: the others' ratios are to it."""
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass
@@ -104,9 +104,10 @@ def start(peer: Peer, pythons: Sequence[str]) -> Worker | None:
     """Returns a process in the first environment that has the library, or None."""
     for python in pythons:
         process = subprocess.Popen(
-            [python, "-m", "kille_training.speed.peers.worker", peer.module],
+            [python, "-m", "speed.peers.worker", peer.module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[2],
             env={**os.environ, "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"},
             text=True,
         )

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pgx
 from pgx.experimental import auto_reset
 
-from kille_training.speed.peers.work import BATCH, Play, Work, clock
+from speed.peers.work import BATCH, Play, Work, clock
 
 DISTRIBUTION = "pgx"
 TABLES = 4096

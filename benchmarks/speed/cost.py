@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kille_training.speed.batch import played
-from kille_training.speed.choices import random_actions
-from kille_training.speed.rows import Row, row
+from speed.batch import played
+from speed.choices import random_actions
+from speed.rows import Row, row
 
 if TYPE_CHECKING:
     from kille_training.learning.settings import LearnerSettings

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from kille_env.errors import KilleError
-from kille_training.speed.rows import Row, row
+from speed.rows import Row, row
 
 LISTS = ("games", "players")
 WRONG = "play --no-such-option"

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_training.speed.batch import played, random_actions
-from kille_training.speed.rows import Row, row
+from speed.batch import played, random_actions
+from speed.rows import Row, row
 
 EVENTS = {
     "instructions:u": "instructions",
@@ -66,7 +66,10 @@ def _counts(batch: Batch, steps: int, rng: np.random.Generator) -> dict[str, flo
 def bench_waits(game: str, players: int, repeats: int) -> Iterator[Row]:
     """What a step spends per decision, with tables that fit into the caches and with more."""
     if not shutil.which("perf"):
-        print("kille bench waits: no `perf` here; on Debian linux-perf has it", file=sys.stderr)
+        print(
+            "bench waits: no `perf` here; on Debian linux-perf has it",
+            file=sys.stderr,
+        )
         return
     rng = np.random.default_rng(1)
     for tables in (64, 4096, 65536):
@@ -78,4 +81,7 @@ def bench_waits(game: str, players: int, repeats: int) -> Iterator[Row]:
                 yield row(what, [run[event] for run in runs], f"{unit} a decision")
     missing = [event for event in EVENTS if event not in runs[0]]
     if missing:
-        print(f"kille bench waits: not counted here: {', '.join(missing)}", file=sys.stderr)
+        print(
+            f"bench waits: not counted here: {', '.join(missing)}",
+            file=sys.stderr,
+        )

@@ -10,7 +10,7 @@ from kille_training.solving.trees.build import Chance, Decision, Terminal, flatt
 from kille_training.solving.trees.cfr import CFR as Solver
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import nash_conv, uniform
-from kille_training.speed.peers.work import CFR, CFR_PLUS, NASH_CONV, Play, Work, clocked
+from speed.peers.work import CFR, CFR_PLUS, NASH_CONV, Play, Work, clocked
 
 DISTRIBUTION = "kille-env"
 

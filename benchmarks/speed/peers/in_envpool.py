@@ -5,8 +5,8 @@ from functools import partial
 import envpool
 import numpy as np
 
-from kille_training.speed.choices import random_actions
-from kille_training.speed.peers.work import BATCH, Play, Work, clock
+from speed.choices import random_actions
+from speed.peers.work import BATCH, Play, Work, clock
 
 DISTRIBUTION = "envpool"
 

@@ -1,4 +1,4 @@
-"""`kille bench`: how fast everything is on this machine."""
+"""`python benchmarks/bench.py`: how fast everything is on this machine."""
 
 import json
 import sys
@@ -12,8 +12,9 @@ import click
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 from kille_training.cli.console import json_option, report
-from kille_training.speed.benches import BENCHES, measured
-from kille_training.speed.rows import Row, Spread, machine
+from kille_training.cli.main import guarded
+from speed.benches import BENCHES, measured
+from speed.rows import Row, Spread, machine
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SLOW = ("train", "seats", "cost", "solve")
 
 
-@click.command(epilog="Example: kille bench batch aec --players 4")
+@click.command(epilog="Example: python benchmarks/bench.py batch aec --players 4")
 @click.argument("what", nargs=-1, type=click.Choice([*BENCHES, "all"]))
 @click.option("--game", type=click.Choice(list_games()), default=list_games()[0], show_default=True)
 @click.option("--players", type=int, help="Seats; the game's default if not given.")
@@ -94,3 +95,7 @@ def _table(rows: Sequence[Row], game: str) -> "Table":
 def _times(times: Spread) -> str:
     median, low, high = times
     return f"{median:.3g} ({low:.3g} to {high:.3g})"
+
+
+if __name__ == "__main__":
+    sys.exit(guarded(bench, name="bench"))

@@ -8,8 +8,8 @@ from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import cfr, exploitability
 from open_spiel.python.policy import UniformRandomPolicy
 
-from kille_training.speed.choices import chooser
-from kille_training.speed.peers.work import (
+from speed.choices import chooser
+from speed.peers.work import (
     BATCH,
     CFR,
     CFR_PLUS,

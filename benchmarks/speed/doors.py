@@ -11,8 +11,8 @@ import kille_env
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.batch import Batch
-from kille_training.speed.batch import played
-from kille_training.speed.rows import Row, row
+from speed.batch import played
+from speed.rows import Row, row
 
 DECISIONS = 2000
 

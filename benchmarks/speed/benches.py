@@ -1,9 +1,9 @@
-"""What `kille bench` measures, by name."""
+"""What `python benchmarks/bench.py` measures, by name."""
 
 import importlib
 from collections.abc import Iterator
 
-from kille_training.speed.rows import Row
+from speed.rows import Row
 
 BENCHES = {
     "batch": "batch:bench_batch",
@@ -36,5 +36,5 @@ def measured(name: str, game: str, players: int, repeats: int) -> Iterator[Row]:
         repeats: Runs per figure.
     """
     module, _, function = BENCHES[name].partition(":")
-    bench = getattr(importlib.import_module(f"kille_training.speed.{module}"), function)
+    bench = getattr(importlib.import_module(f"speed.{module}"), function)
     return bench(game, players, repeats)

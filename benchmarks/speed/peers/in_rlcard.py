@@ -2,8 +2,8 @@
 
 import rlcard
 
-from kille_training.speed.choices import chooser
-from kille_training.speed.peers.work import LOOP, Play, Work, clocked
+from speed.choices import chooser
+from speed.peers.work import LOOP, Play, Work, clocked
 
 DISTRIBUTION = "rlcard"
 

@@ -4,9 +4,9 @@ import numpy as np
 
 import kille_env
 from kille_env.core.batch import Batch
-from kille_training.speed.choices import chooser, random_actions
-from kille_training.speed.peers.aec import turns
-from kille_training.speed.peers.work import AEC, BATCH, LOOP, Play, Work, clock, clocked
+from speed.choices import chooser, random_actions
+from speed.peers.aec import turns
+from speed.peers.work import AEC, BATCH, LOOP, Play, Work, clock, clocked
 
 DISTRIBUTION = "kille-env"
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from kille_agents.network import NetworkPolicy
 from kille_env.core.spec import Rules
-from kille_training.speed.choices import random_actions
-from kille_training.speed.rows import Row, row, seconds
+from speed.choices import random_actions
+from speed.rows import Row, row, seconds
 
 if TYPE_CHECKING:
     pass
@@ -26,7 +26,7 @@ def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
     """
     from kille_training.learning.sb3 import make_model, update
     from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
-    from kille_training.speed.idle import IdleVecEnv
+    from speed.idle import IdleVecEnv
 
     learner = LearnerSettings(num_tables=512, n_steps=32, batch_size=4096)
     rates, shares = [], []
