@@ -18,7 +18,7 @@ from kille_agents import load_policy
 from kille_agents.greedy import PLAYS
 from kille_training.arena.entrants import fingerprint
 from kille_training.evaluation.duplicate import payoff
-from kille_training.evaluation.exact import exact_rows, why_not
+from kille_training.evaluation.exact import exact_rows, is_exact
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings, load_settings
 
@@ -71,7 +71,7 @@ def main() -> None:
             for player in (options.network, run.folder)
         )
         exact = None
-        if not why_not(seats, rules):
+        if is_exact(seats, rules):
             exact = {
                 name: {row.play: row.stakes for row in exact_rows(player, seats, rules, PLAYS)}
                 for name, player in (("network", network), ("specialist", specialist))

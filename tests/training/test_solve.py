@@ -262,8 +262,8 @@ def test_few_iterations_are_few(here):
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
     for words, told in (
-        (["byteskille", "--players", "5"], "--players: the tree of a deal with 5 seats takes"),
-        (["byteskille", "--players", "5"], "4 seats would fit"),
+        (["byteskille", "--players", "5"], "--players: the tree of a hand with 5 seats does not"),
+        (["byteskille", "--players", "6"], "2 to 4 seats do, 2 or 3 in a match"),
         (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
         (["knack", "--players", "2"], "GAME: there is no exact tree of knack"),
@@ -284,7 +284,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
             "--iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["byteskille", "--match", "--players", "20"], "20 seats takes more than"),
+        (["byteskille", "--match", "--players", "20"], "20 seats does not fit"),
     ):
         assert main(["solve", *words]) == 1
         printed = capsys.readouterr()
@@ -344,7 +344,7 @@ def test_exact_measures_where_there_is_a_tree_only(here, capsys):
     words = ["--against", "uniform", "--deals", "2", "--play", "greedy"]
     for more, told in (
         (["--game", "knack", "--players", "3"], "no exact tree of knack"),
-        (["--players", "5"], "only up to 4"),
+        (["--players", "5"], "2 to 4 seats do"),
         (["--players", "2", "--episode", "match"], "single deals"),
     ):
         assert main(["evaluate", "uniform", *words, *more, "--exact"]) == 1

@@ -17,11 +17,16 @@ from kille_env.errors import KilleError, PolicyError
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR, FORMAT, VARIANTS
 from kille_training.solving.trees.sequences import sequence_form
+from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
+    choice_values,
     expected_values,
+    infoset_reach,
+    losses,
     nash_conv,
+    node_reach,
     normalised,
     uniform,
 )
@@ -110,7 +115,8 @@ def parlour_game(num_players, rng):
 
 
 def rebuilt(tree, **changes):
-    return tree._replace(**{name: np.array(value) for name, value in changes.items()})
+    kinds = {name: getattr(tree, name).dtype for name in changes}
+    return tree._replace(**{name: np.array(value, kinds[name]) for name, value in changes.items()})
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -445,24 +451,120 @@ def test_chance_alone_and_a_player_who_never_acts():
     assert nash_conv(tree, solver.average).values.tolist() == [1.0, 2.0, -3.0]
 
 
-def test_a_tree_that_is_none_is_refused():
-    tree = kuhn().tree
-    tree.check()
-    parent = tree.parent.copy()
-    parent[3] = 5
-    for wrong, message in (
-        (rebuilt(tree, parent=parent), "comes before its parent"),
-        (rebuilt(tree, payoff=tree.payoff[1:]), "30 terminal nodes have 29 payoffs"),
-        (rebuilt(tree, probability=tree.probability * 0.9), "do not sum to 1"),
-        (rebuilt(tree, sequence=np.roll(tree.sequence, 1)), "a sequence leads from a node"),
-    ):
-        with pytest.raises(KilleError, match=message):
-            wrong.check()
+def at(array, place, value):
+    """Returns an array with another number at one place."""
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+TREE = kuhn().tree
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"parent": at(TREE.parent, 3, 5)}, "comes before its parent"),
+        ({"parent": at(TREE.parent, 3, -7)}, "comes before its parent"),
+        ({"parent": at(TREE.parent, 0, 0)}, "comes before its parent"),
+        ({"parent": at(TREE.parent, 5, 2)}, "a"),
+        ({"parent": TREE.parent[:-1]}, "infoset of a tree of 57 nodes"),
+        ({"payoff": TREE.payoff[1:]}, r"the shape \(29, 2\), expected \(30, 2\)"),
+        ({"payoff": TREE.payoff[:, :1]}, r"the shape \(30, 1\), expected \(30, 2\)"),
+        ({"payoff": TREE.payoff * np.inf}, "a payoff of the tree is not a finite number"),
+        ({"player": TREE.player + 1}, "player of a tree is 2 at"),
+        ({"player": TREE.player - 1}, "player of a tree is -1 at"),
+        ({"player": TREE.player[1:]}, "first of a tree"),
+        ({"first": TREE.first + 1}, "first of a tree begins with 0"),
+        ({"first": at(TREE.first, 3, 900)}, "first of a tree begins with 0"),
+        ({"first": TREE.first[:-1]}, "first of a tree"),
+        ({"infoset": at(TREE.infoset, 1, 900)}, "infoset of a tree is 900 at 1"),
+        ({"infoset": at(TREE.infoset, 1, -3)}, "infoset of a tree is -3 at 1"),
+        ({"sequence": np.roll(TREE.sequence, 1)}, "a"),
+        ({"sequence": at(TREE.sequence, -1, 900)}, "sequence of a tree is 900"),
+        ({"sequence": at(TREE.sequence, 0, 1)}, "a sequence leads to the root"),
+        ({"probability": TREE.probability * 0.9}, "do not sum to 1"),
+        ({"probability": TREE.probability * np.nan}, "negative or not a finite number"),
+        ({"probability": TREE.probability[1:]}, "probability of a tree"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused_when_it_is_made(changes, message):
+    with pytest.raises(KilleError, match=message):
+        rebuilt(TREE, **changes)
+
+
+@pytest.mark.parametrize("players", [1, 3, 0, 200, 2.0, True])
+def test_another_number_of_players_is_refused(players):
+    with pytest.raises(KilleError, match=r"(num_players|player|payoff) of a tree"):
+        FlatTree(players, *TREE[1:])
+
+
+@pytest.mark.parametrize("name", FlatTree._fields[1:])
+def test_arrays_of_another_type_are_refused(name):
+    for wrong in (getattr(TREE, name).tolist(), getattr(TREE, name).astype(np.float32), None):
+        with pytest.raises(KilleError, match=f"{name} of a tree is"):
+            TREE._replace(**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Decision(2, "x", ["end"]),
+        Decision(-1, "x", ["end"]),
+        Decision(0, [], ["end"]),
+        Decision(0, "x", []),
+        Decision("0", "x", ["end"]),
+        Chance([0.5], ["end", "end"]),
+        Chance([], []),
+        Terminal([1.0]),
+        Terminal(["a", "b"]),
+        Terminal(3),
+        None,
+    ],
+)
+def test_a_state_that_no_tree_can_hold_is_refused(state):
+    with pytest.raises(KilleError, match="a state of the tree is"):
+        flatten("", lambda at: Terminal([0.0, 0.0]) if at == "end" else state, 2)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        node_reach,
+        infoset_reach,
+        expected_values,
+        nash_conv,
+        lambda tree, strategy: best_response(tree, strategy, 0),
+        lambda tree, strategy: losses(tree, strategy, 0),
+        lambda tree, strategy: choice_values(tree, strategy, 0),
+    ],
+)
+def test_a_strategy_of_another_shape_is_refused_before_any_kernel(ask):
+    half = uniform(TREE)
+    for wrong in (half[:-1], half[:, None], half * np.nan, half * np.inf, ["x"], None, [[1], []]):
+        with pytest.raises(PolicyError, match=r"a strategy|not a finite number"):
+            ask(TREE, wrong)
+
+
+@pytest.mark.parametrize("ask", [best_response, losses, choice_values])
+def test_a_player_that_does_not_exist_is_refused(ask):
+    for player in (2, -1, 0.5, None, 10**30):
+        with pytest.raises(PolicyError, match="there is no player"):
+            ask(TREE, uniform(TREE), player)
+
+
+def test_a_solver_of_another_form_or_method_is_refused():
+    with pytest.raises(KilleError, match="the sequence form is of another tree"):
+        CFR(TREE, form=sequence_form(parlour_game(3, np.random.default_rng(1))))
+    with pytest.raises(KilleError, match=r"no method 'crf'. Did you mean 'cfr'"):
+        CFR(TREE, "crf")
+
+
+def test_a_set_without_nodes_has_no_sequence_form():
+    empty = rebuilt(TREE, player=np.append(TREE.player, 0), first=np.append(TREE.first, 26))
     with pytest.raises(KilleError, match="information set 12 has no node"):
-        sequence_form(
-            rebuilt(tree, player=np.append(tree.player, 0), first=np.append(tree.first, 26))
-        )
-    assert tree.fingerprint() != rebuilt(tree, payoff=tree.payoff * 2).fingerprint()
+        sequence_form(empty)
+    assert TREE.fingerprint() != rebuilt(TREE, payoff=TREE.payoff * 2).fingerprint()
 
 
 def test_a_game_without_perfect_recall_is_refused():

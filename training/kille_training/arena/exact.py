@@ -14,14 +14,14 @@ import numpy as np
 from kille_agents.catalog import load_policy
 from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import Searcher
 from kille_training.arena.draws import Draw
 from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.orders import ALL
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant
-from kille_training.evaluation.exact import exact_scores, why_not
+from kille_training.evaluation.exact import check_exact, exact_scores
 from kille_training.progress import Progress
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import Asked
@@ -83,8 +83,10 @@ def expected(
         ConfigError: There is no exact expectation; the message says why.
     """
     rules = settings.table.resolve()
-    if why := why_not(seats, rules):
-        raise ConfigError(why)
+    try:
+        check_exact(seats, rules)
+    except KilleError as error:
+        raise ConfigError(str(error)) from None
     lineups = _lineups(_field(entrants, settings, seats))
     if (tables := lineups.size) > MOST_SEATINGS:
         raise ConfigError(

@@ -9,7 +9,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules, Value
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.registry import make_batch, spec
-from kille_training.evaluation.exact import why_not
+from kille_training.evaluation.exact import is_exact
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class BenchmarkTable:
     @property
     def is_exact(self) -> bool:
         """Whether NashConv of a policy is computed exactly here, without sampling."""
-        return not why_not(self.num_players, self.rules)
+        return is_exact(self.num_players, self.rules)
 
     def make_batch(self, num_tables: int, seed: int) -> Batch:
         """Returns N tables.

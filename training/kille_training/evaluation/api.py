@@ -18,8 +18,8 @@ from kille_training.evaluation.exact import (
     can_be_asked,
     deal_of,
     exact_rows,
+    is_exact,
     strategies_at,
-    why_not,
 )
 from kille_training.evaluation.losses import Loss, largest_losses
 from kille_training.progress import Progress, ignore, part_of
@@ -130,7 +130,7 @@ def evaluate(
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
     if exact is None:
-        exact = not why_not(num_players, resolved) and can_be_asked(focal, num_players, resolved)
+        exact = is_exact(num_players, resolved) and can_be_asked(focal, num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()

@@ -146,4 +146,4 @@ def _merged(
     if value is not None:
         payoff[stage.redealt, 0] += value
     player = np.where(np.isin(tree.player, deciding), 0, 1).astype(np.int8)
-    return tree._replace(num_players=2, player=player, payoff=payoff)
+    return tree.changed(num_players=2, player=player, payoff=payoff)

@@ -13,10 +13,10 @@ from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.byteskille.deals import (
-    MOST_SEATS,
     MOST_STAGES,
     DealStages,
     build_deal,
+    check_seats,
     most_granted,
 )
 from kille_training.solving.byteskille.policies import (
@@ -65,22 +65,37 @@ class ExactNashConv:
         )
 
 
-def why_not(num_players: int, rules: Rules) -> str:
-    """Returns why there is no exact NashConv at a table; empty if there is."""
+def check_exact(num_players: int, rules: Rules) -> None:
+    """Refuses a table of which there is no exact tree, before anything is computed.
+
+    Args:
+        num_players: Seats of the table.
+        rules: Its rules.
+
+    Raises:
+        KilleError: The message says why, and what is possible.
+    """
     if rules.game != "byteskille":
-        return (
+        raise KilleError(
             f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
         )
     if rules["episode"] != "deal":
-        return "exact NashConv needs single deals; measure with --episode deal"
-    if num_players > MOST_SEATS:
-        return f"the tree of a deal with {num_players} seats does not fit, only up to {MOST_SEATS}"
+        raise KilleError("exact NashConv needs single deals; measure with --episode deal")
+    check_seats(num_players)
     if _asks(num_players, rules) and most_granted(rules) >= MOST_STAGES:
-        return (
+        raise KilleError(
             f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal; "
             f"exact NashConv takes fewer than {MOST_STAGES}"
         )
-    return ""
+
+
+def is_exact(num_players: int, rules: Rules) -> bool:
+    """Returns whether there is an exact tree of a table; see `check_exact`."""
+    try:
+        check_exact(num_players, rules)
+    except KilleError:
+        return False
+    return True
 
 
 def _asks(num_players: int, rules: Rules) -> bool:
@@ -94,8 +109,7 @@ def deal_of(num_players: int, rules: Rules) -> DealStages:
     Raises:
         KilleError: There are none; the message says why.
     """
-    if wrong := why_not(num_players, rules):
-        raise KilleError(wrong)
+    check_exact(num_players, rules)
     return build_deal(num_players, rules)
 
 

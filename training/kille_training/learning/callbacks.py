@@ -6,11 +6,11 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from kille_agents.greedy import PLAYS
 from kille_env.adapters.options import one_of
-from kille_env.errors import ConfigError, KilleError
+from kille_env.errors import ConfigError
 from kille_env.policy import resolve
 from kille_env.registry import spec
 from kille_training.evaluation.api import BOTH, RulesLike
-from kille_training.evaluation.exact import ExactNashConv, exact_rows, why_not
+from kille_training.evaluation.exact import ExactNashConv, check_exact, exact_rows
 from kille_training.solving.byteskille.deals import build_deal
 
 
@@ -56,8 +56,7 @@ class NashConvCallback(BaseCallback):
             raise ConfigError(f"every is {every}, expected decisions between two measurements")
         self.num_players = spec(game).check_players(num_players)
         self.rules = spec(game).resolve(rules, episode="deal")
-        if wrong := why_not(self.num_players, self.rules):
-            raise KilleError(wrong)
+        check_exact(self.num_players, self.rules)
         one_of("play", play, (*PLAYS, BOTH))
         self.every, self.plays = every, PLAYS if play == BOTH else (play,)
         self.found: list[tuple[int, list[ExactNashConv]]] = []

@@ -27,7 +27,7 @@ from kille_agents.network import NetworkPolicy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
-from kille_training.evaluation.exact import exact_rows, why_not
+from kille_training.evaluation.exact import exact_rows, is_exact
 from kille_training.learning.checkpoints import (
     read_checkpoint,
     restore,
@@ -66,7 +66,7 @@ class Training:
         self.baselines = [
             load_policy(name, table.game, table.num_players, self.rules) for name in measure.against
         ]
-        fits = measure.exact and not why_not(table.num_players, self.rules)
+        fits = measure.exact and is_exact(table.num_players, self.rules)
         self.deal = build_deal(table.num_players, self.rules) if fits else None
         self.progress = Table(run.progress, PROGRESS)
         self.measurements = Table(run.measurements, MEASUREMENTS)

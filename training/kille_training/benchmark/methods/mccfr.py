@@ -26,7 +26,7 @@ from kille_env.core.jit import announce_compilation, kernel, package_root
 from kille_env.errors import KilleError
 from kille_training.benchmark.method import Progress
 from kille_training.benchmark.tables import BenchmarkTable
-from kille_training.evaluation.exact import why_not
+from kille_training.evaluation.exact import check_exact
 from kille_training.solving.byteskille.deals import DealStages, build_deal
 from kille_training.solving.byteskille.policies import policy_of
 from kille_training.solving.trees.tree import TERMINAL
@@ -119,8 +119,10 @@ def train(
     Raises:
         KilleError: The table has no exact tree; the message says why.
     """
-    if wrong := why_not(table.num_players, table.rules):
-        raise KilleError(f"mccfr walks in an exact tree, and {wrong}; choose another method")
+    try:
+        check_exact(table.num_players, table.rules)
+    except KilleError as error:
+        raise KilleError(f"mccfr walks in an exact tree: {error}; choose another method") from None
     rng = np.random.default_rng(seed)
     deal = build_deal(table.num_players, table.rules)
     hands = _walkable(deal)

@@ -72,6 +72,19 @@ class TreeTooLargeError(KilleError):
     """A tree would take more memory than allowed."""
 
 
+def check_seats(num_players: int) -> None:
+    """Refuses tables whose tree fits into no memory.
+
+    Raises:
+        TreeTooLargeError: The message says what is possible.
+    """
+    if num_players > MOST_SEATS:
+        raise TreeTooLargeError(
+            f"the tree of a hand with {num_players} seats does not fit into memory; 2 to "
+            f"{MOST_SEATS} seats do, 2 or 3 in a match"
+        )
+
+
 # Stages
 
 
@@ -137,7 +150,7 @@ class Stage:
             return self.tree
         payoff = self.tree.payoff.copy()
         payoff[self.redealt] += continuation
-        return self.tree._replace(payoff=payoff)
+        return self.tree.changed(payoff=payoff)
 
     def after(self, granted: int) -> "Stage":
         """Returns the stage of a later hand, of which only the counters differ."""
@@ -334,7 +347,7 @@ def _finish(growth: Growth, rules: Rules, granted: int) -> Stage:
         granted=granted,
         thrown_in=thrown_in,
         num_deals=int(dealt.sum()),
-        tree=FlatTree(growth.num_players, sets.player, sets.first, *tree[:5]),
+        tree=FlatTree.unchecked(growth.num_players, sets.player, sets.first, *tree[:5]),
         masks=sets.masks,
         redealt=tree.redealt,
         outs=tree.outs,

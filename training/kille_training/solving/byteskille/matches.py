@@ -55,12 +55,12 @@ class Hand:
 
     def paying(self, worth: np.ndarray) -> FlatTree:
         """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""
-        return self.stage.tree._replace(payoff=self.results @ worth)
+        return self.stage.tree.changed(payoff=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
         """Returns how likely each outcome is when all play a strategy, [O]."""
         # Each outcome becomes a player that gets 1 for it.
-        counting = self.stage.tree._replace(num_players=len(self.outcomes), payoff=self.results)
+        counting = self.stage.tree.changed(num_players=len(self.outcomes), payoff=self.results)
         return expected_values(counting, strategy)
 
 

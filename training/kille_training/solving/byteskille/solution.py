@@ -24,7 +24,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, RulesError
 from kille_env.files import read_json, write_whole
 from kille_env.registry import spec
-from kille_training.solving.byteskille.deals import Stage
+from kille_training.solving.byteskille.deals import Stage, check_seats
 from kille_training.solving.trees.cfr import VARIANTS
 
 MATCH_TARGET = 1e-4
@@ -114,6 +114,10 @@ def settings_of(
             f"there is no exact tree of {game}, only of byteskille; kille evaluate "
             f"measures what a player of {game} earns",
         )
+    try:
+        check_seats(seats)
+    except KilleError as error:
+        raise SolveError("num_players", str(error)) from None
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
         if resolved["episode"] == "match":

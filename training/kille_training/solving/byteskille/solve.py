@@ -15,7 +15,6 @@ from kille_env.files import write_whole
 from kille_training.solving.byteskille.deal_solver import solve_deal
 from kille_training.solving.byteskille.deals import (
     MEMORY_LIMIT,
-    MOST_SEATS,
     Stage,
     TreeTooLargeError,
     build_deal,
@@ -97,8 +96,7 @@ def solve(
             folder = Folder(Path(place) / f"solved-{game}-{num_players}{whole}")
             return _solve(folder, settings, int(memory * 2**30), observer)
     except TreeTooLargeError as error:
-        few = settings.num_players <= MOST_SEATS
-        raise SolveError("memory" if few else "num_players", str(error)) from None
+        raise SolveError("memory", str(error)) from None
 
 
 def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:

@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from kille_env.core.jit import kernel
-from kille_env.errors import KilleError
+from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.sequences import SequenceForm, sequence_form
 from kille_training.solving.trees.tree import FlatTree
@@ -124,9 +124,20 @@ class CFR:
             tree: The game.
             method: A name of `VARIANTS`.
             form: The tree's sequence form; None builds it.
+
+        Raises:
+            KilleError: There is no such method, or the form is of another tree.
         """
+        if method not in VARIANTS:
+            raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
         self.tree, self.method = tree, method
         self.form = sequence_form(tree) if form is None else form
+        if (len(self.form.slot), len(self.form.before), len(self.form.sets)) != (
+            tree.num_sequences,
+            tree.num_infosets,
+            tree.num_players + 1,
+        ):
+            raise KilleError("the sequence form is of another tree")
         self._slice = 1  # iterations of the next compiled call
         slots = len(self.form.rows) - 1
         self._memory = _Memory(

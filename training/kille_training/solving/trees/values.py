@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kille_env.core.arguments import is_whole
 from kille_env.core.jit import kernel
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, shortened
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
 
 TOLERANCE = 1e-6
@@ -87,22 +88,11 @@ def check_strategy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
         PolicyError: The shape is wrong, a probability is negative, infinite or not a number, or
             those of an information set do not sum to 1. The message names the first set.
     """
-    checked = np.array(strategy, dtype=np.float64)
-    if checked.shape != (tree.num_sequences,):
-        raise PolicyError(
-            f"a strategy for this tree has the shape ({tree.num_sequences},), one probability for "
-            f"each sequence, and not {checked.shape}"
-        )
+    checked = _numbers(tree, strategy)
     starts = tree.first[:-1]
     if not len(starts):
         return checked
-    for wrong, what in (
-        (~np.isfinite(checked), "has a probability that is not a finite number"),
-        (checked < 0.0, "has a negative probability"),
-    ):
-        if wrong.any():
-            number = int(np.searchsorted(tree.first, np.argmax(wrong), side="right")) - 1
-            raise _complaint(tree, checked, number, what)
+    _check_all(tree, checked, checked >= 0.0, "has a negative probability")
     sums = np.add.reduceat(checked, starts)
     off = np.abs(sums - 1.0) > TOLERANCE
     if off.any():
@@ -116,9 +106,12 @@ def node_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each node, [M].
 
     A strategy of ones gives the part of chance alone.
+
+    Raises:
+        PolicyError: The strategy has another shape, or a number that is not finite.
     """
     reach = np.empty(tree.num_nodes)
-    _spread(tree, strategy, reach)
+    _spread(tree, _numbers(tree, strategy), reach)
     return reach
 
 
@@ -144,10 +137,7 @@ def best_response(tree: FlatTree, strategy: np.ndarray, player: int) -> BestResp
         strategy: [S], see `check_strategy`.
         player: The player that responds.
     """
-    if not 0 <= player < tree.num_players:
-        raise PolicyError(
-            f"there is no player {player}; the players are 0 to {tree.num_players - 1}"
-        )
+    player = _known_player(tree, player)
     return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
 
 
@@ -163,6 +153,7 @@ def losses(tree: FlatTree, strategy: np.ndarray, player: int) -> np.ndarray:
         player: The player; 0 in the information sets of the others.
     """
     strategy, room = check_strategy(tree, strategy), _room(tree)
+    player = _known_player(tree, player)
     count = _weigh(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
@@ -195,6 +186,7 @@ def choice_values(
         to each of its information sets, if the player itself does what it takes; 0 for the others.
     """
     strategy, room = check_strategy(tree, strategy), _room(tree)
+    player = _known_player(tree, player)
     count = _weigh(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     nodes = np.flatnonzero(tree.infoset >= 0)
@@ -211,6 +203,37 @@ def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
     answers = [_respond(tree, strategy, player, room) for player in range(tree.num_players)]
     values = np.array([answer.on_policy for answer in answers])
     return NashConv(np.array([answer.value for answer in answers]) - values, values)
+
+
+def _numbers(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Returns a copy of a strategy as float64; refuses other shapes and numbers not finite."""
+    try:
+        checked = np.array(strategy, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise PolicyError(f"a strategy is {shortened(strategy)}, expected numbers") from None
+    if checked.shape != (tree.num_sequences,):
+        raise PolicyError(
+            f"a strategy for this tree has the shape ({tree.num_sequences},), one probability for "
+            f"each sequence, and not {checked.shape}"
+        )
+    what = "has a probability that is not a finite number"
+    _check_all(tree, checked, np.isfinite(checked), what)
+    return checked
+
+
+def _check_all(tree: FlatTree, strategy: np.ndarray, right: np.ndarray, what: str) -> None:
+    """Refuses a strategy that is not right [S] everywhere."""
+    if not right.all():
+        number = int(np.searchsorted(tree.first, np.argmin(right), side="right")) - 1
+        raise _complaint(tree, strategy, number, what)
+
+
+def _known_player(tree: FlatTree, player: int) -> int:
+    if not is_whole(player) or not 0 <= player < tree.num_players:
+        raise PolicyError(
+            f"there is no player {shortened(player)}; the players are 0 to {tree.num_players - 1}"
+        )
+    return int(player)
 
 
 def _complaint(tree: FlatTree, strategy: np.ndarray, number: int, what: str) -> PolicyError:
