@@ -1,7 +1,9 @@
 """kille-env: the games of the Swedish Kille deck as reinforcement-learning environments.
 
-env = kille_env.make("byteskille", num_players=5)          # PettingZoo AEC
-batch = kille_env.make_batch("byteskille", num_tables=4096, seed=7)
+    env = kille_env.make("byteskille", num_players=5)
+    batch = kille_env.make_batch("byteskille", num_tables=4096, seed=7)
+
+`make` returns one table as a PettingZoo AEC environment; `make_batch` steps many in compiled calls.
 """
 
 import importlib

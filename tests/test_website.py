@@ -1,5 +1,7 @@
 """The docs site: its links, its navigation, and the pages that are made of the code."""
 
+import ast
+import importlib.util
 import json
 import re
 import sys
@@ -65,6 +67,22 @@ def test_links_in_code_stay() -> None:
 def test_a_link_that_leads_nowhere_names_its_page() -> None:
     with pytest.raises(SystemExit, match=r"knack\.md links to docs/nowhere\.md"):
         turned("[x](../nowhere.md)")
+
+
+def test_every_page_has_an_address_of_its_own(pages: dict[str, str]) -> None:
+    places = [*stage.pages().values(), *pages]
+    stage.check_addresses(places)
+    for twice in ("search.md", "genindex.md", "players.md", "reference/commands.md"):
+        with pytest.raises(SystemExit, match=f"land on {twice.removesuffix('.md')}"):
+            stage.check_addresses([*places, twice])
+
+
+def test_code_in_the_first_words_of_a_module_is_indented() -> None:
+    names = [name for _, _, modules in made.API.values() for name in modules]
+    for name in names:
+        path = importlib.util.find_spec(name).origin
+        words = ast.get_docstring(ast.parse(Path(path).read_text(encoding="utf-8"))) or ""
+        assert not re.search(r"(?m)^[\w.]+ = ", words), name
 
 
 def test_every_page_stands_in_the_navigation_once() -> None:

@@ -9,7 +9,7 @@ import posixpath
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -34,6 +34,8 @@ MADE_IN = "Reference"
 """The section in which the made pages are listed first."""
 BELOW = {"notebooks/index.md": "[0-9]*", "solutions.md": "solutions/*"}
 """Pages of the site with pages below them in the navigation, and what these are called."""
+WRITTEN_BY_SPHINX = ("genindex", "py-modindex", "search", "_modules/index")
+"""Addresses of pages that Sphinx writes itself, over whatever is there."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml"}
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$")
@@ -105,6 +107,19 @@ class Links:
         return f"source/{target}/index.md" if (ROOT / target).is_dir() else f"source/{target}.md"
 
 
+def check_addresses(places: Iterable[str]) -> None:
+    """Refuses pages of the site that land on one address, or on one that Sphinx writes.
+
+    Raises:
+        SystemExit: It names the address.
+    """
+    taken = set(WRITTEN_BY_SPHINX)
+    for address in (place.removesuffix(".md") for place in places):
+        if address in taken and address != "index":  # the first page stands for the repository's
+            raise SystemExit(f"two pages of the site land on {address}: rename one of them")
+        taken.add(address)
+
+
 def source_page(path: Path) -> str:
     """Returns a page that shows a file, or what is in a folder."""
     name = path.relative_to(ROOT).as_posix()
@@ -143,6 +158,7 @@ def stage(out: Path) -> None:
         ROOT / "docs", out, ignore=shutil.ignore_patterns("*.md", "*.py", "website", "__*")
     )
     places, code = pages(), made.pages()
+    check_addresses([*places.values(), *code])
     links, texts = Links(places), dict(code)
     for page, place in places.items():
         if page == "README.md":

@@ -84,6 +84,7 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
     """
     if not is_whole(num_players) or not 1 <= num_players <= MOST_PLAYERS:
         raise KilleError(f"num_players is {shortened(num_players)}, expected 1 to {MOST_PLAYERS}")
+    num_players = int(num_players)
     numbers: dict[tuple[int, Hashable], int] = {}
     sizes: list[int] = []
     first = [0]
@@ -124,7 +125,7 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
             ]
         waiting.extend(reversed(below))
     tree = FlatTree(
-        int(num_players),
+        num_players,
         np.array([player for player, _ in numbers], dtype=np.int8),
         np.array(first, dtype=np.int32),
         np.array(infoset, dtype=np.int32),

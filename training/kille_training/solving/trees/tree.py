@@ -75,7 +75,7 @@ class FlatTree(_Fields):
         return tree
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Self:  # by which a named tuple is replaced
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]  # for _replace
         return cls(*iterable)
 
     @classmethod
