@@ -193,9 +193,8 @@ def _choose_rows(observations, masks, numbers, actions):
 @cache
 def _bound(template: Any, choice: Any, game: Game | None = None) -> Any:
     """Returns a loop with a policy's kernel in it, and the step of a game."""
-    name = f"{choice.__module__}_{choice.__name__}".replace(".", "_")
     steps = {} if game is None else {"step": game.step}
-    return loop(template, name, {"choose": choice, **steps})
+    return loop(template, {"choose": choice, **steps})
 
 
 def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -201,7 +201,7 @@ class Batch:
             self._end_matches()
         first = self._begun_by is None
         name = self.spec.name if deal else f"{self.spec.name} by hand"
-        with announce_compilation(name, self.game.root) if first else nullcontext():
+        with announce_compilation(name) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
             if start:
                 for table in np.flatnonzero(chosen):

@@ -9,18 +9,24 @@ only inside of others this is wasted, and was half of the time that a first star
 they are translated only; their callers, into which they vanish, are optimized and assembled.
 """
 
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+import llvmlite
 import numba
-from numba.core import types
+import numpy as np
+from numba.core import event, types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import models, register_model
 
 import kille_env.core.instructions  # noqa: F401  it teaches Numba what `core.machine` is
+from kille_env.core.digest import UnstableError, sources_of
 
 njit: Any = numba.njit
 settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
@@ -29,6 +35,11 @@ settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
 counting of references to arrays, which only a function that allocates needs."""
+
+
+VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+CHANGE_CODE = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+"""Numba's settings that change what it makes of a function."""
 
 
 class _Cache(FunctionCache):
@@ -45,27 +56,73 @@ class _Cache(FunctionCache):
         except OSError as error:
             self._say(error)
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Returns what tells versions of the function apart; its folder says what it reads."""
+        return sig, codegen.magic_tuple()
+
 
 def compiled(
-    function: Callable[..., Any], folder: Path | None, unwritable: Callable[[OSError], None]
+    function: Any,
+    folder_of: Callable[[str], Path | None],
+    unwritable: Callable[[OSError], None],
 ) -> Any:
     """Returns a dispatcher of a function for calls from Python.
 
     Args:
         function: The function, which is compiled with all that it calls.
-        folder: Where compiled code is kept; None keeps none.
+        folder_of: Returns where compiled code is kept, given the digest of what it is compiled
+            from; None keeps none.
         unwritable: Called with the error if it cannot be kept.
     """
-    made = njit(no_cfunc_wrapper=True, **OPTIONS)(function)
+    make = njit(no_cfunc_wrapper=True, **OPTIONS)
+    settings_now = tuple(str(getattr(settings, name, None)) for name in CHANGE_CODE)
+    try:
+        key = sources_of(function, VERSIONS + settings_now).digest
+    except UnstableError:  # another process could not tell whether it is the same
+        return make(function)
+    folder = folder_of(key) if Path(function.__code__.co_filename).is_file() else None
+    # The linker takes two functions of one name for the same, wherever they came from.
+    made = make(_renamed(function, f"{function.__qualname__}_{key}"))
     if folder:
         before = settings.CACHE_DIR
         # Numba reads the setting here; other packages' functions keep theirs.
         settings.CACHE_DIR = str(folder)
         try:
-            made._cache = _Cache(function, unwritable)
+            made._cache = _Cache(made.py_func, unwritable)
         finally:
             settings.CACHE_DIR = before
     return made
+
+
+def _renamed(function: Any, name: str) -> Any:
+    """Returns a copy of a function under another qualified name."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+    copy.__qualname__ = name
+    return copy
+
+
+class _BeforeCompiling(event.Listener):
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+
+    def on_start(self, event: Any) -> None:
+        """Numba has found nothing in the cache and begins to compile."""
+        self._call()
+
+    def on_end(self, event: Any) -> None:
+        """It is done."""
+
+
+def before_compiling(call: Callable[[], None]) -> AbstractContextManager[Any]:
+    """Calls a function whenever something is going to be compiled within the context."""
+    return event.install_listener("numba:compile", _BeforeCompiling(call))
 
 
 class _Inlined(JITCodeLibrary):

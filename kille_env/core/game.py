@@ -6,15 +6,14 @@ suite sees of it.
 
 import importlib
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kille_env.core import loops
-from kille_env.core.jit import bind, loop, package_root
+from kille_env.core.jit import bind, loop
 from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.table import table_dtype
@@ -124,31 +123,24 @@ class Game:
         self.module = module
         self.spec: GameSpec = self._own["SPEC"]
         _check_record(self.spec)
-        name = self.spec.name
         functions: dict[str, Any] = {kernel: self._own[kernel] for kernel in KERNELS}
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
         functions["SECRET_ACTIONS"] = secret
-        functions["_deal"] = bind(loops._deal, name, functions)
-        functions["_show"] = bind(loops._show, name, functions)
+        functions["_deal"] = bind(loops._deal, functions)
+        functions["_show"] = bind(loops._show, functions)
         self._functions = functions
         self.seed = loops.seed_tables
 
     def __getattr__(self, name: str) -> Any:
         """Makes a loop when it is first asked for: facts and texts need no compiler."""
         if name in VIEWS:
-            functions = {"view": self._own[VIEWS[name]]}
-            made = loop(loops.view_tables, f"{VIEWS[name]}_{self.spec.name}", functions)
+            made = loop(loops.view_tables, {"view": self._own[VIEWS[name]]})
         elif name in LOOPS:
-            made = loop(LOOPS[name], self.spec.name, self._functions)
+            made = loop(LOOPS[name], self._functions)
         else:
             raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
         setattr(self, name, made)
         return made
-
-    @cached_property
-    def root(self) -> Path:
-        """Folder or file whose sources decide about the kernel cache."""
-        return package_root(self._own["begin"])
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns the record notation's result of the hand that has just ended."""

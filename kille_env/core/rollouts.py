@@ -202,12 +202,9 @@ def weigh(
 def _loops(game: Game, policy: Kernel) -> tuple[Callable[..., Any], ...]:
     """Returns `roll_out` and `weigh` of a game and a policy's kernel."""
     functions = {name: getattr(game.module, name) for name in KERNELS} | {"choose": policy}
-    name = game.spec.name
-    parts = {
-        part.__name__: bind(part, name, functions) for part in (play_on, determinize, agrees_with)
-    }
-    functions |= parts
-    return loop(roll_out, name, functions), loop(weigh, name, functions)
+    parts = (play_on, determinize, agrees_with)
+    functions |= {part.__name__: bind(part, functions) for part in parts}
+    return loop(roll_out, functions), loop(weigh, functions)
 
 
 def as_words(tables: np.ndarray) -> np.ndarray:

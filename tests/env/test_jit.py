@@ -1,7 +1,7 @@
 """The kernel cache: warm when nothing changed, never stale when anything did, never in the way."""
 
-import ast
 import errno
+import gc
 import os
 import subprocess
 import sys
@@ -25,9 +25,6 @@ def helper(x):
     return x + STEP
 """,
     "main.py": """
-import sys
-from pathlib import Path
-
 from kille_env.core.jit import announce_compilation, kernel
 from tiny.helper import helper
 
@@ -38,7 +35,7 @@ def tenfold(x):
 if __name__ == "__main__":
     from tiny.main import tenfold
 
-    with announce_compilation("tiny", Path(__file__).parent):
+    with announce_compilation("tiny"):
         print(tenfold(4), sum(tenfold.compiled.stats.cache_hits.values()))
 """,
 }
@@ -101,7 +98,7 @@ from kille_env.core.loops import view_tables
 from kille_env.core.jit import bind
 from tiny.game import legal_actions
 
-loop = bind(view_tables, "tiny", {"view": legal_actions})
+loop = bind(view_tables, {"view": legal_actions})
 out = np.zeros((1, 1), np.int8)
 loop(np.zeros(1), np.zeros(1), np.zeros(1, np.int8), out)
 print(out[0, 0], sum(loop.compiled.stats.cache_hits.values()))
@@ -136,8 +133,7 @@ def test_a_cache_folder_that_cannot_be_written_is_replaced_by_one_that_can(tiny,
     environment = {"KILLE_CACHE_DIR": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "tmp")}
     assert tiny(**environment)[0] == 50
     (folder,) = (tmp_path / "tmp").glob("kille-env-*/kernels-*")
-    assert (folder / "compiled-tiny").exists()
-    assert list(folder.rglob("main.tenfold-*.nbi"))
+    assert list(folder.rglob("main.tenfold_*.nbi"))
 
 
 @pytest.mark.compiled
@@ -176,7 +172,7 @@ def digest(root):
     return jit.source_digest.__wrapped__(root)
 
 
-def test_the_digest_covers_every_file_and_its_name(tmp_path):
+def test_the_digest_of_a_package_covers_every_file_and_its_name(tmp_path):
     (tmp_path / "sub").mkdir()
     first, second = tmp_path / "a.py", tmp_path / "sub" / "b.py"
     first.write_text("x = 1\n")
@@ -193,15 +189,6 @@ def test_the_digest_covers_every_file_and_its_name(tmp_path):
     assert digest(tmp_path) == seen[-1]
 
 
-def test_the_digest_of_a_single_file(tmp_path):
-    file = tmp_path / "game.py"
-    file.write_text("x = 1\n")
-    before = digest(file)
-    assert digest(file) == before
-    file.write_text("x = 2\n")
-    assert digest(file) != before
-
-
 # Folders
 
 
@@ -209,69 +196,45 @@ def test_the_digest_of_a_single_file(tmp_path):
 def base(tmp_path, monkeypatch):
     """A folder of caches of its own."""
     monkeypatch.setenv("KILLE_CACHE_DIR", str(tmp_path / "base"))
-    monkeypatch.setattr(jit, "_cache_base", jit._cache_base.__wrapped__)
-    monkeypatch.setattr(jit, "cache_folder", jit.cache_folder.__wrapped__)
+    monkeypatch.setattr(jit, "cache_base", jit.cache_base.__wrapped__)
+    monkeypatch.setattr(jit, "_in_use", set())
     return tmp_path / "base"
 
 
-OWN = Path(jit.__file__).resolve().parents[1]
+@pytest.mark.compiled
+@pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
+def test_code_that_is_compiled_in_another_way_has_a_place_of_its_own(base, monkeypatch, setting):
+    def place():
+        return jit.kernel(_template).compiled.stats.cache_path  # pyright: ignore
+
+    places = []
+    for value in (0, 1):
+        monkeypatch.setattr(compiler.settings, setting, value)
+        places.append(place())
+    assert places[0] != places[1] == place()
 
 
-def test_the_folder_is_named_after_the_sources(base, tmp_path):
-    own = jit.cache_folder(OWN)
-    assert own is not None
-    assert own.parent == base
-    digest_of_rooms = jit._digest_of_rooms(OWN)
-    assert own.name.startswith(f"kernels-{digest_of_rooms}")
-    game = tmp_path / "game.py"
-    game.write_text("x = 1\n")
-    foreign = jit.cache_folder(game)
-    assert foreign is not None
-    assert foreign.name.startswith(f"kernels-{digest_of_rooms}-{jit.source_digest(game)}")
-
-
-def test_kernels_of_other_rooms_read_nothing_that_the_digest_does_not_cover():
-    rooms = tuple(f"kille_env.{room}" for room in jit.ROOMS_OF_KERNELS)
-    for file in OWN.rglob("*.py"):
-        module = ".".join(file.relative_to(OWN.parent).with_suffix("").parts)
-        if "@kernel" not in file.read_text():
-            continue
-        assert file.name not in jit.WITHOUT_KERNELS
-        tree = ast.parse(file.read_text())
-        kernels = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef)
-            and any(getattr(mark, "id", "") == "kernel" for mark in node.decorator_list)
-        ]
-        read = {name.id for one in kernels for name in ast.walk(one) if isinstance(name, ast.Name)}
-        for line in tree.body:
-            if isinstance(line, ast.ImportFrom) and read & {name.name for name in line.names}:
-                assert line.module.startswith(rooms), f"{module} reads {line.module}"
-                assert f"{line.module.rpartition('.')[2]}.py" not in jit.WITHOUT_KERNELS
-
-
-def test_checked_indices_have_a_cache_of_their_own(base, monkeypatch):
-    monkeypatch.setattr(compiler.settings, "BOUNDSCHECK", None)
-    plain = jit.cache_folder(OWN)
-    monkeypatch.setattr(compiler.settings, "BOUNDSCHECK", 1)
-    assert jit.cache_folder(OWN) != plain
+@pytest.mark.compiled
+def test_another_version_of_numba_has_a_place_of_its_own(base, monkeypatch):
+    places = set()
+    for version in ("0.1", "0.2"):
+        monkeypatch.setattr(compiler, "VERSIONS", (version,))
+        places.add(jit.kernel(_template).compiled.stats.cache_path)  # pyright: ignore
+    assert len(places) == 2
 
 
 def test_numbas_own_setting_chooses_the_folder_too(base, tmp_path, monkeypatch):
     monkeypatch.delenv("KILLE_CACHE_DIR")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    assert jit._cache_base() == tmp_path / "numba"
+    assert jit.cache_base() == tmp_path / "numba"
 
 
 def test_without_any_folder_nothing_is_cached_and_everything_works(base, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("KILLE_CACHE_DIR", str(tmp_path / "file" / "x"))
     monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path / "file"))
-    assert jit._cache_base() is None
-    assert jit.cache_folder(OWN) is None
-    with jit.announce_compilation("tiny", OWN):
-        pass
+    assert jit.cache_base() is None
+    assert jit.kernel_folder("x") is None
 
     @jit.kernel
     def double(x):
@@ -280,19 +243,19 @@ def test_without_any_folder_nothing_is_cached_and_everything_works(base, tmp_pat
     assert double(4) == 8
 
 
-def test_caches_of_old_sources_are_forgotten(base):
-    base.mkdir()
-    for number in range(jit.KEPT_CACHES + 3):
+def test_kernels_that_were_not_used_for_longest_are_forgotten_but_never_ones_own(base, monkeypatch):
+    monkeypatch.setattr(jit, "KEPT_KERNELS", 3)
+    own = jit.kernel_folder("own")
+    assert own is not None
+    os.utime(own, (0, 0))
+    for number in range(5):
         old = base / f"kernels-{number}"
         old.mkdir()
         os.utime(old, (1000 + number, 1000 + number))
-    newest = jit.cache_folder(OWN)
+    newest = jit.kernel_folder("new")
     assert newest is not None
     kept = {folder.name for folder in base.iterdir()}
-    assert len(kept) == jit.KEPT_CACHES
-    assert newest.name in kept
-    assert f"kernels-{jit.KEPT_CACHES + 2}" in kept
-    assert "kernels-0" not in kept
+    assert kept == {own.name, newest.name, "kernels-2", "kernels-3", "kernels-4"}
 
 
 def test_other_packages_kernels_keep_numbas_folder():
@@ -310,24 +273,27 @@ def test_other_packages_kernels_keep_numbas_folder():
 
 
 @pytest.mark.compiled
-def test_a_compilation_that_fails_is_announced_again(base, capsys):
-    with pytest.raises(RuntimeError), jit.announce_compilation("tiny", OWN):
+def test_what_is_compiled_is_said_and_nothing_else(base, capsys):
+    double = jit.kernel(lambda x: 2 * x)
+    with jit.announce_compilation("facts"):
+        pass
+    with pytest.raises(RuntimeError), jit.announce_compilation("tiny"):
+        double(4)
         raise RuntimeError
-    with jit.announce_compilation("tiny", OWN):
-        pass
-    assert capsys.readouterr().err.count("compiling tiny") == 2
-    with jit.announce_compilation("tiny", OWN):
-        pass
-    with jit.announce_compilation("other", OWN):
-        pass
+    assert gc.isenabled()
+    assert "compiled in" not in capsys.readouterr().err
+    with jit.announce_compilation("floats"):
+        double(4.0)
     said = capsys.readouterr().err
-    assert "tiny" not in said
-    assert "compiling other" in said
+    assert "compiling floats (once" in said and "floats compiled in" in said
+    with jit.announce_compilation("floats"):
+        double(4.0)
+    assert capsys.readouterr().err == ""
 
 
-def test_nothing_is_said_where_nothing_is_compiled(base, capsys, monkeypatch):
+def test_nothing_is_said_where_nothing_is_compiled(capsys, monkeypatch):
     monkeypatch.setattr(jit, "PLAIN", True)
-    with jit.announce_compilation("tiny", OWN):
+    with jit.announce_compilation("tiny"):
         pass
     assert capsys.readouterr().err == ""
 
@@ -351,14 +317,12 @@ def full_disk(monkeypatch):
 
 @pytest.mark.compiled
 def test_a_full_disk_is_said_once_and_everything_works(base, full_disk, capsys):
-    with jit.announce_compilation("tiny", OWN):
-        assert jit.kernel(lambda x: 2 * x)(4) == 8
-        assert jit.kernel(lambda x: 3 * x)(4) == 12
+    assert jit.kernel(lambda x: 2 * x)(4) == 8
+    assert jit.kernel(lambda x: 3 * x)(4) == 12
     assert len(full_disk) == 2
     said = capsys.readouterr().err
     assert said.count("compiled code cannot be kept (No space left on device") == 1
     assert "KILLE_CACHE_DIR" in said
-    assert not list(base.rglob("compiled-tiny"))  # the next start compiles, and says so
 
 
 @pytest.mark.compiled
@@ -367,9 +331,9 @@ def test_a_disk_without_room_for_a_folder_is_said_too(base, full_disk, monkeypat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     base.mkdir()
-    monkeypatch.setattr(jit, "_cache_base", lambda: base)
+    monkeypatch.setattr(jit, "cache_base", lambda: base)
     monkeypatch.setattr(Path, "mkdir", mkdir)
-    assert jit.cache_folder(OWN) is None
+    assert jit.kernel_folder("x") is None
     assert jit.kernel(lambda x: 2 * x)(4) == 8
     assert capsys.readouterr().err.count("cannot be kept") == 1
 
@@ -424,6 +388,6 @@ def test_a_bound_copy_finds_its_games_functions():
     def negate(x):
         return -x
 
-    one = jit.bind(_template, "one", {"rule": double})
-    other = jit.bind(_template, "other", {"rule": negate})
+    one = jit.bind(_template, {"rule": double})
+    other = jit.bind(_template, {"rule": negate})
     assert (one(5), other(5)) == (11, -4)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kille_agents.tabular import TabularPolicy
-from kille_env.core.jit import announce_compilation, kernel, package_root
+from kille_env.core.jit import announce_compilation, kernel
 from kille_env.errors import KilleError
 from kille_training.benchmark.method import Progress
 from kille_training.benchmark.tables import BenchmarkTable
@@ -130,7 +130,7 @@ def train(
     done = 0
     while True:
         weights = (1.0 + np.arange(done, done + settings.iterations)) ** settings.exponent
-        with announce_compilation("mccfr", package_root(_iterate)):
+        with announce_compilation("mccfr"):
             _iterate(weights / settings.iterations, hands, memory, rng)
         done += settings.iterations
         yield Progress(int(memory.decisions[0]), partial(_average_of, deal, memory.average))

@@ -28,7 +28,7 @@ import numpy as np
 
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.core.jit import announce_compilation, package_root
+from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.table import Redeal
@@ -47,7 +47,6 @@ from kille_training.solving.byteskille.grow import (
     SETS,
     Growth,
     Hands,
-    grow,
 )
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
@@ -226,7 +225,7 @@ def build_stage(
     if least > memory_limit:  # whatever follows the deals, and before anything is compiled
         raise _too_large(num_players, "more than", least, memory_limit)
     outs = seats is not None
-    with announce_compilation("solving", package_root(grow)):
+    with announce_compilation("solving"):
         needed, nodes, leaves = _measure(batch, start, pack, dealt, outs)
     hands, sets = Hands(start, *deal_types(pack, dealt)), MOST_SETS
     while True:
@@ -266,7 +265,7 @@ def build_hand(num_players: int, rules: Rules, cards: Sequence[int], *, granted:
     nodes = HAND_NODES
     while True:
         growth = Growth(batch, game.spec.pack.size, nodes, nodes, nodes)
-        with announce_compilation("solving", package_root(grow)):
+        with announce_compilation("solving"):
             done = growth.grow(hands)
         if done:
             return _finish(growth, rules, granted)

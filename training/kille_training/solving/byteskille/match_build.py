@@ -14,7 +14,7 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
-from kille_env.core.jit import announce_compilation, kernel, package_root
+from kille_env.core.jit import announce_compilation, kernel
 from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
@@ -185,7 +185,7 @@ class _Explorer:
     def _follow(self, table: np.ndarray, outcomes: tuple[int, ...]) -> After:
         """Plays all that can follow a hand."""
         ended = np.concatenate([table] * len(outcomes))
-        with announce_compilation("matches", package_root(end_hands)):
+        with announce_compilation("matches"):
             end_hands(ended, self.played.record, np.array(outcomes))
         nodes: list[tuple[Any, ...]] = []
         asking = [table[:0]]
