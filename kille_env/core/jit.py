@@ -196,12 +196,6 @@ def loop(template: F, functions: dict[str, Any]) -> F:
     return getattr(bound, "compiled", bound)
 
 
-def is_warm(loop: Any) -> bool:
-    """Returns whether a loop is taken from the cache when it is called."""
-    place = loop.stats.cache_path
-    return place is not None and any(Path(place).glob("*.nbi"))
-
-
 @contextmanager
 def announce_compilation(name: str) -> Iterator[None]:
     """Says on standard error what takes so long, if anything is compiled meanwhile.
