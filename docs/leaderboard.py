@@ -12,6 +12,7 @@ digest of the rest and shows an edit or a bad merge.
 import argparse
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError
-from kille_env.files import write_whole
+from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
+from kille_env.files import parse_json, write_whole
 from kille_env.policy import Player, resolve
 from kille_env.registry import list_games, spec
 from kille_training.arena.entrants import fingerprint
@@ -48,6 +49,10 @@ PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
 VERSION = 1
 """Rises when something changes that the conditions do not name."""
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
+NAME = re.compile(r"\w[\w ./+-]{0,59}")
+"""Names of entries and their makers; the page escapes what Markdown could read in them."""
+LARGEST = 1_000.0
+"""Units per deal and stakes of a score are smaller."""
 
 Line = dict[str, Any]
 
@@ -115,16 +120,61 @@ def read() -> list[Line]:
     """
     lines, known = [], {name: track.conditions() for name, track in tracks().items()}
     for number, text in enumerate(DATA.read_text(encoding="utf-8").splitlines(), 1):
-        line = json.loads(text)
-        if line.pop("check", None) != _check(line):
+        line = parse_json(text)
+        if not isinstance(line, dict) or line.pop("check", None) != _check(line):
             raise ConfigError(f"{DATA}, line {number} was changed after it was measured")
-        if line["conditions"] != known.get(line["track"]):
+        if wrong := _wrong(line):
+            raise ConfigError(f"{DATA}, line {number}: {wrong}")
+        if line["conditions"] != known[line["track"]]:
             raise ConfigError(
                 f"{DATA}, line {number}: {line['name']!r} was measured on {line['track']} under "
                 "other conditions; delete the line and measure it again"
             )
         lines.append(line)
     return lines
+
+
+def _wrong(line: Line) -> str:
+    """Return what the page cannot show of a line; empty if it can show everything."""
+    if line.get("track") not in tracks():
+        return (
+            f"track is {shortened(line.get('track'))}. {did_you_mean(line.get('track'), tracks())}"
+        )
+    for key in ("name", "by"):
+        if not isinstance(line.get(key), str) or not NAME.fullmatch(line[key]):
+            return f"{key} is {shortened(line.get(key))}, expected letters, digits and ' ./+-'"
+    for key in ("digest", "player", "command"):
+        if not isinstance(line.get(key), str):
+            return f"{key} is {shortened(line.get(key))}, expected a text"
+    versions, parts = line.get("versions"), line.get("parts")
+    if not isinstance(versions, dict) or not NAME.fullmatch(str(versions.get("kille-env"))):
+        return f"versions is {shortened(versions)}, expected the versions of libraries"
+    against = tracks()[line["track"]].against
+    expected = [set(against)] if against else [{"deterministic"}, set(PLAYS)]
+    if not isinstance(parts, dict) or set(parts) not in expected:
+        return (
+            f"parts is {shortened(parts)}, expected a score for each of {shortened(expected[-1])}"
+        )
+    for score in (line.get("score"), *parts.values()):
+        if not _is_score(score):
+            return (
+                f"a score is {shortened(score)}, expected low <= mean <= high within {LARGEST:,.0f}"
+            )
+    return ""
+
+
+def _is_score(score: Any) -> bool:
+    if not isinstance(score, dict) or set(score) != {"low", "mean", "high"}:
+        return False
+    ends = score["low"], score["mean"], score["high"]
+    if any(type(end) is not float for end in ends):
+        return False
+    return -LARGEST < ends[0] <= ends[1] <= ends[2] < LARGEST
+
+
+def _escaped(text: str) -> str:
+    """Return a text without what Markdown would read as more than text."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+.!|~-])", r"\\\1", text)
 
 
 def save(lines: Sequence[Line]) -> None:
@@ -155,6 +205,9 @@ def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: boo
     Raises:
         ConfigError: The name stands for another player.
     """
+    for word in (name, by):
+        if not NAME.fullmatch(word):
+            raise ConfigError(f"{word!r} is no name for the page; use letters, digits and ' ./+-'")
     lines, digest = read(), fingerprint(player)
     mine = [line for line in lines if line["name"] == name]
     if any((line["digest"], line["by"]) != (digest, by) for line in mine):
@@ -258,8 +311,8 @@ def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
     head = ("units per deal", "least against") if track.against else ("NashConv, sampled", "greedy")
     cells = _played_cells if track.against else _exact_cells
     rows = [
-        (str(place), f"`{line['name']}`", line["by"], *cells(line), _mark(line["digest"]),
-         line["versions"].get("kille-env", ""))
+        (str(place), f"`{line['name']}`", _escaped(line["by"]), *cells(line), _mark(line["digest"]),
+         line["versions"]["kille-env"])
         for place, line in enumerate(mine, 1)
     ]  # fmt: skip
     yield table(("", "entry", "by", *head, "digest", "kille-env"), rows)
@@ -267,7 +320,7 @@ def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
 
 def _mark(digest: str) -> str:
     """Return the beginning of a digest; what ships is known by its name and the version."""
-    return "ships" if " " in digest else f"`{digest[:12]}`"
+    return "ships" if " " in digest else f"`{re.sub(r'[^0-9a-f]', '', digest)[:12]}`"
 
 
 def _exact_cells(line: Line) -> tuple[str, str]:

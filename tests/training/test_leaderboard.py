@@ -62,6 +62,46 @@ def test_an_edited_line_and_one_of_other_conditions_are_refused(data, monkeypatc
         BOARD.read()
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "[free](javascript:alert(1))"},
+        {"name": "a`b"},
+        {"name": "x" * 61},
+        {"name": 5},
+        {"by": "![x](https://example.org/x.png)"},
+        {"by": "a | b"},
+        {"by": "<script>"},
+        {"by": "a\nb"},
+        {"track": "bridge"},
+        {"track": ["knack"]},
+        {"digest": 5},
+        {"versions": {"kille-env": "[x](y)"}},
+        {"versions": None},
+        {"parts": {}},
+        {"parts": {"deterministic": {"low": 0.0, "mean": 0.0}}},
+        {"score": {"low": -1e308, "mean": -1e308, "high": 0.0}},
+        {"score": {"low": 0.5, "mean": 0.0, "high": 1.0}},
+        {"score": {"low": 0.0, "mean": True, "high": 1.0}},
+        {"score": None},
+    ],
+)
+def test_a_crafted_line_is_refused_before_anything_is_written(data, changes):
+    BOARD.add("rule_of_thumb", "rule", "us", [EXACT])
+    (line,) = BOARD.read()
+    crafted = {**line, **changes}
+    data.write_text(BOARD._text({**crafted, "check": BOARD._check(crafted)}))
+    key = next(iter(changes))
+    with pytest.raises(ConfigError, match=rf"line 1: (a )?{key} is"):
+        BOARD.read()
+
+
+def test_names_of_makers_are_escaped_and_bad_ones_refused():
+    assert BOARD._escaped("a_b-c.d") == r"a\_b\-c\.d"
+    with pytest.raises(ConfigError, match="no name for the page"):
+        BOARD.add("uniform", "a|b", "us", [EXACT])
+
+
 def test_the_best_run_of_every_method_is_on_the_published_board(monkeypatch):
     monkeypatch.undo()
     found = {(line["track"], line["name"]) for line in BOARD.read()}
