@@ -136,7 +136,7 @@ def read() -> list[Line]:
 
 def _wrong(line: Line) -> str:
     """Return what the page cannot show of a line; empty if it can show everything."""
-    if line.get("track") not in tracks():
+    if line.get("track") not in [*tracks()]:
         return (
             f"track is {shortened(line.get('track'))}. {did_you_mean(line.get('track'), tracks())}"
         )
@@ -174,7 +174,7 @@ def _is_score(score: Any) -> bool:
 
 def _escaped(text: str) -> str:
     """Return a text without what Markdown would read as more than text."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+.!|~-])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", text)
 
 
 def save(lines: Sequence[Line]) -> None:

@@ -97,7 +97,7 @@ def test_a_crafted_line_is_refused_before_anything_is_written(data, changes):
 
 
 def test_names_of_makers_are_escaped_and_bad_ones_refused():
-    assert BOARD._escaped("a_b-c.d") == r"a\_b\-c\.d"
+    assert BOARD._escaped("a_b-c.d") == r"a\_b-c.d"
     with pytest.raises(ConfigError, match="no name for the page"):
         BOARD.add("uniform", "a|b", "us", [EXACT])
 
