@@ -60,7 +60,7 @@ class Metadata:
         Raises:
             PolicyError: The message names every difference.
         """
-        if wrong := self._differences(game, num_players, rules):
+        if wrong := self.differences(game, num_players, rules):
             raise PolicyError(f"{what} does not fit this table: {'; '.join(wrong)}")
 
     @property
@@ -68,7 +68,8 @@ class Metadata:
         """How many seats it was made for, for people."""
         return str(self.num_players)
 
-    def _differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
+    def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
+        """Return in words what a table has otherwise than the one that it was made for."""
         if self.game != game:
             return [f"it plays {self.game}, not {game}"]
         wrong = []

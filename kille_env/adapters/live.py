@@ -194,6 +194,12 @@ class LiveOpponent(FunctionPolicy):
         uniform = UniformPolicy().probabilities(observation, mask)
         return (1.0 - epsilon) * wanted + epsilon * uniform
 
+    def without_exploring(self) -> "LiveOpponent":
+        """Return the policy as it is measured: without `epsilon`."""
+        settled = copy.copy(self)
+        settled._epsilon = 0.0
+        return settled
+
     def _share(self) -> float:
         given = self._epsilon() if callable(self._epsilon) else self._epsilon
         share = float(given)

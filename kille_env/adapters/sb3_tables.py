@@ -22,7 +22,13 @@ RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 class TableVecEnv(VecEnv):
-    """What all forms share: one object that stands for N environments."""
+    """What all forms share: one object that stands for N environments.
+
+    Attributes:
+        observation: What is shown of an observation: "float", "box" or "seats".
+    """
+
+    observation: str
 
     render_mode: str | None = None
 

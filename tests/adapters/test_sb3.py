@@ -166,7 +166,7 @@ def test_the_learners_live_policy_plays_the_others(monkeypatch: pytest.MonkeyPat
         asked.append(len(observation))
         return scores(model, observation)
 
-    monkeypatch.setattr("kille_env.adapters.sb3.scores", counted)
+    monkeypatch.setattr("kille_env.adapters.sb3_asking.scores", counted)
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
     model.learn(16 * 8)
@@ -232,7 +232,7 @@ def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
     model.learn(32)
     assert venv.live.memory_size == 2 * 256
-    player = sb3_player(model)
+    player = sb3_player(model).at_table("knack", 3)
     twin = SeatVecEnv("knack", 4, 3, seed=5, opponents=player, illegal="lose")
     again = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     again.follow(model)

@@ -8,10 +8,12 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from kille_agents.greedy import PLAYS, in_play
+from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, PolicyError
 from kille_env.policy import Player, PlayerLike, resolve, searches
+from kille_env.registry import Table
 from kille_training.evaluation.duplicate import Row, payoff_table
 from kille_training.evaluation.exact import (
     ExactNashConv,
@@ -94,6 +96,7 @@ def evaluate(
     exact: bool | None = None,
     losses: int = 0,
     trust: bool = False,
+    transfer: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Measures a player in units per deal, and how far it is from an equilibrium.
@@ -111,6 +114,8 @@ def evaluate(
         exact: Whether to compute NashConv; None does where a tree of the game fits into memory.
         losses: How many of the information sets where it loses most to return; needs `exact`.
         trust: Whether model files that can run code may be loaded.
+        transfer: Whether players may be measured at another table than the one that they were made
+            for; their names then say so.
         progress: Called with how far it is.
 
     Raises:
@@ -122,15 +127,25 @@ def evaluate(
     names = [against] if one else list(against)  # type: ignore[arg-type]
     if not names:
         raise ConfigError("against is empty, expected at least one player for the other seats")
+    seated = resolved.game, num_players, resolved
     focal, *baselines = (
-        resolve(each, resolved.game, num_players, resolved, trust=trust)  # type: ignore[arg-type]
+        resolve(each, *seated, trust=trust, transfer=transfer)  # type: ignore[arg-type]
         for each in (policy, *names)
     )
+    table = Table.of(resolved.game, num_players, resolved)
+    asked, focal = focal, remarked(focal, table)
+    steady = focal is asked
+    baselines = [remarked(each, table) for each in baselines]
     plays = PLAYS if play == BOTH else (play,)
+    if not steady and play == BOTH:
+        plays = ("sampled",)  # nothing says what it is likely to do
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
+    if exact and not steady:
+        raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
     if exact is None:
-        exact = is_exact(num_players, resolved) and can_be_asked(focal, num_players, resolved)
+        seen = steady and can_be_asked(focal, num_players, resolved)
+        exact = seen and is_exact(num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()
@@ -171,13 +186,14 @@ def _exactly(
 
 def nash_conv(
     policy: PlayerLike,
-    game: str = "byteskille",
+    game: str | None = None,
     num_players: int | None = None,
     *,
     rules: RulesLike = None,
     episode: str | None = None,
     play: str = "sampled",
     trust: bool = False,
+    transfer: bool = False,
 ) -> ExactNashConv:
     """Returns how far a policy is from an equilibrium, exactly.
 
@@ -187,17 +203,21 @@ def nash_conv(
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy.
-        game: The game.
+        game: The game; the default is the one that the policy was made for, or byteskille.
         num_players: Seats; the default is what the policy was made for, or the game's.
-        rules: A preset or switches.
+        rules: A preset or switches; likewise.
         episode: "deal"; there is no tree of a match.
         play: "sampled" or "greedy".
         trust: Whether model files that can run code may be loaded.
+        transfer: Whether it may be measured at another table than the one that it was made for; its
+            name then says so.
 
     Raises:
         KilleError: The tree of this game or table does not fit into memory; the message says so.
     """
     num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = resolve(policy, resolved.game, num_players, resolved, trust=trust)
+    player = resolve(policy, resolved.game, num_players, resolved, trust=trust, transfer=transfer)
+    if remarked(player, Table.of(resolved.game, num_players, resolved)) is not player:
+        raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
     (row,) = exact_rows(in_play(player, play), num_players, resolved, ("sampled",))
     return row

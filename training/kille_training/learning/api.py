@@ -70,6 +70,7 @@ def best_response(
     seed: int = 1,
     play: str = "sampled",
     trust: bool = False,
+    transfer: bool = False,
     progress: Progress | None = None,
 ) -> "Response":
     """Learns to beat a player that sits in all other seats, and measures by how much.
@@ -87,6 +88,7 @@ def best_response(
         seed: Seed of everything.
         play: "sampled" or "greedy": how the policy plays.
         trust: Whether model files that can run code may be loaded.
+        transfer: Whether it may be measured at another table than the one that it was made for.
         progress: Called with how far it is.
 
     Returns:
@@ -101,7 +103,8 @@ def best_response(
         raise ConfigError("give decisions or minutes, not both")
     deals = arguments.whole("deals", deals, 2)
     num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = in_play(resolve(policy, resolved.game, num_players, resolved, trust=trust), play)
+    player = resolve(policy, resolved.game, num_players, resolved, trust=trust, transfer=transfer)
+    player = in_play(player, play)
     search = Search(
         learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
         seeds=seeds,
