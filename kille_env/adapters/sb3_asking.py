@@ -26,16 +26,20 @@ from gymnasium.wrappers import (
     TimeLimit,
     TransformObservation,
 )
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from sb3_contrib.common.wrappers import ActionMasker
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import (
-    DummyVecEnv,
-    VecCheckNan,
-    VecEnvWrapper,
-    VecMonitor,
-    VecNormalize,
-)
+
+from kille_env.extras import needs
+
+with needs("train"):
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from sb3_contrib.common.wrappers import ActionMasker
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import (
+        DummyVecEnv,
+        VecCheckNan,
+        VecEnvWrapper,
+        VecMonitor,
+        VecNormalize,
+    )
 
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OBSERVATION

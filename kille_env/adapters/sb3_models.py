@@ -30,6 +30,17 @@ def algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
     return caller if learns_in is not None and learns_in.unwrapped is venv else None
 
 
+def is_evaluated() -> bool:
+    """Return whether `evaluate_policy` of Stable-Baselines3 or sb3-contrib makes the step at hand.
+
+    Its callbacks for evaluation call it, too.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "evaluate_policy"
+
+
 def meaning_of(model: Any) -> Literal["logits", "values"]:
     """Returns what a model's network returns for each action.
 

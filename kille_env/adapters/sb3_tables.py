@@ -14,7 +14,7 @@ import numpy as np
 
 from kille_env.adapters.options import reset_options
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
-from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
+from kille_env.adapters.sb3_models import algorithm_that_steps, is_evaluated, memory_size
 from kille_env.core import arguments
 from kille_env.errors import KilleError, RulesError
 
@@ -100,11 +100,18 @@ class TableVecEnv(VecEnv):
             infos[i]["TimeLimit.truncated"] = False
 
     def _check_buffer(self) -> None:
-        """Refuses an algorithm that collects here with another buffer than `SeatStreamBuffer`.
+        """Refuse whoever would take the rewards of steps for what a seat earns.
 
         Raises:
-            KilleError: It would credit seats with what others earn.
+            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
+                Stable-Baselines3 evaluates here.
         """
+        if is_evaluated():
+            raise KilleError(
+                "here every seat is the model's, so what it earns against itself measures nothing: "
+                "measure it with kille_training.evaluate or NashConvCallback, or evaluate in a "
+                "SeatVecEnv against other opponents"
+            )
         learner = algorithm_that_steps(self)
         if memory_size(learner):
             raise KilleError(

@@ -14,10 +14,15 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from gymnasium.wrappers import NormalizeObservation, RescaleObservation
+from gymnasium.wrappers import (
+    NormalizeObservation,
+    RescaleObservation,
+    TimeAwareObservation,
+    TimeLimit,
+)
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
 
 import kille_env
 import kille_training as kt
@@ -28,6 +33,7 @@ from kille_env import LiveOpponent, SeatVectorEnv
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.floats import READINGS
 from kille_env.core.spec import feature_scale
+from kille_env.errors import KilleError
 from kille_env.experience import collect
 from kille_env.registry import Table, spec
 from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
@@ -359,3 +365,111 @@ def test_another_process_measures_the_same(tmp_path: Any) -> None:
     of_model, of_network = map(float, done.stdout.split())
     assert of_model == pytest.approx(nash_conv_of(ask), abs=2e-5)
     assert of_network == pytest.approx(nash_conv_of(made_network()[1]), abs=2e-5)
+
+
+class Doubled(VecEnvWrapper):
+    """Shows other observations, in a way that nobody knows."""
+
+    def reset(self) -> Any:
+        return self.venv.reset() * 2.0
+
+    def step_wait(self) -> Any:
+        seen, *others = self.venv.step_wait()
+        return seen * 2.0, *others
+
+
+def refused_wrapper() -> Any:
+    return kt.nash_conv(on_streams("float", Doubled))
+
+
+def refused_time() -> Any:
+    return kt.nash_conv(
+        one_seat(DummyVecEnv, PPO, lambda env: TimeAwareObservation(TimeLimit(env, 99)))
+    )
+
+
+def refused_bare(tmp_path: Any) -> Any:
+    model = on_streams("float")
+    model.save(tmp_path / "bare")
+    return kt.nash_conv(tmp_path / "bare.zip", trust=True)
+
+
+def refused_code(tmp_path: Any) -> Any:
+    save(made_rescaled()[0], tmp_path / "model")
+
+
+def refused_without_environment(tmp_path: Any) -> Any:
+    on_streams("float").save(tmp_path / "bare")
+    return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda _: refused_wrapper(), "nothing says what Doubled"),
+        (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
+        (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
+        (refused_code, "RescaleObservation around the model's environment is code"),
+        (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
+        (
+            lambda _: kt.nash_conv(on_streams("float"), rules="wikipedia"),
+            r"made for another table: this one has .*transfer=True",
+        ),
+        (
+            lambda _: kt.nash_conv(made_network()[0], rules="wikipedia"),
+            r"made for another table: this one has .*transfer=True",
+        ),
+    ],
+)
+def test_what_cannot_be_measured_as_it_was_trained_is_refused(
+    call: Any, words: str, tmp_path: Any
+) -> None:
+    with pytest.raises(KilleError, match=words):
+        call(tmp_path)
+
+
+def test_a_player_measured_elsewhere_says_so() -> None:
+    for player in (on_streams("float"), made_network()[0]):
+        found = kt.nash_conv(player, rules="wikipedia", transfer=True)
+        assert "made for another table: " in found.policy
+
+
+def test_a_zip_that_was_asked_plainly_is_taken_on_a_word(tmp_path: Any) -> None:
+    model, ask = made_model("float")
+    model.save(tmp_path / "bare")
+    path = tmp_path / "bare.zip"
+    player = as_policy(path, "byteskille", 2, TABLE.rules, observation="float", trust=True)
+    assert float(kt.nash_conv(player, **HERE)) == pytest.approx(nash_conv_of(ask), abs=2e-5)
+
+
+def test_a_function_that_draws_is_no_deterministic_player() -> None:
+    rng = np.random.default_rng(1)
+
+    def draws(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.eye(A)[(mask * rng.random(mask.shape)).argmax(axis=1)]
+
+    found = kt.evaluate(draws, "byteskille", against="uniform", deals=20, **HERE)
+    assert found.exact is None
+    assert [row.play for row in found.rows] == ["sampled"]
+    assert found.rows[0].policy == "draws (draws at random or keeps state)"
+    for measure in (kt.nash_conv, lambda *a, **k: kt.evaluate(*a, exact=True, **k)):
+        with pytest.raises(KilleError, match="nothing exact is known of 'draws'"):
+            measure(draws, "byteskille", **HERE)
+
+
+def test_self_play_meets_the_policy_that_learns() -> None:
+    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
+    venv = VecNormalize(BestLegalAction(tables), norm_reward=False)
+    model = with_preferences(PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu"))
+    model.learn(64)
+    tables.follow(model)
+    player = as_policy(model, "byteskille", 2, TABLE.rules)
+    batch = kille_env.make_batch("byteskille", 8, 2, rules=TABLE.rules, seed=2)
+    batch.reset()
+    seen, mask = batch.observation, batch.mask
+    assert np.array_equal(tables.live.probabilities(seen, mask), player.probabilities(seen, mask))
+    logits = raw(model, venv.normalize_obs(seen * SCALE))
+    chances = softmax(logits, np.ones_like(mask))
+    illegal = np.where(mask != 0, 0.0, chances).sum(axis=1, keepdims=True)
+    wanted = np.where(mask != 0, chances, 0.0) + illegal * best(logits, mask)
+    assert player.probabilities(seen, mask) == pytest.approx(wanted, abs=1e-5)
