@@ -18,7 +18,7 @@ from kille_env.core.determinization import Determinizer, History
 from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, shortened
 from kille_env.registry import Table
 
 SUM_TOLERANCE = 1e-6
@@ -412,9 +412,14 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
         mask: [N, A] int8.
 
     Raises:
-        PolicyError: Wrong shape, a value that is no number or negative, a row that does not sum to
+        PolicyError: No array of numbers, wrong shape, a value that is no number or negative, a row that does not sum to
             1, or an illegal action with a probability. The message names the first such row.
     """
+    if not hasattr(probabilities, "shape") or np.asarray(probabilities).dtype.kind not in "fiub":
+        raise PolicyError(
+            f"policy {name!r} returned {shortened(probabilities)}, expected probabilities as an "
+            f"array of numbers {mask.shape}"
+        )
     if probabilities.shape != mask.shape:
         raise PolicyError(
             f"policy {name!r} returned probabilities of shape {probabilities.shape}, "
@@ -451,8 +456,10 @@ def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
     try:
         if hasattr(returned, "detach"):
             returned = returned.detach().cpu().double().numpy()
+        if np.asarray(returned).dtype.kind == "c":
+            raise TypeError("they are complex")
         return np.asarray(returned, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise PolicyError(
             f"policy {name!r} returned a {type(returned).__name__} that is no array of numbers "
             f"({error}); expected {what} [N, A]"

@@ -13,6 +13,7 @@ learner. Nothing heavy is imported here: what a function returns is an array or 
 """
 
 import copy
+import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
@@ -66,7 +67,7 @@ class FunctionPolicy:
             name: What tables and reports call it; the default is the function's own name.
 
         Raises:
-            PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
+            PolicyError: `function` cannot be called like that, or `observation` or `returns` is not said.
             RulesError: An option that does not exist.
         """
         kind = type(self).__name__
@@ -74,6 +75,15 @@ class FunctionPolicy:
             raise PolicyError(
                 f"{kind} asks a function of (observation, mask), got {shortened(function)}"
             )
+        try:
+            inspect.signature(function).bind(None, None)
+        except TypeError:
+            raise PolicyError(
+                f"{kind} asks a function of (observation, mask), but {shortened(function)} cannot "
+                "be called with two arguments"
+            ) from None
+        except ValueError:  # a builtin does not say
+            pass
         if observation is None or returns is None:
             raise PolicyError(
                 f"{kind} is told how its function is asked, as in {kind}(function, "
