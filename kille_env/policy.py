@@ -412,8 +412,9 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
         mask: [N, A] int8.
 
     Raises:
-        PolicyError: No array of numbers, wrong shape, a value that is no number or negative, a row that does not sum to
-            1, or an illegal action with a probability. The message names the first such row.
+        PolicyError: No array of numbers, wrong shape, a value that is no number or negative, a row
+            that does not sum to 1, or an illegal action with a probability. The message names the
+            first such row.
     """
     if not hasattr(probabilities, "shape") or np.asarray(probabilities).dtype.kind not in "fiub":
         raise PolicyError(

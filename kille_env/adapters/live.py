@@ -67,7 +67,8 @@ class FunctionPolicy:
             name: What tables and reports call it; the default is the function's own name.
 
         Raises:
-            PolicyError: `function` cannot be called like that, or `observation` or `returns` is not said.
+            PolicyError: `function` cannot be called like that, or `observation` or `returns` is not
+                said.
             RulesError: An option that does not exist.
         """
         kind = type(self).__name__
