@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kille_env.errors import UnknownGameError, did_you_mean, shortened
+from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shortened
 
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
@@ -137,6 +137,23 @@ class Table:
             "version": self.version,
         }
 
+    @classmethod
+    def read(cls, content: "Mapping[str, Any] | Table") -> "Table":
+        """Return the table that `as_dict` wrote.
+
+        Raises:
+            UnknownGameError: No such game.
+            RulesError: No such switch, preset or value, or something is missing.
+        """
+        if isinstance(content, Table):
+            return content
+        try:
+            game, seats, version = content["game"], content["num_players"], content["version"]
+            rules = spec(game).resolve(content["rules"])
+        except (KeyError, TypeError) as error:
+            raise RulesError(f"this is no table: {shortened(str(error))}") from None
+        return cls(game, spec(game).check_players(seats), rules, version)
+
     def differences(self, other: "Table") -> list[str]:
         """Return in words what another table has otherwise; empty if it is the same."""
         if self.game != other.game:
@@ -157,7 +174,7 @@ class Table:
 
     def __str__(self) -> str:
         played = "single deals" if self.rules["episode"] == "deal" else "whole matches"
-        usual = spec(self.game).resolve(self.rules["preset"], episode=self.rules["episode"])
+        usual = spec(self.game).resolve(str(self.rules["preset"]), episode=self.rules["episode"])
         others = [
             f"{name}={value}"
             for name, value in self.rules.values.items()

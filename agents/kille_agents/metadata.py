@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,25 @@ class Metadata:
                 raise ValueError(f"{name} is {shortened(value)}, expected {kind.__name__}")
         return cls(**{name: content[name] for name in cls.KINDS})
 
+    @classmethod
+    def of(cls, table: Table) -> "Metadata":
+        """Return the metadata of a policy that was made for a table."""
+        return Metadata(table.game, table.version, table.num_players, table.rules.as_dict())
+
+    @property
+    def table(self) -> Table:
+        """The table that it was made for.
+
+        Raises:
+            RulesError: There is no such rule now.
+        """
+        rules = spec(self.game).resolve(dict(self.rules))
+        return Table(self.game, self.num_players, rules, self.game_version)
+
+    def at(self, num_players: int, episode: Any) -> Self:
+        """Return it at another of its tables; itself where it was made for one alone."""
+        return self
+
     def check(self, what: str, game: str, num_players: int, rules: Rules) -> None:
         """Refuses a table that the policy was not made for.
 
@@ -69,7 +88,7 @@ class Metadata:
         return str(self.num_players)
 
     def differences(self, game: str, num_players: int, rules: Rules) -> list[str]:
-        """Return in words what a table has otherwise than the one that it was made for."""
+        """Return in words what a table has otherwise; empty if it is the one it was made for."""
         if self.game != game:
             return [f"it plays {self.game}, not {game}"]
         wrong = []

@@ -17,7 +17,7 @@ from kille_env.errors import PolicyError
 from kille_env.registry import spec
 from kille_training import evaluate
 from kille_training.evaluation.duplicate import payoff
-from kille_training.tables import table_for
+from kille_training.tables import seat
 from reference.scripts import script
 
 MOST_BYTES = 2_000_000
@@ -92,7 +92,8 @@ def test_it_is_described_with_its_card(game):
 
 
 def test_it_is_a_player_by_name_everywhere():
-    seats, rules = table_for("knack/trained")
+    table = seat(["knack/trained"]).table
+    seats, rules = table.num_players, table.rules
     assert (rules.game, seats, rules["episode"]) == ("knack", 4, "deal")
     row = evaluate("knack/trained", deals=50, play="sampled", against="uniform").rows[0]
     assert row.estimate.groups == 50

@@ -18,7 +18,7 @@ from kille_env.registry import spec
 from kille_training.learning.runs import Run
 from kille_training.learning.sb3 import export, make_model
 from kille_training.learning.training import train
-from kille_training.tables import table_for
+from kille_training.tables import seat
 
 GAME = spec("byteskille")
 SEVERAL = {
@@ -87,9 +87,11 @@ def test_a_loaded_policy_sits_down_at_another_table(run):
 
 
 def test_it_is_measured_where_the_settings_say_and_described_with_all_its_tables(run):
-    seats, rules = table_for(run.folder)
+    table = seat([run.folder]).table
+    seats, rules = table.num_players, table.rules
     assert (seats, rules["episode"]) == (3, "deal")
-    seats, rules = table_for(run.folder, num_players=5, episode="match")
+    table = seat([run.folder], num_players=5, episode="match").table
+    seats, rules = table.num_players, table.rules
     assert (seats, rules["episode"]) == (5, "match")
     what = describe_player(str(run.folder), "byteskille").what
     assert "single deals and whole matches of byteskille with 2, 3, 5, 20 seats" in what

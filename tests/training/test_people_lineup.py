@@ -6,11 +6,12 @@ from kille_env.errors import PolicyError
 from kille_env.policy import name_of
 from kille_env.registry import spec
 from kille_training.people.lineup import players_named, seating_of
-from kille_training.tables import table_for
+from kille_training.tables import seat
 
 
 def test_bots_sit_in_lists_of_players_and_know_their_game():
-    seats, rules = table_for("knack/tight")
+    table = seat(["knack/tight"]).table
+    seats, rules = table.num_players, table.rules
     assert (rules.game, seats, rules["episode"]) == ("knack", 4, "deal")
     names = "knack/tight, knack/drunk, uniform, knack/tight"
     players = players_named(names, 4, "knack", seats, rules)

@@ -1,9 +1,24 @@
-"""Words that tables, pages and pictures share: what is measured, and what seats are called."""
+"""What tools share: words for what is measured and for seats, and the seed of what is measured."""
 
 from kille_env.registry import spec
 
+SEED = 1_000_003
+"""Seed of the deals of everything that measures, where none is given."""
 
-def unit_of(episode: str) -> str:
+EARNED, BEYOND_BASELINE = "earned", "beyond the baseline"
+BEYOND_MEAN = "beyond the table's mean"
+"""What a score counts: all units; or less what the other player earns in the same seat of the same
+deal; or less what the seats of the table earn on average. Only where the rewards of a game sum to
+zero are the first and the last the same.
+"""
+
+
+def score_of(game: str) -> str:
+    """Returns what the score of a player among copies of another one counts."""
+    return EARNED if spec(game).zero_sum else BEYOND_BASELINE
+
+
+def unit_of(episode: object) -> str:
     """Returns the name of one observation: "deal" or "match"."""
     return "match" if episode == "match" else "deal"
 

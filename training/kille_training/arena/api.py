@@ -9,6 +9,7 @@ others, and a folder recognizes them by their fingerprints.
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +17,7 @@ from weakref import finalize
 
 from kille_env.errors import ConfigError
 from kille_env.policy import PlayerLike
+from kille_env.registry import Table
 from kille_training.arena.compare import (
     BY,
     Comparison,
@@ -38,8 +40,9 @@ from kille_training.arena.settings import (
 )
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Progress, Tournament, executor_of
-from kille_training.labels import unit_of
+from kille_training.labels import SEED, unit_of
 from kille_training.statistics.sequential import Hypotheses
+from kille_training.tables import RulesLike, seat
 
 MARK = 16
 """Characters of a fingerprint that tell an object from all others."""
@@ -49,25 +52,26 @@ Shown = Callable[[Store, str], AbstractContextManager[Progress | None]]
 
 def play_tournament(
     players: Mapping[str, Any] | Sequence[str],
-    game: str = "byteskille",
+    game: str | None = None,
     *,
     num_players: int | Sequence[int] | None = None,
-    rules: Mapping[str, Any] | str | None = None,
-    episode: str = "deal",
+    rules: RulesLike = None,
+    episode: str | None = None,
     orders: int | str = 1,
     format: Format = "round_robin",
-    fill: Fill = "distinct",
+    fill: Fill | None = None,
     deals: int = 1_000,
     hero: str = "",
     rounds: int = 7,
     lineups: int = 5,
     population: Bots = NONE,
-    seed: int = 1,
+    seed: int = SEED,
     workers: int = 0,
     time_limit: float = 60.0,
     batch_tables: int = 16_384,
     out: str | Path | None = None,
     readmit: Sequence[str] = (),
+    transfer: bool = False,
     trust: bool = False,
 ) -> TournamentResult:
     """Plays a tournament.
@@ -84,14 +88,15 @@ def play_tournament(
             takes it, a function `(observation, mask) -> probabilities`, a torch module, a model of
             Stable-Baselines3, an object with `probabilities`, a class that makes one of
             (num_players, rules), or `{"player": ..., "play": "greedy"}`; or names of players only.
-        game: The game.
-        num_players: Seats of the tables; several table sizes are tournaments of their own. None is
-            3, or 2 if two different entrants are all.
-        rules: Preset and switches, as `kille_env.make` takes them.
-        episode: "deal", or "match" for the whole game until a pot is won.
+        game: The game; the default is the one that a policy among them was made for, or byteskille.
+        num_players: Seats of the tables; several table sizes are tournaments of their own. The
+            default is what a policy was made for, or the game's.
+        rules: Preset and switches, as `kille_env.make` takes them; likewise.
+        episode: "deal", or "match" for the whole game until a pot is won; likewise.
         orders: Orders round the table that a lineup plays at every deal; "all" is every one.
         format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more.
-        fill: "distinct" or "copies": who fills a table of more than two seats.
+        fill: "distinct" or "copies": who fills a table of more than two seats. None is "distinct"
+            where there are enough entrants, and else "copies".
         deals: Deals of every lineup; in a Swiss tournament of every round.
         hero: Name of the entrant that runs the gauntlet.
         rounds: Rounds of a Swiss tournament.
@@ -107,6 +112,8 @@ def play_tournament(
             by what they are, their code and their state, or by an attribute `fingerprint`, a text
             or a method that returns one.
         readmit: Names of entrants that are out and may play again.
+        transfer: Whether policies that were made for other tables may take part; the result says
+            so.
         trust: Whether model files that can run code may be loaded.
 
     Returns:
@@ -117,21 +124,20 @@ def play_tournament(
         ConfigError: It cannot be played; the message says why.
     """
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
+    first = num_players[0] if isinstance(num_players, Sequence) else num_players
+    table, named, transferred = _seated(named, game, first, episode, rules, transfer, trust)
+    sizes = (table.num_players,) if num_players is None else num_players
+    if fill is None:
+        most = max(sizes) if isinstance(sizes, Sequence) else table.num_players
+        few = population == NONE and len(named) < most
+        fill = "copies" if few and format in ("round_robin", "gauntlet") else "distinct"
     entrants, objects = _entrants(named, out is not None)
-    pair = len(named) == 2 and population == NONE and fill == "distinct"
-    seats = (2 if pair else 3) if num_players is None else num_players
     with ExitStack() as stack:
         folder = stack.enter_context(_folder(out))
         settings = TournamentSettings(
             name=folder.path.resolve().name,
             seed=seed,
-            table=TablesSettings(
-                game,
-                seats,  # type: ignore[arg-type]  # a number is taken as well
-                _switches(rules),
-                episode,
-                orders,
-            ),
+            table=_settings_of(table, sizes, orders),
             entrants=entrants,
             population=population,
             matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
@@ -140,6 +146,7 @@ def play_tournament(
             workers=workers,
         )
         result = play_in_folder(folder, settings, readmit=readmit, trust=trust, objects=objects)
+        result = replace(result, transferred=transferred)
         if out is None:
             finalize(result, stack.pop_all().close)
         return result
@@ -148,8 +155,8 @@ def play_tournament(
 def compare(
     better: PlayerLike,
     worse: PlayerLike,
-    game: str = "byteskille",
-    num_players: int = 3,
+    game: str | None = None,
+    num_players: int | None = None,
     *,
     by: float | None = None,
     low: float = 0.0,
@@ -157,12 +164,13 @@ def compare(
     beta: float = 0.05,
     most: int = 0,
     bounds: tuple[float, float] | None = None,
-    rules: Mapping[str, Any] | str | None = None,
-    episode: str = "deal",
-    seed: int = 1,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    seed: int = SEED,
     workers: int = 0,
     time_limit: float = 60.0,
     out: str | Path | None = None,
+    transfer: bool = False,
     trust: bool = False,
     looked: Callable[[Comparison], None] = lambda _: None,
 ) -> Comparison:
@@ -175,8 +183,8 @@ def compare(
     Args:
         better: The player that is asked about; see `play_tournament` for what a player is.
         worse: The player whose copies fill the other seats.
-        game: The game.
-        num_players: Seats of the table.
+        game: The game; the default is the one that a policy of the two was made for, or byteskille.
+        num_players: Seats of the table; the default is what it was made for, or the game's.
         by: Units per deal (or match) above `low` that are to be told from it; None is 0.005 for
             deals and 0.05 for matches.
         low: Units per deal that are not enough.
@@ -185,43 +193,55 @@ def compare(
         most: Deals after which it ends undecided; 0 is never.
         bounds: Lowest and highest score of a deal; None takes what the rules imply, and cuts what
             is far beyond several deals from matches.
-        rules: Preset and switches, as `kille_env.make` takes them.
-        episode: "deal" or "match".
+        rules: Preset and switches, as `kille_env.make` takes them; likewise.
+        episode: "deal" or "match"; likewise.
         seed: Seed of the deals.
         workers: Processes; 0 is this process.
         time_limit: Seconds that a player may take for one batch of decisions.
         out: Folder of the comparison, which the same call resumes; None keeps nothing on disk.
+        transfer: Whether a policy that was made for another table may play at this one; the result
+            says so.
         trust: Whether model files that can run code may be loaded.
         looked: Called with what has been found after each look.
 
     Raises:
         ConfigError: One of the two cannot play, or failed; the message says why.
     """
-    by = BY[episode] if by is None and episode in BY else by
-    if by is None or not by > 0:
+    if by is not None and not by > 0:
         raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
     names = [_name(player) for player in (better, worse)]
     if names[0] == names[1]:
         if better == worse:
             raise ConfigError(f"{names[0]!r} is compared with itself; name two players")
         names[1] += " (2)"
-    entrants, objects = _entrants(dict(zip(names, (better, worse), strict=True)), out is not None)
+    named: dict[str, Any] = dict(zip(names, (better, worse), strict=True))
+    table, named, transferred = _seated(named, game, num_players, episode, rules, transfer, trust)
+    unit = unit_of(table.rules["episode"])
+    by = BY[unit] if by is None else by
+    entrants, objects = _entrants(named, out is not None)
     with _folder(out) as folder:
         settings = TournamentSettings(
             name=folder.path.resolve().name,
             seed=seed,
-            table=TablesSettings(game, (num_players,), _switches(rules), episode),
+            table=_settings_of(table, (table.num_players,)),
             entrants=entrants,
             matchmaking=MatchmakingSettings("gauntlet", "copies", hero=names[0]),
             time_limit=time_limit,
             workers=workers,
         )
-        resolved = settings.table.resolve()
-        least, greatest = bounds or bounds_of(resolved, num_players)
-        uncut = None if bounds else uncut_of(resolved, num_players)
+        least, greatest = bounds or bounds_of(table.rules, table.num_players)
+        uncut = None if bounds else uncut_of(table.rules, table.num_players)
         hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
-        question = Question(names[0], names[1], num_players, unit_of(episode), hypotheses)
-        return play_comparison(folder, settings, question, looked, trust=trust, objects=objects)
+        question = Question(names[0], names[1], table.num_players, unit, hypotheses)
+
+        def placed(found: Comparison) -> Comparison:
+            return replace(found, table=table, transferred=transferred)
+
+        found = play_comparison(
+            folder, settings, question, lambda found: looked(placed(found)),
+            trust=trust, objects=objects,
+        )  # fmt: skip
+        return placed(found)
 
 
 def play_in_folder(
@@ -304,7 +324,30 @@ def _name(player: Any) -> str:
     return type(player).__name__
 
 
-def _switches(rules: Mapping[str, Any] | str | None) -> dict[str, Any]:
-    if isinstance(rules, str):
-        return {"preset": rules}
-    return dict(rules or {})
+def _seated(
+    named: Mapping[str, Any],
+    game: str | None,
+    num_players: int | None,
+    episode: str | None,
+    rules: RulesLike,
+    transfer: bool,
+    trust: bool,
+) -> tuple[Table, dict[str, Any], dict[str, str]]:
+    """Returns the table, the entrants as they play there, and which of them are transferred."""
+    fields = [
+        dict(value) if isinstance(value, Mapping) else {"player": value} for value in named.values()
+    ]
+    players: list[Any] = [each.get("player") for each in fields]
+    table, players, transferred = seat(
+        players, game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    entrants = {
+        name: {**each, "player": player} if isinstance(value, Mapping) else player
+        for (name, value), each, player in zip(named.items(), fields, players, strict=True)
+    }
+    return table, entrants, transferred
+
+
+def _settings_of(table: Table, sizes: Any, orders: int | str = 1) -> TablesSettings:
+    switches = table.rules.as_dict()
+    return TablesSettings(table.game, sizes, switches, str(switches.pop("episode")), orders)

@@ -8,7 +8,7 @@ comparison.yaml, and `kille report` answers it anew from the results.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Tournament, executor_of
-from kille_training.labels import plural_of
+from kille_training.labels import BEYOND_MEAN, plural_of
 from kille_training.statistics.sequential import (
     ABOVE,
     BELOW,
@@ -110,7 +110,7 @@ class Question:
         write_whole(self.file(folder), text.encode())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What a comparison has found.
 
@@ -124,6 +124,8 @@ class Comparison:
         high: Upper end.
         bounds: Lowest and highest score that counts as it is.
         cut: Scores beyond, which count as less.
+        table: The table; None where only the results are known.
+        transferred: By the name of each player that was made for another table, that table.
     """
 
     question: Question
@@ -135,6 +137,8 @@ class Comparison:
     high: float
     bounds: tuple[float, float]
     cut: int
+    table: Table | None = None
+    transferred: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, question: Question, test: SequentialTest) -> "Comparison":
@@ -158,6 +162,9 @@ class Comparison:
             "better": asked.better,
             "worse": asked.worse,
             "num_players": asked.num_players,
+            **({} if self.table is None else self.table.as_dict()),
+            "transferred": dict(self.transferred),
+            "score": BEYOND_MEAN,
             "unit": asked.unit,
             "at_most": known.low,
             "at_least": known.high,
@@ -212,7 +219,8 @@ class Comparison:
         """Returns mean and interval as a sentence."""
         known = self.question.hypotheses
         return (
-            f"{self.mean:+.4f} units per {self.question.unit} over {self.played:,} {self.many}; "
+            f"{self.mean:+.4f} units per {self.question.unit}, {BEYOND_MEAN}, over "
+            f"{self.played:,} {self.many}; "
             f"{100 * known.confidence:.3g}% interval {self.interval()}, valid whenever you stop."
         )
 
@@ -222,8 +230,12 @@ class Comparison:
         return [self.answer(), self.estimate(), *(cut if self.cut else [])]
 
     def __str__(self) -> str:
-        """Returns it as text."""
-        return "\n".join(self.sentences())
+        """Returns it as text, with the table."""
+        moved = [f"{name} is transferred from {home}." for name, home in self.transferred.items()]
+        where = [] if self.table is None else [f"{self.table}."]
+        return "\n".join([*where, *moved, *self.sentences()])
+
+    __repr__ = __str__
 
 
 def _distinct(end: float, hypothesis: float) -> str:

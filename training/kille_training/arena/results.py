@@ -1,7 +1,7 @@
 """What a tournament has come to: standings, crosstables, a page, from tallies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ import numpy as np
 
 from kille_env.core.text import listed
 from kille_env.errors import ConfigError
+from kille_env.registry import Table
 from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
-from kille_training.labels import places_of, unit_of
+from kille_training.labels import BEYOND_MEAN, places_of, unit_of
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import Grouping, group
 from kille_training.statistics.intervals import Intervals, differences, units
@@ -101,13 +102,17 @@ class TournamentResult:
         entrants: All entrants, by number.
         tallies: What was played, by table size: the input of `kille_training.statistics`.
         measure: What the means are, as "units per deal".
+        table: The table with its smallest size; `tallies` names all sizes.
         folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
+        transferred: By the name of each player that was made for another table, that table.
     """
 
     entrants: tuple[KeptEntrant, ...]
     tallies: Mapping[int, Tally]
     measure: str
+    table: Table | None
     folder: Path
+    transferred: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, episode: str, folder: Path) -> "TournamentResult":
@@ -118,8 +123,12 @@ class TournamentResult:
             episode: "deal" or "match".
             folder: The folder of the tournament.
         """
-        measure = f"units per {unit_of(episode)}"
-        return cls(tuple(store.entrants()), store.tallies(), measure, folder)
+        measure, tallies = f"units per {unit_of(episode)}", store.tallies()
+        table, made = None, store.meta().get("tables")
+        if tallies and made is not None:
+            about = {"num_players": min(tallies), "version": made["game_version"]}
+            table = Table.read({"game": made["game"], "rules": made["rules"], **about})
+        return cls(tuple(store.entrants()), tallies, measure, table, folder)
 
     @property
     def names(self) -> list[str]:
@@ -223,7 +232,11 @@ class TournamentResult:
     def as_dict(self) -> dict[str, Any]:
         """Returns the standings as JSON can hold them."""
         return {
+            **({} if self.table is None else self.table.as_dict()),
+            "num_players": sorted(self.tallies),
+            "transferred": dict(self.transferred),
             "measure": self.measure,
+            "score": BEYOND_MEAN,
             "standings": {
                 str(seats): [asdict(row) for row in rows] for seats, rows in self.ranked.items()
             },
@@ -235,12 +248,14 @@ class TournamentResult:
         width = max(len(name) for name in self.names)
         lines = []
         for seats, rows in self.ranked.items():
-            lines.append(f"{seats} seats: place, {self.measure}, observations")
+            at = f"{seats} seats" if self.table is None else replace(self.table, num_players=seats)
+            lines += [f"{at}", f"place, {self.measure} {BEYOND_MEAN}, observations"]
             for row in rows:
                 places, name, mean, observations = row.cells()
                 lines.append(f"{places:>7}  {name:<{width}}  {mean}  {observations:>9}")
         if not lines:
             lines = ["Nothing has been played to the end."]
+        lines += [f"{name} is transferred from {home}" for name, home in self.transferred.items()]
         return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])
 
     def _repr_html_(self) -> str:

@@ -29,7 +29,7 @@ class TablesSettings:
     Attributes:
         game: Name of the game.
         num_players: Table sizes, 3 or [2, 3]; each is a tournament of its own among the same
-            entrants.
+            entrants. The default is the game's.
         rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
         episode: "deal" is one deal, "match" the whole game until a pot is won; then a "deal" of the
             tournament is a match from one shuffle.
@@ -38,7 +38,7 @@ class TablesSettings:
     """
 
     game: str = "byteskille"
-    num_players: Sizes = (3,)
+    num_players: Sizes = ()
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
     orders: Any = 1
@@ -46,6 +46,9 @@ class TablesSettings:
     def __post_init__(self) -> None:
         """Refuses a game, a switch or a table that does not exist."""
         self.resolve()
+        if not self.num_players:
+            usual = load_game(self.game).spec.default_players
+            object.__setattr__(self, "num_players", (usual,))
         for seats in self.num_players:
             load_game(self.game).spec.check_players(seats)
             check_orders(self.orders, seats)

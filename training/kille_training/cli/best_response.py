@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_training.cli import console
+from kille_training.labels import SEED
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Deals that the gain is measured over; half as many choose the learners.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True)
 @click.option(
     "--play", type=click.Choice(["sampled", "greedy"]), default="sampled", show_default=True,
     help="Whether POLICY samples its actions or plays the most likely one.",
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 @console.json_option
 def best_response(
     policy: str,
-    game: str | None,
-    num_players: int | None,
-    episode: str | None,
-    rules: dict[str, Any],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -53,32 +50,24 @@ def best_response(
     """
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.learning.api import best_response as respond
-    from kille_training.tables import table_for
 
     if options["minutes"] is not None and options["decisions"] is not None:
         raise click.UsageError("give --decisions or --minutes, not both")
-    seats, resolved = table_for(policy, game, num_players, episode, rules)
-    episode = str(resolved["episode"])
     with ProgressDisplay() as progress:
-        found = respond(
-            policy, resolved.game, seats, rules=resolved, episode=episode, progress=progress,
-            **options,
-        )  # fmt: skip
+        found = respond(policy, progress=progress, **options)
     result = {
-        "policy": policy,
         "play": options["play"],
-        "game": resolved.game,
-        "num_players": seats,
-        "rules": resolved.as_dict(),
         "seeds": options["seeds"],
         "deals": options["deals"],
         "seed": options["seed"],
         "lower_bound": True,
         **found.as_dict(),
+        "policy": policy,
     }
     count, decisions = len(found.decisions), sum(found.decisions)
     shown = [
-        _gains(found, policy, episode),
+        str(found.table),
+        _gains(found, policy),
         f"Found with {decisions:,} decisions of {count} {'learner' if count == 1 else 'learners'} "
         f"in {found.seconds:,.0f} s.",
         "These are lower bounds: the true best response gains at least this much, within the "
@@ -87,7 +76,7 @@ def best_response(
     console.report(result, shown, as_json)
 
 
-def _gains(found: "Response", policy: str, episode: str) -> "Table":
+def _gains(found: "Response", policy: str) -> "Table":
     """Returns the gain in each position."""
     from kille_training.labels import position_names, unit_of
     from kille_training.learning.best_response import KEEPS
@@ -99,8 +88,9 @@ def _gains(found: "Response", policy: str, episode: str) -> "Table":
         (name, f"{value:+.4f}", str(gain), "none gains" if number == KEEPS else str(number))
         for name, value, gain, number in by_position
     ]
+    unit = unit_of(found.table.rules["episode"])
     return table(
-        f"What a learnt response gains over {policy}, units per {unit_of(episode)}",
+        f"What a learnt response gains over {policy}, units per {unit}",
         ["position", f">{policy} earns", ">response gains", ">learner"],
         [*rows, ("sum", "", str(found.total), "")],
     )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kille_training.cli import console
+from kille_training.labels import SEED
 
 
 @click.command(epilog="Example: kille compare rule_of_thumb byteskille/tipsy --by 0.01 --players 3")
@@ -34,7 +35,7 @@ from kille_training.cli import console
     default=None,
     help="Lowest and highest score of a deal, or match; the default is what the rules imply.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of the deals.")
+@click.option("--seed", default=SEED, show_default=True, help="Seed of the deals.")
 @click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
 @console.out_option
@@ -63,14 +64,12 @@ def compare(
     from kille_training.arena.compare import Comparison, Question
     from kille_training.arena.tournament import Folder
     from kille_training.settings import folder_name
-    from kille_training.tables import table_for
+    from kille_training.tables import seat
 
-    for other in (worse, better):
-        seats, resolved = table_for(other, game, num_players, episode, rules)
-    switches = resolved.as_dict()
-    episode = str(switches.pop("episode"))
-    whole = ["matches"] if episode == "match" else []
-    words = [resolved.game, f"{seats}-seats", *whole, better, "against", worse]
+    asked = (game, num_players, episode, rules)
+    table = seat([better, worse], *asked, transfer=True, trust=options["trust"]).table
+    whole = ["matches"] if table.rules["episode"] == "match" else []
+    words = [table.game, f"{table.num_players}-seats", *whole, better, "against", worse]
     plain = re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")
     folder = out / folder_name(plain if name is None else name)
 
@@ -84,7 +83,7 @@ def compare(
     before = Question.read(Folder(folder))
     with console.resumable():
         found = play_comparison(
-            better, worse, resolved.game, seats, rules=switches, episode=episode, out=folder,
+            better, worse, game, num_players, rules=rules, episode=episode, out=folder,
             looked=looked, **options,
         )  # fmt: skip
     known = found.question.hypotheses
@@ -97,4 +96,4 @@ def compare(
             "to the old; to ask with new deals, set --seed and --name.",
             err=True,
         )
-    console.report({"run": str(folder), **found.as_dict()}, found.sentences(), as_json)
+    console.report({"run": str(folder), **found.as_dict()}, str(found).splitlines(), as_json)

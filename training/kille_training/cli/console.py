@@ -73,10 +73,15 @@ def set_option(example: str) -> Callable[[F], F]:
 def table_options(command: F) -> F:
     """Adds options for the table of a POLICY, which may have been made for one.
 
-    The command receives game, num_players, episode, rules and trust.
+    The command receives game, num_players, episode, rules, transfer and trust.
     """
     for option in (
         trust_option,
+        click.option(
+            "--transfer",
+            is_flag=True,
+            help="Measure a policy that was made for another table at this one all the same.",
+        ),
         rules_option,
         click.option(
             "--episode",

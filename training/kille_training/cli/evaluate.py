@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from kille_training.cli import console
+from kille_training.labels import SEED
 
 
 @click.command(epilog="Example: kille evaluate runs/demo --against rule_of_thumb --deals 50000")
@@ -18,7 +19,7 @@ from kille_training.cli import console
     help="Duplicate deals.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=1_000_003, show_default=True,
+    "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=SEED, show_default=True,
     help="Seed of the deals.",
 )  # fmt: skip
 @click.option(

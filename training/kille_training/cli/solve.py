@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kille_env.registry import spec
+from kille_env.registry import Table
 from kille_training.cli import console
 
 ITERATIONS = 100_000
@@ -18,8 +18,8 @@ LINE_SECONDS = 5.0
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
 @console.game_argument
 @click.option(
-    "--players", "num_players", type=int, default=2, show_default=True,
-    help="Seats; 2 to 4 fit into memory.",
+    "--players", "num_players", type=int,
+    help="Seats; 2 to 4 fit into memory. Default: the game's.",
 )  # fmt: skip
 @click.option("--match", is_flag=True, help="A whole pot instead of a single deal; 2 or 3 seats.")
 @console.rules_option
@@ -50,7 +50,7 @@ LINE_SECONDS = 5.0
 @console.json_option
 def solve(
     game: str,
-    num_players: int,
+    num_players: int | None,
     match: bool,
     rules: dict[str, Any],
     efg: Path | None,
@@ -73,8 +73,10 @@ def solve(
 
     if efg is not None and match:
         raise click.UsageError("--efg writes the tree of a single deal; leave out --match.")
-    episode = "match" if match else str(rules.get("episode", "deal"))
-    name = f"solved-{game}-{num_players}{'-match' if episode == 'match' else ''}"
+    table = Table.of(game, rules=rules, episode="match" if match else None)
+    seats = table.num_players if num_players is None else num_players
+    episode = str(table.rules["episode"])
+    name = f"solved-{game}-{seats}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
         with console.resumable(begun=(folder / "settings.json").is_file):
@@ -84,7 +86,7 @@ def solve(
             )  # fmt: skip
             write_pictures(found, folder)
             if efg is not None:
-                export_efg(game, num_players, efg, rules=rules, memory=options["memory"])
+                export_efg(game, seats, efg, rules=rules, memory=options["memory"])
     except SolveError as error:
         (given,) = (each for each in solve.params if each.name == error.argument)
         hint = given.metavar or given.opts[0]
@@ -95,12 +97,14 @@ def solve(
         nash_conv=found.nash_conv,
         improvement=tuple(found.improvement),
         value=tuple(found.value),
-        stake=spec(game).resolve(rules).number("stake"),
+        stake=found.table.rules.number("stake"),
+        table=found.table,
     )
     sets = " + ".join(f"{number:,}" for number in found.information_sets)
     console.report(
         found.as_dict(),
         [
+            str(found.table),
             exact_table([row], episode),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",

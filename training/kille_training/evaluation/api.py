@@ -1,17 +1,17 @@
 """Measuring a player: what it earns, and how far it is from an equilibrium."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from kille_agents.greedy import PLAYS, in_play
-from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, PolicyError
+from kille_env.core.text import columns
+from kille_env.errors import ConfigError
 from kille_env.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import Row, payoff_table
@@ -24,15 +24,15 @@ from kille_training.evaluation.exact import (
     strategies_at,
 )
 from kille_training.evaluation.losses import Loss, largest_losses
+from kille_training.labels import SEED, plural_of, score_of, unit_of
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.byteskille.policies import policy_of
-from kille_training.tables import table_for
+from kille_training.tables import RulesLike, seat
 
-RulesLike = str | Mapping[str, Any] | Rules | None
 BOTH = "both"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """What a player earned, and how far it is from an equilibrium.
 
@@ -40,21 +40,54 @@ class Evaluation:
         game: The game.
         num_players: Seats of the table.
         rules: Every switch with its value.
+        version: The version of the game.
+        score: What the means of the rows are, see `kille_training.labels`.
         deals: Deals behind each row.
         seed: Their seed.
         rows: The payoff table.
         exact: NashConv for each way to play; None where it was not computed.
         losses: Where its sampled play loses most, the largest loss first.
+        transferred: By the name of each player that was made for another table, that table.
     """
 
     game: str
     num_players: int
     rules: Mapping[str, Any]
+    version: int
+    score: str
     deals: int
     seed: int
     rows: tuple[Row, ...]
     exact: tuple[ExactNashConv, ...] | None
     losses: tuple[Loss, ...] = ()
+    transferred: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Table:
+        """The table at which it was measured."""
+        return Table.read(
+            {name: getattr(self, name) for name in ("game", "num_players", "rules", "version")}
+        )
+
+    def __str__(self) -> str:
+        unit = unit_of(str(self.rules["episode"]))
+        deals = f"{self.deals:,} {plural_of(unit)}"
+        rows = [(row.against, row.play, str(row.estimate)) for row in self.rows]
+        return "\n".join(
+            [
+                f"{self.rows[0].policy} at {self.table}",
+                *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+                f"units per {unit}, {self.score}, 95% interval, {deals}",
+                *columns([("against", "play", "mean"), *rows]),
+                *(
+                    f"  NashConv, {row.play}: {row.nash_conv:.5f} units per deal "
+                    f"({row.stakes:.5f} stakes)"
+                    for row in self.exact or ()
+                ),
+            ]
+        )
+
+    __repr__ = __str__
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything as JSON can hold it."""
@@ -91,12 +124,12 @@ def evaluate(
     episode: str | None = None,
     against: PlayerLike | Sequence[PlayerLike] = ("uniform", "rule_of_thumb"),
     deals: int = 20_000,
-    seed: int = 1_000_003,
+    seed: int = SEED,
     play: str = BOTH,
     exact: bool | None = None,
     losses: int = 0,
-    trust: bool = False,
     transfer: bool = False,
+    trust: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Measures a player in units per deal, and how far it is from an equilibrium.
@@ -113,39 +146,37 @@ def evaluate(
         play: "greedy", "sampled" or "both".
         exact: Whether to compute NashConv; None does where a tree of the game fits into memory.
         losses: How many of the information sets where it loses most to return; needs `exact`.
+        transfer: Whether a policy that was made for another table may be measured at this one; the
+            result says so.
         trust: Whether model files that can run code may be loaded.
-        transfer: Whether players may be measured at another table than the one that they were made
-            for; their names then say so.
         progress: Called with how far it is.
 
     Raises:
         KilleError: There is no such player or table; the message says what there is.
     """
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
-    num_players, resolved = table_for(policy, game, num_players, episode, rules)
     one = isinstance(against, (str, Path)) or not isinstance(against, Sequence)
     names = [against] if one else list(against)  # type: ignore[arg-type]
     if not names:
         raise ConfigError("against is empty, expected at least one player for the other seats")
-    seated = resolved.game, num_players, resolved
-    focal, *baselines = (
-        resolve(each, *seated, trust=trust, transfer=transfer)  # type: ignore[arg-type]
-        for each in (policy, *names)
+    table, players, transferred = seat(
+        [policy, *names],  # type: ignore[list-item]
+        game,
+        num_players,
+        episode,
+        rules,
+        transfer=transfer,
+        trust=trust,
     )
-    table = Table.of(resolved.game, num_players, resolved)
-    asked, focal = focal, remarked(focal, table)
-    steady = focal is asked
-    baselines = [remarked(each, table) for each in baselines]
+    num_players, resolved = table.num_players, table.rules
+    focal, *baselines = (
+        resolve(each, resolved.game, num_players, resolved, trust=trust) for each in players
+    )
     plays = PLAYS if play == BOTH else (play,)
-    if not steady and play == BOTH:
-        plays = ("sampled",)  # nothing says what it is likely to do
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
-    if exact and not steady:
-        raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
     if exact is None:
-        seen = steady and can_be_asked(focal, num_players, resolved)
-        exact = seen and is_exact(num_players, resolved)
+        exact = is_exact(num_players, resolved) and can_be_asked(focal, num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()
@@ -156,8 +187,10 @@ def evaluate(
         focal, baselines, num_players, resolved,
         deals=deals, seed=seed, plays=plays, progress=part_of(progress, "measuring", total),
     )  # fmt: skip
-    switches = resolved.as_dict()
-    return Evaluation(resolved.game, num_players, switches, deals, seed, tuple(rows), nash, lost)
+    return Evaluation(
+        **table.as_dict(), score=score_of(table.game), deals=deals, seed=seed, rows=tuple(rows),
+        exact=nash, losses=lost, transferred=transferred,
+    )  # fmt: skip
 
 
 def _exactly(
@@ -192,8 +225,8 @@ def nash_conv(
     rules: RulesLike = None,
     episode: str | None = None,
     play: str = "sampled",
-    trust: bool = False,
     transfer: bool = False,
+    trust: bool = False,
 ) -> ExactNashConv:
     """Returns how far a policy is from an equilibrium, exactly.
 
@@ -208,16 +241,16 @@ def nash_conv(
         rules: A preset or switches; likewise.
         episode: "deal"; there is no tree of a match.
         play: "sampled" or "greedy".
+        transfer: Whether a policy that was made for another table may be measured at this one; the
+            result says so.
         trust: Whether model files that can run code may be loaded.
-        transfer: Whether it may be measured at another table than the one that it was made for; its
-            name then says so.
 
     Raises:
         KilleError: The tree of this game or table does not fit into memory; the message says so.
     """
-    num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = resolve(policy, resolved.game, num_players, resolved, trust=trust, transfer=transfer)
-    if remarked(player, Table.of(resolved.game, num_players, resolved)) is not player:
-        raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
-    (row,) = exact_rows(in_play(player, play), num_players, resolved, ("sampled",))
-    return row
+    table, (policy,), transferred = seat(
+        [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
+    (row,) = exact_rows(in_play(player, play), table.num_players, table.rules, ("sampled",))
+    return replace(row, transferred=next(iter(transferred.values()), None))

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Annotated, cast
 
 import numpy as np
+from pydantic import PlainSerializer, PlainValidator
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.policy import Player, Searcher, best_actions, has_memory, searches
+from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
 from kille_training.progress import Progress, ignore, part_of
@@ -27,6 +29,9 @@ from kille_training.solving.byteskille.policies import (
 )
 from kille_training.solving.trees.values import expected_values
 
+PlainTable = Annotated[Table, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
+"""A table that results write as plain values, and read."""
+
 
 @dataclass(frozen=True)
 class ExactNashConv:
@@ -40,6 +45,8 @@ class ExactNashConv:
         improvement: [P] what each seat would gain by its best response, forehand first.
         value: [P] what each seat earns.
         stake: Units that a seat puts in at the beginning.
+        table: The table.
+        transferred: The table that the policy was made for, where it is another one.
     """
 
     policy: str
@@ -48,6 +55,8 @@ class ExactNashConv:
     improvement: tuple[float, ...]
     value: tuple[float, ...]
     stake: int
+    table: PlainTable
+    transferred: str | None = None
 
     @property
     def stakes(self) -> float:
@@ -59,9 +68,14 @@ class ExactNashConv:
 
     def __str__(self) -> str:
         gains = ", ".join(f"{gain:.5f}" for gain in self.improvement)
-        return (
-            f"NashConv {self.nash_conv:.5f} units per deal ({self.stakes:.5f} stakes), "
-            f"{self.play} play; by seat, forehand first: {gains}"
+        home = [f"transferred from {self.transferred}"] if self.transferred else []
+        return "\n".join(
+            [
+                f"{self.policy} at {self.table}",
+                *home,
+                f"NashConv {self.nash_conv:.5f} units per deal ({self.stakes:.5f} stakes), "
+                f"{self.play} play; by seat, forehand first: {gains}",
+            ]
         )
 
 
@@ -142,12 +156,13 @@ def exact_rows(
     sampled = strategies_at(policy, deal) if asked is None else asked
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
+    table = Table.of(rules.game, num_players, rules)
     rows = []
     for play in plays:
         found = nash_conv_of(greedy_of(sampled, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
         measured = (found.total, tuple(improvement), tuple(values), rules.number("stake"))
-        rows.append(ExactNashConv(policy.name, play, *measured))
+        rows.append(ExactNashConv(policy.name, play, *measured, table))
         progress(1)
     return rows
 

@@ -11,12 +11,13 @@ from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike, resolve
 from kille_training import recipes
-from kille_training.evaluation.api import Evaluation, RulesLike, evaluate
+from kille_training.evaluation.api import Evaluation, evaluate
+from kille_training.labels import SEED
 from kille_training.learning.runs import Run
 from kille_training.learning.settings import TrainSettings, load_settings
 from kille_training.progress import Progress, part_of
 from kille_training.settings import Overrides
-from kille_training.tables import table_for
+from kille_training.tables import RulesLike, seat
 
 if TYPE_CHECKING:
     from kille_training.learning.best_response import Response
@@ -67,10 +68,10 @@ def best_response(
     minutes: float | None = None,
     seeds: int = 3,
     deals: int = 20_000,
-    seed: int = 1,
+    seed: int = SEED,
     play: str = "sampled",
-    trust: bool = False,
     transfer: bool = False,
+    trust: bool = False,
     progress: Progress | None = None,
 ) -> "Response":
     """Learns to beat a player that sits in all other seats, and measures by how much.
@@ -87,8 +88,9 @@ def best_response(
         deals: Deals that the gain is measured over; half as many choose the learners.
         seed: Seed of everything.
         play: "sampled" or "greedy": how the policy plays.
+        transfer: Whether a policy that was made for another table may be measured at this one; the
+            result says so.
         trust: Whether model files that can run code may be loaded.
-        transfer: Whether it may be measured at another table than the one that it was made for.
         progress: Called with how far it is.
 
     Returns:
@@ -102,9 +104,10 @@ def best_response(
     if minutes is not None and decisions is not None:
         raise ConfigError("give decisions or minutes, not both")
     deals = arguments.whole("deals", deals, 2)
-    num_players, resolved = table_for(policy, game, num_players, episode, rules)
-    player = resolve(policy, resolved.game, num_players, resolved, trust=trust, transfer=transfer)
-    player = in_play(player, play)
+    table, (policy,), transferred = seat(
+        [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    player = in_play(resolve(policy, table.game, table.num_players, table.rules, trust=trust), play)
     search = Search(
         learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
         seeds=seeds,
@@ -114,7 +117,8 @@ def best_response(
         seed=seed,
     )
     advance = part_of(progress, "learning to respond", seeds * PARTS)
-    return search_response(player, num_players, resolved, search, advance)
+    found = search_response(player, table.num_players, table.rules, search, advance)
+    return replace(found, transferred=next(iter(transferred.values()), None))
 
 
 def open_run(
@@ -150,6 +154,16 @@ def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
     """
     settings, found = run.settings(), run.read_evaluation()
     if found is not None:
+        kept, wanted = (
+            (found.deals, found.seed),
+            (settings.measure.final_deals, settings.measure.seed),
+        )
+        if kept != wanted:
+            raise ConfigError(
+                f"{run.evaluation} was measured over {kept[0]:,} deals of seed {kept[1]}, and "
+                f"measure.final_deals and measure.seed are {wanted[0]:,} and {wanted[1]} now; "
+                "delete it to measure again, or set them back"
+            )
         return found
     # Only here, because it needs torch, and reading what was found does not.
     from kille_training.learning.training import progress_of

@@ -22,11 +22,13 @@ from pydantic import Field
 from kille_agents.greedy import Greedy
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
+from kille_env.core.text import columns
 from kille_env.errors import ConfigError
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player, Policy
-from kille_env.registry import make_batch
+from kille_env.registry import Table, make_batch
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
+from kille_training.labels import SEED, position_names, unit_of
 from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
 from kille_training.progress import ignore
 from kille_training.settings import settings
@@ -74,7 +76,7 @@ class Search:
     minutes: Annotated[float, Field(gt=0.0)] | None = None
     choice_deals: Annotated[int, Field(ge=2)] = 10_000
     deals: Annotated[int, Field(ge=2)] = 20_000
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Annotated[int, Field(ge=0)] = SEED
 
     def __post_init__(self) -> None:
         """Refuses what cannot be done."""
@@ -84,11 +86,13 @@ class Search:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Response:
     """What was found.
 
     Attributes:
+        policy: The policy that was responded to.
+        table: The table.
         gains: By position, forehand first, the dealer last: what the response earns there beyond
             what the policy does.
         total: Their sum, a lower bound on NashConv.
@@ -97,8 +101,11 @@ class Response:
         decisions: Decisions of each learner.
         seconds: Elapsed seconds of the whole search.
         players: The learners' networks as policies.
+        transferred: The table that the policy was made for, where it is another one.
     """
 
+    policy: str
+    table: Table
     gains: tuple[Estimate, ...]
     total: Estimate
     values: tuple[float, ...]
@@ -106,12 +113,38 @@ class Response:
     decisions: tuple[int, ...]
     seconds: float
     players: tuple[Policy, ...]
+    transferred: str | None = None
+
+    def __str__(self) -> str:
+        names = position_names(self.table.num_players)
+        rows = [*zip(names, map(str, self.gains), strict=True), ("sum", str(self.total))]
+        home = [f"transferred from {self.transferred}"] if self.transferred else []
+        unit = unit_of(str(self.table.rules["episode"]))
+        return "\n".join(
+            [
+                f"{self.policy} at {self.table}",
+                *home,
+                f"a learned response gains at least, units per {unit}, 95% interval",
+                *columns(rows),
+            ]
+        )
+
+    __repr__ = __str__
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything but the players as JSON can hold it."""
-        found = asdict(replace(self, players=(), seconds=round(self.seconds, 3)))
-        del found["players"]
-        return found
+        gains = [asdict(each) for each in self.gains]
+        return {
+            "policy": self.policy,
+            **self.table.as_dict(),
+            "transferred": self.transferred,
+            "gains": gains,
+            "total": asdict(self.total),
+            "values": list(self.values),
+            "chosen": list(self.chosen),
+            "decisions": list(self.decisions),
+            "seconds": round(self.seconds, 3),
+        }
 
 
 def search_response(
@@ -156,6 +189,8 @@ def search_response(
         found[:, mine] = gains(players[number], policy, num_players, rules, deals, mine)
     total, *by_position = estimates(np.column_stack([found.sum(axis=1), found]))
     return Response(
+        policy=policy.name,
+        table=Table.of(rules.game, num_players, rules),
         gains=tuple(by_position),
         total=total,
         values=tuple(_alone(policy, num_players, rules, deals).mean(axis=0).tolist()),

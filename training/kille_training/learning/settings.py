@@ -11,6 +11,7 @@ from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import load_game
+from kille_training.labels import SEED
 from kille_training.settings import FolderName, List, OneSize, Overrides, load, settings
 
 Count = Annotated[int, Field(ge=1)]
@@ -26,15 +27,20 @@ class TableSettings:
 
     Attributes:
         game: Name of the game.
-        num_players: Seats of a table.
+        num_players: Seats of a table; 0 is the game's default.
         rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
         episode: "deal" is one deal, "match" the whole game until a pot is won.
     """
 
     game: str = "byteskille"
-    num_players: OneSize = 3
+    num_players: OneSize = 0
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
+
+    def __post_init__(self) -> None:
+        """Takes the game's number of seats where none is given."""
+        if self.num_players == 0:
+            object.__setattr__(self, "num_players", load_game(self.game).spec.default_players)
 
     @classmethod
     def of(cls, rules: Rules, num_players: int) -> "TableSettings":
@@ -160,7 +166,7 @@ class MeasureSettings:
     deals: Annotated[int, Field(ge=2)] = 2_000
     exact: bool = False
     final_deals: Annotated[int, Field(ge=2)] = 20_000
-    seed: Seed = 1_000_003
+    seed: Seed = SEED
 
 
 @settings

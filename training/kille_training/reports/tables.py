@@ -7,12 +7,11 @@ from rich.text import Text
 
 from kille_env.core.text import counted, printable
 from kille_env.errors import ConfigError
-from kille_env.registry import spec
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.losses import Loss
-from kille_training.labels import measure_of, plural_of, position_names, unit_of
+from kille_training.labels import measure_of, plural_of, position_names, score_of, unit_of
 from kille_training.learning.runs import Run
 
 MOST_POSITIONS = 5
@@ -46,9 +45,7 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> 
 def payoff_table(rows: Sequence[Row], game: str, episode: str, num_players: int) -> Table:
     """Returns what a player earns against others."""
     measure, unit = measure_of(game, episode), unit_of(episode)
-    title = f"{measure.capitalize()}, 95% interval"
-    if not spec(game).zero_sum:
-        title += ": more than the other player earns in the same seat"
+    title = f"{measure.capitalize()}, {score_of(game)}, 95% interval"
     positions = position_names(num_players) if num_players <= MOST_POSITIONS else []
     figures = (f">{name}" for name in (measure, *positions, plural_of(unit)))
     made = table(
@@ -96,9 +93,11 @@ def loss_table(losses: Sequence[Loss], num_players: int) -> Table:
     return table("Where it loses most", head, rows)
 
 
-def evaluation_tables(found: Evaluation) -> list[Table]:
-    """Returns the tables of a measurement."""
-    shown = [payoff_table(found.rows, found.game, str(found.rules["episode"]), found.num_players)]
+def evaluation_tables(found: Evaluation) -> list[Table | str]:
+    """Returns a measurement as lines and tables for the terminal."""
+    made = [f"{name}: transferred from {home}" for name, home in found.transferred.items()]
+    shown: list[Table | str] = [str(found.table), *made]
+    shown += [payoff_table(found.rows, found.game, str(found.rules["episode"]), found.num_players)]
     if found.exact:
         shown.append(exact_table(found.exact))
     if found.losses:
@@ -106,7 +105,7 @@ def evaluation_tables(found: Evaluation) -> list[Table]:
     return shown
 
 
-def run_tables(run: Run) -> list[Table]:
+def run_tables(run: Run) -> list[Table | str]:
     """Returns the tables of a run that has been measured."""
     if (found := run.read_evaluation()) is None:
         raise ConfigError(f"{run.folder} has not been measured; first: kille train {run.folder}")

@@ -23,7 +23,7 @@ from kille_agents.tabular import TabularMatchPolicy, TabularPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, RulesError
 from kille_env.files import read_json, write_whole
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.solving.byteskille.deals import Stage, check_seats
 from kille_training.solving.trees.cfr import VARIANTS
 
@@ -76,10 +76,15 @@ class SolveSettings:
         """Returns the rules."""
         return spec(self.game).resolve(dict(self.rules))
 
+    @property
+    def table(self) -> Table:
+        """What is solved."""
+        return Table(self.game, self.num_players, self.resolve(), self.game_version)
+
 
 def settings_of(
     game: str,
-    num_players: int,
+    num_players: int | None = None,
     rules: Rules | str | Mapping[str, Any] | None = None,
     match: bool = False,
     target: float | None = None,
@@ -98,7 +103,7 @@ def settings_of(
         if match and episode not in (None, "match"):
             raise SolveError("match", f"does not go with the rule episode={episode}")
     found = spec(game)
-    resolved = found.resolve(rules, episode="match" if match else episode or "deal")
+    resolved = found.resolve(rules, episode="match" if match else episode)
     if iterations is not None and resolved["episode"] == "match":
         raise SolveError("iterations", "is for the hands of a deal; a match ends at its target")
     try:
@@ -171,7 +176,7 @@ class Found(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution(Solved):
     """An equilibrium as far as it was found: the results, the policy and its text.
 
@@ -190,9 +195,29 @@ class Solution(Solved):
     progress: tuple["DealProgress", ...] = ()
     first_hand: tuple[np.ndarray, Stage] | None = None
 
+    @property
+    def table(self) -> Table:
+        """The table that was solved."""
+        return self.settings.table
+
     def as_dict(self) -> dict[str, Any]:
-        """Returns the results as JSON can hold them."""
-        return {name: getattr(self, name) for name in Solved.__dataclass_fields__}
+        """Returns the table and the results as JSON can hold them."""
+        results = {name: getattr(self, name) for name in Solved.__dataclass_fields__}
+        return {**self.table.as_dict(), **results}
+
+    def __str__(self) -> str:
+        unit = self.settings.rules["episode"]
+        value, gain = (
+            ", ".join(f"{units:+.5f}" for units in by_seat)
+            for by_seat in (self.value, self.improvement)
+        )
+        return (
+            f"{self.table}, solved by {self.settings.method}\n"
+            f"NashConv {self.nash_conv:.3g} units per {unit}\n"
+            f"by seat, forehand first: earns {value}; could gain {gain}"
+        )
+
+    __repr__ = __str__
 
 
 class DealProgress(NamedTuple):

@@ -47,7 +47,7 @@ Observer = Callable[[DealProgress | MatchProgress], None]
 
 def solve(
     game: str = "byteskille",
-    num_players: int = 2,
+    num_players: int | None = None,
     *,
     rules: Rules | str | Mapping[str, Any] | None = None,
     match: bool = False,
@@ -68,7 +68,7 @@ def solve(
 
     Args:
         game: "byteskille", the only game of which there is an exact tree.
-        num_players: Seats; 2 to 4 fit into memory, 2 or 3 in a match.
+        num_players: Seats; 2 to 4 fit into memory, 2 or 3 in a match. None is the game's default.
         rules: A preset, or switches, or resolved rules.
         match: Whether a whole pot is solved instead of a single deal.
         target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
@@ -93,7 +93,7 @@ def solve(
             return _solve(Folder(Path(out)), settings, int(memory * 2**30), observer)
         with tempfile.TemporaryDirectory() as place:
             whole = "-match" if settings.rules["episode"] == "match" else ""
-            folder = Folder(Path(place) / f"solved-{game}-{num_players}{whole}")
+            folder = Folder(Path(place) / f"solved-{game}-{settings.num_players}{whole}")
             return _solve(folder, settings, int(memory * 2**30), observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None

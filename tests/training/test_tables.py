@@ -1,0 +1,107 @@
+"""One default table for each game, and a word about every other one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kille_env
+import kille_training as kt
+from kille_agents.tabular import TabularPolicy, save_tabular
+from kille_env import Table
+from kille_env.errors import PolicyError
+from kille_env.records.notation import check_record
+from kille_training.arena.settings import TablesSettings
+from kille_training.learning.settings import TableSettings
+from kille_training.solving.byteskille.solution import settings_of
+from kille_training.tables import seat
+
+GAMES = ("byteskille", "femkortskille", "knack", "krypkille", "kungsholmskille")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_tool_has_the_same_default_table(game: str) -> None:
+    usual = Table.of(game)
+    assert usual.rules["episode"] == "deal"
+    assert usual.num_players == kille_env.spec(game).default_players
+    assert kille_env.make_batch(game).table == usual
+    assert kille_env.make(game).table == usual
+    assert kille_env.SeatVectorEnv(game, 2).table == usual
+    assert seat(["rule_of_thumb"], game).table == usual
+    for settings in (TableSettings(game), TablesSettings(game)):
+        sizes: Any = settings.num_players
+        (seats,) = sizes if isinstance(sizes, tuple) else (sizes,)
+        assert Table.of(game, seats, settings.resolve()) == usual
+    if game == "byteskille":
+        assert settings_of(game).table == usual
+
+
+def test_results_name_the_default_table_and_their_score() -> None:
+    usual = Table.of("knack")
+    found = kt.evaluate("rule_of_thumb", "knack", deals=2)
+    compared = kt.compare("rule_of_thumb", "uniform", "knack", by=0.5, most=2)
+    played = kt.play_tournament(["rule_of_thumb", "uniform"], "knack", deals=2)
+    for result in (found, compared, played):
+        assert result.table == usual
+        assert str(usual) in str(result) == repr(result)
+        assert result.as_dict()["score"] in str(result)
+    assert (found.score, found.seed) == ("earned", kt.evaluate.__kwdefaults__["seed"])  # type: ignore[attr-defined]
+    defaults = [each.__kwdefaults__["seed"] for each in (kt.compare, kt.play_tournament)]
+    assert defaults == [found.seed] * 2
+
+
+def test_a_record_that_leaves_the_episode_out_is_a_match() -> None:
+    record = {
+        "format": "kille-record/1",
+        "game": "byteskille",
+        "num_players": 3,
+        "first_dealer": 0,
+        "deals": [],
+    }
+    for rules in ({}, {"rules": None}, {"rules": {"stake": 4}}):
+        assert check_record({**record, **rules})[1]["episode"] == "match"
+    assert check_record({**record, "rules": {"episode": "deal"}})[1]["episode"] == "deal"
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    policy = kt.solve("byteskille", 2, target=0.5).policy
+    assert isinstance(policy, TabularPolicy)
+    return save_tabular(policy, tmp_path_factory.mktemp("solved") / "policy.npz")
+
+
+MEASURED = {
+    "evaluate": lambda player, **how: kt.evaluate(player, deals=2, exact=False, **how),
+    "nash_conv": kt.nash_conv,
+    "compare": lambda player, **how: kt.compare(player, "uniform", by=0.5, most=2, **how),
+    "play_tournament": lambda player, **how: kt.play_tournament(
+        {"solved": player, "uniform": "uniform"}, deals=2, **how
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", MEASURED)
+def test_another_table_is_refused_or_said(tool: str, solved: Path) -> None:
+    measure = MEASURED[tool]
+    assert measure(solved).table == Table.of("byteskille", 2)
+    with pytest.raises(PolicyError, match=r"its rule stake is 2, not 4.*transfer=True"):
+        measure(solved, rules={"stake": 4})
+    with pytest.raises(PolicyError, match="it was made for 2 seats, not 3"):
+        measure(solved, num_players=3)
+    found = measure(solved, rules={"stake": 4}, transfer=True)
+    assert found.table == Table.of("byteskille", 2, {"stake": 4})
+    assert f"transferred from {Table.of('byteskille', 2)}" in str(found)
+
+
+def test_a_model_is_measured_where_it_learns() -> None:
+    class Model:
+        env = kille_env.SeatVectorEnv("byteskille", 2, 3, rules="wikipedia")
+        name = "model"
+
+        def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+            return mask / mask.sum(axis=1, keepdims=True)
+
+    assert seat([Model()]).table == Table.of("byteskille", 3, "wikipedia")
+    with pytest.raises(PolicyError, match="3 seats, not 4"):
+        seat([Model()], num_players=4)
