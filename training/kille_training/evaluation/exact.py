@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 from pydantic import PlainSerializer, PlainValidator
@@ -29,8 +29,10 @@ from kille_training.solving.byteskille.policies import (
 )
 from kille_training.solving.trees.values import expected_values
 
-PlainTable = Annotated[Table, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
-"""A table that results write as plain values, and read."""
+if TYPE_CHECKING:
+    PlainTable = Table
+else:  # `Any`, because pydantic cannot look into a table and need not
+    PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
 
 
 @dataclass(frozen=True)
