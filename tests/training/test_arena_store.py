@@ -428,7 +428,7 @@ def test_a_folder_on_a_read_only_disk_can_be_read():
     ],
 )
 def test_values_of_another_kind_are_damage(store, statement):
-    store.set_meta(tables={"seed": 5})
+    store.set_meta(tables={"game": "byteskille", "rules": RULES, "seed": 5})
     store.keep(outcome(result(panels(store)[0], 0, 4)))
     store.save_tallies()
     store.close()
@@ -665,3 +665,43 @@ def deals_in(folder):
             return sum(result.block.deals for result in store.results())
     except StoreError:
         return -1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM meta",
+        "UPDATE meta SET value = '5' WHERE key = 'tables'",
+        "UPDATE meta SET value = '5' WHERE key = 'made_with'",
+        f"UPDATE meta SET value = '{'[' * 9000}' WHERE key = 'tables'",
+        'UPDATE meta SET value = \'{"game": [], "rules": {}, "seed": 1}\' WHERE key = \'tables\'',
+        "UPDATE panels SET num_players = 1000000000000000 WHERE number = 1",
+        "UPDATE panels SET num_players = -1 WHERE number = 1",
+        "UPDATE entrants SET number = number + 1000",
+        "UPDATE entrants SET metadata = '5'",
+        f"UPDATE entrants SET metadata = '{'[' * 9000}'",
+    ],
+)
+def test_what_no_tournament_writes_is_refused_when_it_is_read(store, change):
+    store.set_meta(tables={"game": "byteskille", "rules": RULES, "seed": 5}, made_with={})
+    store.keep(outcome(result(panels(store)[0], 0, 2)))
+    store.close()
+    with sqlite3.connect(store.path) as file:
+        file.execute(change)
+    file.close()
+    with (
+        Store(store.path, readonly=True) as again,
+        pytest.raises(StoreError, match="holds what no"),
+    ):
+        again.meta("tables", "made_with")
+        again.entrants()
+        again.deals()
+
+
+def test_a_schema_that_is_no_text_is_a_damaged_file(store):
+    store.close()
+    data = store.path.read_bytes()
+    place = data.index(b"CREATE TABLE entrants") + 8
+    store.path.write_bytes(data[:place] + b"\xf4" + data[place + 1 :])
+    with pytest.raises(StoreError, match="damaged"):
+        Store(store.path, readonly=True)

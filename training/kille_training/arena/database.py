@@ -197,7 +197,7 @@ class Database:
         try:
             with self._damage():
                 yield
-        except KilleError:
+        except StoreError:
             raise
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise StoreError(

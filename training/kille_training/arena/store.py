@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.errors import KilleError
+from kille_env.errors import KilleError, shortened
 from kille_env.files import parse_json
 from kille_training.arena.database import Database, StoreError
 from kille_training.arena.draws import Draw
@@ -42,6 +42,8 @@ from kille_training.statistics.tally import Tally
 
 SAVED_UNITS = 64
 """Units that are kept before tallies are written again, at least."""
+MOST_TABLE_SEATS = 100
+"""Seats of a table, at most: far more than any game has."""
 PANELS_IN_MEMORY = 1024
 """Panels that are not read again: a tournament may have many."""
 STRETCH = 1 << 16
@@ -124,13 +126,25 @@ class Store(Database):
 
     # The tournament and its entrants
 
-    def meta(self) -> dict[str, Any]:
-        """Returns what was written with `set_meta`."""
+    def meta(self, *needed: str) -> dict[str, Any]:
+        """Returns what was written with `set_meta`.
+
+        Raises:
+            StoreError: Something of another kind was written, or something needed was not.
+        """
         with self._reading():
             rows = self._file.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
             found = {key: parse_json(value) for key, value in rows}
-            if "tables" in found and type(found["tables"]["seed"]) is not int:
-                raise TypeError(f"the seed {found['tables']['seed']!r}")
+            for name in needed:
+                found[name]  # a KeyError is one about the file
+            kinds = {"game": str, "rules": dict, "seed": int} if "tables" in found else {}
+            for name, kind in kinds.items():
+                if type(found["tables"][name]) is not kind:
+                    raise TypeError(f"the {name} {shortened(found['tables'][name])}")
+            if kinds and not 0 <= found["tables"]["seed"] < 2**63:
+                raise TypeError(f"the seed {shortened(found['tables']['seed'])}")
+            if not isinstance(found.get("made_with", {}), dict):
+                raise TypeError(f"the versions {shortened(found['made_with'])}")
             return found
 
     def set_meta(self, **values: Any) -> None:
@@ -151,6 +165,9 @@ class Store(Database):
                     )
                     for number, name, player, play, fingerprint, metadata, wave, failure in rows
                 ]  # fmt: skip
+                for place, each in enumerate(self._entrants):
+                    if each.number != place or not isinstance(each.metadata, dict):
+                        raise TypeError(f"the entrant {each.number} {shortened(each.metadata)}")
         return list(self._entrants)
 
     def with_new(self, entrants: Sequence[KeptEntrant]) -> list[KeptEntrant]:
@@ -447,6 +464,8 @@ class Store(Database):
                 "SELECT DISTINCT num_players, first_deal, first_deal + results.deals FROM results "
                 "JOIN panels ON panel = panels.number ORDER BY num_players, first_deal"
             ).fetchall()
+            if rows and not 2 <= rows[0][0] <= rows[-1][0] <= MOST_TABLE_SEATS:
+                raise TypeError(f"tables of {rows[0][0]} to {rows[-1][0]} seats")
         spans: dict[int, list[Span]] = {}
         for seats, first, end in rows:
             spans.setdefault(seats, []).append(Span(first, end, ()))

@@ -56,7 +56,7 @@ def write_comparison_page(
     settings = folder.settings()
     told("retracing the test")
     with Store(folder.results, readonly=True) as store:
-        entrants, meta = store.entrants(), store.meta()
+        entrants, meta = store.entrants(), store.meta("tables", "made_with")
         path = retrace(store, question)
     if not path:
         raise ConfigError(

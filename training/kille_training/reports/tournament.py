@@ -74,7 +74,7 @@ def write_tournament_page(
     settings = folder.settings()
     told("reading the results")
     with Store(folder.results, readonly=True) as store:
-        entrants, meta, deals = store.entrants(), store.meta(), store.deals()
+        entrants, meta, deals = store.entrants(), store.meta("tables", "made_with"), store.deals()
         tallies = {seats: each for seats, each in store.tallies().items() if each.observations}
     if not tallies:
         raise ConfigError(
