@@ -79,7 +79,7 @@ def test_an_edited_line_and_one_of_other_conditions_are_refused(data, monkeypatc
         {"versions": {"kille-env": "[x](y)"}},
         {"versions": None},
         {"parts": {}},
-        {"parts": {"deterministic": {"low": 0.0, "mean": 0.0}}},
+        {"score": {"low": 0.0, "mean": 0.0}},
         {"score": {"low": -1e308, "mean": -1e308, "high": 0.0}},
         {"score": {"low": 0.5, "mean": 0.0, "high": 1.0}},
         {"score": {"low": 0.0, "mean": True, "high": 1.0}},
