@@ -45,6 +45,20 @@ class ConfigError(KilleError):
     """A configuration has an unknown key or an impossible value."""
 
 
+def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
+    """Return the error for a policy whose kernel has chosen an illegal action.
+
+    Args:
+        name: The policy's name.
+        action: What its kernel returned.
+        legal: The legal actions.
+    """
+    return PolicyError(
+        f"the kernel of policy {name!r} chose the illegal action {action}, "
+        f"expected one of {list(legal)}"
+    )
+
+
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
     """Returns "Did you mean ...?" if a known word is close, and the whole list otherwise."""
     names = sorted(map(str, known))

@@ -11,6 +11,7 @@ middle of their matches. Both let one policy play all seats, or several play sea
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
+from kille_env.core.fixed import read_only
 from kille_env.core.floats import READINGS, Reading
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
@@ -86,10 +88,11 @@ class Decisions(NamedTuple):
             gae_lambda: From 0 (one-step estimates) to 1 (what was earned in the end).
 
         Raises:
-            KilleError: `next_values` are needed.
+            KilleError: `next_values` are needed, or these are not [D] numbers.
         """
-        own = np.asarray(values, dtype=np.float64)
-        ahead = np.where(self.following >= 0, own[self.following], 0.0)
+        shape = self.reward.shape
+        own, following = _checked("values", values, shape), _later(self.following, shape)
+        ahead = np.where(following >= 0, own[following], 0.0)
         cut = (self.following < 0) & ~(self.terminated | self.truncated)
         if cut.any():
             if next_values is None:
@@ -97,8 +100,8 @@ class Decisions(NamedTuple):
                     f"the matches of {cut.sum()} decisions go on after these; give the values of "
                     "next_observation as next_values"
                 )
-            ahead[cut] = np.asarray(next_values, dtype=np.float64)[cut]
-        return advantages(self.reward, own, ahead, self.following, gamma, gae_lambda)
+            ahead[cut] = _checked("next_values", next_values, shape)[cut]
+        return advantages(self.reward, own, ahead, following, gamma, gae_lambda)
 
 
 def advantages(
@@ -118,10 +121,35 @@ def advantages(
         following: [D] int64, index of the next decision of the stream, further back; or negative.
         gamma: Discount.
         gae_lambda: From 0 to 1.
+
+    Raises:
+        RulesError: The arrays are not [D], or `following` points at no later decision.
     """
+    shape = np.shape(reward)[:1]
+    reward, values, next_values = (
+        _checked(name, value, shape)
+        for name, value in (("reward", reward), ("values", values), ("next_values", next_values))
+    )
     found = reward + gamma * next_values - values
-    _run_backwards(found, following, gamma * gae_lambda)
+    _run_backwards(found, _later(following, shape), gamma * gae_lambda)
     return found
+
+
+def _checked(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    return arguments.numbers(name, value, np.float64, shape)
+
+
+def _later(following: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `following` as int64 [D] if each is negative or points at a later decision."""
+    given = arguments.numbers("following", following, np.int64, shape)
+    wrong = (given >= 0) & ((given >= len(given)) | (given <= np.arange(len(given))))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RulesError(
+            f"following is {given[row]} at decision {row} of {len(given)}; expected the index of "
+            "a later decision, or a negative number for none"
+        )
+    return given
 
 
 @kernel
@@ -132,10 +160,16 @@ def _run_backwards(found, following, decay):
             found[index] += decay * found[following[index]]
 
 
+def _shown(name: str) -> Any:
+    """Return a property that shows an array, read-only."""
+    return property(lambda streams: read_only(getattr(streams, name)))
+
+
 class SeatStreams:
     """Which seat's decision is open, and what it has earned: N tables, P seats.
 
-    A decision has a row, counted from 0 in the order of decisions.
+    A decision has a row, counted from 0 in the order of decisions. Arrays are read-only views that
+    the next call overwrites.
 
     Attributes:
         count: Rows so far.
@@ -146,19 +180,36 @@ class SeatStreams:
 
     def __init__(self, num_tables: int, num_players: int) -> None:
         shape = (num_tables, num_players)
-        self.count = 0
-        self.open = np.full(shape, -1, dtype=np.int64)
-        self.accrued, self.undecided = np.zeros((2, *shape))
+        self._count = 0
+        self._open = np.full(shape, -1, dtype=np.int64)
+        self._accrued, self._undecided = np.zeros((2, *shape))
         self._reward = np.zeros(num_tables)
         self._next = np.full(num_tables, OPEN, dtype=np.int64)
 
+    count = property(attrgetter("_count"))
+    open, accrued, undecided = map(_shown, ("_open", "_accrued", "_undecided"))
+
     def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
-        """Opens the decisions of seats, [M] int64 each, and completes those before them."""
-        first, self.count = self.count, self.count + len(tables)
-        while len(self._next) < self.count:
+        """Opens the decisions of seats, [M] int64 each, and completes those before them.
+
+        Raises:
+            RulesError: No such tables or seats, or not a seat for each table.
+        """
+        num_tables, num_players = self._open.shape
+        tables = arguments.rows(tables, num_tables)
+        seats = arguments.numbers("seats", seats, np.int64, tables.shape)
+        if len(seats) and not (seats.min() >= 0 and seats.max() < num_players):
+            raise RulesError(f"seats are 0 to {num_players - 1}, got {shortened(seats)}")
+        first = self._count
+        self._make_room(first + len(tables))
+        _decide(tables, seats, first, self._open, self._accrued, self._reward, self._next)
+
+    def _make_room(self, count: int) -> None:
+        """Counts so many rows, with room for what comes of them."""
+        self._count = count
+        while len(self._next) < count:
             self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
             self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
-        _decide(tables, seats, first, self.open, self.accrued, self._reward, self._next)
 
     def pay(self, rewards: np.ndarray, ended: np.ndarray) -> None:
         """Credits what a step brought, and completes the decisions of matches that it ended.
@@ -166,18 +217,37 @@ class SeatStreams:
         Args:
             rewards: [N, P] float64, what each seat earned in the step.
             ended: [N] bool.
+
+        Raises:
+            RulesError: They have other shapes.
         """
-        _pay(rewards, ended, self.open, self.accrued, self.undecided, self._reward, self._next)
+        rewards = arguments.numbers("rewards", rewards, np.float64, self._open.shape)
+        ended = arguments.which(ended, len(rewards))
+        streams = (self._open, self._accrued, self._undecided, self._reward, self._next)
+        _pay(rewards, ended, *streams)
 
     def forget(self) -> None:
         """Drops open decisions and what they have earned, where a reset interrupts the matches."""
-        self.open[:] = -1
-        self.accrued[:] = 0.0
+        self._open[:] = -1
+        self._accrued[:] = 0.0
 
     def load(self, open_: np.ndarray, accrued: np.ndarray) -> None:
-        """Goes on with open decisions, rows 0 to O - 1, and what they have earned."""
-        self.open[:], self.accrued[:] = open_, accrued
-        self.carry()
+        """Goes on with open decisions, rows 0 to O - 1, and what they have earned.
+
+        Raises:
+            RulesError: They have other shapes, or the rows are not these; nothing has changed.
+        """
+        shape = self._open.shape
+        open_ = arguments.numbers("open", open_, np.int64, shape)
+        accrued = arguments.numbers("accrued", accrued, np.float64, shape)
+        rows = open_[open_ >= 0]
+        if open_.min() < -1 or not np.array_equal(rows, np.arange(len(rows))):
+            raise RulesError(
+                f"open is {shortened(open_)}; expected -1, or else 0, 1, 2, ... in order"
+            )
+        self._open[:], self._accrued[:] = open_, accrued
+        self._make_room(len(rows))
+        self._next[:] = OPEN
 
     def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Returns the decisions that are complete.
@@ -186,19 +256,19 @@ class SeatStreams:
             [D] rows; [D] float64 rewards; [D] rows of the next decisions, complete or not, or END;
             [D] index into these arrays of the next decision, -1 where it is not complete or none.
         """
-        following = self._next[: self.count]
+        following = self._next[: self._count]
         rows = np.flatnonzero(following != OPEN)
-        index = np.full(self.count + 1, -1, dtype=np.int64)  # the last one is that of END
+        index = np.full(self._count + 1, -1, dtype=np.int64)  # the last one is that of END
         index[rows] = np.arange(len(rows))
         following = following[rows]
         return rows, self._reward[rows], following, index[following]
 
     def carry(self) -> np.ndarray:
         """Forgets what is complete; returns the rows [O] of open decisions, now rows 0 to O - 1."""
-        open_ = self.open >= 0
-        rows = self.open[open_]
-        self.open[open_] = np.arange(len(rows))
-        self.count = len(rows)
+        open_ = self._open >= 0
+        rows = self._open[open_]
+        self._open[open_] = np.arange(len(rows))
+        self._count = len(rows)
         self._next[:] = OPEN
         return rows
 
@@ -305,20 +375,24 @@ class Collector:
         reading = READINGS.get(observation)
         self._reading = None if reading is None else reading(batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
-        everywhere = np.array(0) if seating is None else np.asarray(seating)
-        if everywhere.min() < 0 or everywhere.max() >= len(policies):
-            raise RulesError(
-                f"seating has the numbers {everywhere.min()} to {everywhere.max()}; "
-                f"expected 0 to {len(policies) - 1}, one number for each policy"
-            )
+        everywhere = np.array(0) if seating is None else seating
         self._players = Players(batch, [self._player(each) for each in policies], everywhere)
+        if self._players.seating.min() < 0:
+            raise RulesError(
+                f"seating has a seat of nobody (-1); expected 0 to {len(policies) - 1}, one number "
+                "for each policy"
+            )
         self._streams = SeatStreams(batch.num_tables, batch.num_players)
-        self.undecided = self._streams.undecided
         self._blocks = [self._nothing()]
         numbers = np.zeros(0, dtype=np.int64)
         self._ends = [(numbers, batch.truncated[:0], batch.observation[:0])]
         with self._restarting_here():
             batch.reset(seed)
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """See the class."""
+        return self._streams.undecided
 
     def collect(self, steps: int) -> Decisions:
         """Plays steps of the batch, up to one decision per table each.

@@ -12,14 +12,17 @@ from typing import Any, cast
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import History
+from kille_env.core.fixed import Fixed
 from kille_env.core.jit import kernel
 from kille_env.core.rng import derive, mix
 from kille_env.errors import IllegalActionError, KilleError
 from kille_env.policy import (
     Player,
     Recurrent,
+    at_table,
     decide,
     decide_with_memory,
     has_memory,
@@ -113,12 +116,12 @@ class _Memories:
         self._next = np.zeros_like(self.kept[:, 0])
 
 
-class Players:
+class Players(Fixed):
     """Who sits where at the tables of a batch, and what they do there.
 
     Attributes:
         batch: The tables.
-        players: The players, each asked once per step for all of its tables.
+        players: The players as they play there, each asked once per step for all of its tables.
         seating: [N, P] index into `players` of who sits in each seat; -1 for a seat whose actions
             come from outside (`step`).
         match: [N] uint64, key of the match whose decisions are counted.
@@ -144,10 +147,15 @@ class Players:
             seating: [N, P], or [P] for the same one at every table.
             step: Plays actions [N] at the tables; None is `batch.step`. A `Recorder`'s or a
                 `Logbook`'s writes down what it plays.
+
+        Raises:
+            PolicyError: A player was made for another table.
+            RulesError: The seating has another shape, or a number of no player.
         """
-        self.batch, self.players = batch, list(players)
-        shape = (batch.num_tables, batch.num_players)
-        self.seating = np.array(np.broadcast_to(seating, shape), dtype=np.int64)
+        self.batch, shape = batch, (batch.num_tables, batch.num_players)
+        game, seats = batch.spec.name, batch.num_players
+        self.players = tuple(at_table(player, game, seats) for player in players)
+        self.seating = arguments.seating(seating, shape, len(self.players))
         self._step = step
         self.decided = np.zeros(shape, dtype=np.int64)
         self.match = np.zeros(batch.num_tables, dtype=np.uint64)
@@ -155,13 +163,17 @@ class Players:
         self._history = History(batch)  # empty if nobody remembers
         self._memories = _Memories(*shape)
 
+    def _chosen(self, which: np.ndarray | None) -> np.ndarray | None:
+        return None if which is None else arguments.which(which, self.batch.num_tables)
+
     def play(self, which: np.ndarray | None = None) -> None:
         """Plays one decision at each table.
 
         Args:
             which: [N] bool, the tables to play at; None is all at which somebody is to act.
         """
-        due = self.due(which)
+        which = self._chosen(which)
+        due = self._due(which)
         self._step_at(due, self._choose(due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
@@ -212,7 +224,9 @@ class Players:
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
         """
-        self._step_at(self.due(which), actions, which)
+        which = self._chosen(which)
+        actions = arguments.actions(actions, self.batch.num_tables)
+        self._step_at(self._due(which), actions, which)
 
     def _step_at(self, due: Due, actions: np.ndarray, which: np.ndarray | None) -> None:
         known = self._history.mark()
@@ -233,7 +247,8 @@ class Players:
         Args:
             which: [N] bool, the tables; None is all of them.
         """
-        chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if which is None else which
+        chosen = self._chosen(which)
+        chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if chosen is None else chosen
         self.decided[chosen] = 0
         self._history.forget(chosen)
 
@@ -260,11 +275,13 @@ class Players:
             step: Plays actions [M] there; None is `batch.step`.
 
         Raises:
-            KilleError: A player remembers the deal, which copies of tables cannot tell it.
+            KilleError: A player remembers the deal, which copies of tables cannot tell it; or the
+                copies are of other tables.
         """
         self._check_forgetful("taken")
+        rows = arguments.rows(rows, self.batch.num_tables)
         taken = Players(batch, self.players, self.seating[rows], step)
-        taken.decided, taken.match = self.decided[rows], self.match[rows]
+        taken.decided[:], taken.match[:] = self.decided[rows], self.match[rows]
         taken._memories.return_to(self._memories.kept[rows])
         return taken
 
@@ -279,9 +296,30 @@ class Players:
         return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken; the tables are restored by themselves."""
-        self.decided[...], self.match[...] = state["decided"], state["match"]
-        self._memories.return_to(state["memory"])
+        """Goes on where `state` was taken; the tables are restored by themselves.
+
+        Raises:
+            RulesError: The state is of other tables; nothing has changed.
+        """
+        self.put_back(self.checked(state))
+
+    def checked(self, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Return a state in the form that `put_back` takes.
+
+        Raises:
+            RulesError: The state is of other tables.
+        """
+        shape = self.decided.shape
+        return (
+            arguments.saved(state, "decided", np.int64, shape),
+            arguments.saved(state, "match", np.uint64, shape[:1]),
+            arguments.saved(state, "memory", np.float32, (*shape, None)),
+        )
+
+    def put_back(self, checked: tuple[np.ndarray, ...]) -> None:
+        """Go on where a state was taken that `checked` has returned."""
+        self.decided[:], self.match[:], memory = checked
+        self._memories.return_to(memory)
 
     def _check_forgetful(self, what: str) -> None:
         if self.remember:
@@ -289,6 +327,9 @@ class Players:
 
     def due(self, which: np.ndarray | None = None) -> Due:
         """Returns the decisions that are due at the chosen tables; None is all of them."""
+        return self._due(self._chosen(which))
+
+    def _due(self, which: np.ndarray | None) -> Due:
         size = self.batch.num_tables
         rows, seats = np.empty((2, size), dtype=np.int64)
         words, chances = np.empty(size, dtype=np.uint64), np.empty(size)

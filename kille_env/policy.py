@@ -29,7 +29,8 @@ class Policy(Protocol):
     """Probabilities of actions for a batch of decisions, each seen from the seat to act.
 
     A policy that has a method `at_table(game, num_players)` is asked for the policy that plays
-    there before it is used at a table.
+    there before it is used at a table. One whose attribute `table` is a `kille_env.Table` plays at
+    tables of that game and size, and is refused at others.
 
     Attributes:
         name: What tables and reports call it.
@@ -219,11 +220,28 @@ def resolve(
 def at_table(player: Player, game: str, num_players: int) -> Player:
     """Returns the player as it plays at a table: itself, unless it has `at_table`.
 
+    Every player that sits down comes through here, so that no kernel reads an observation that it
+    was not made for.
+
     Raises:
-        PolicyError: It was made for another table.
+        PolicyError: It was made for another table, or is a kernel whose `numbers` are none.
     """
     settle = getattr(player, "at_table", None)
-    return cast(Player, settle(game, num_players)) if callable(settle) else player
+    player = cast(Player, settle(game, num_players)) if callable(settle) else player
+    made_for = getattr(player, "table", None)
+    if isinstance(made_for, Table) and (made_for.game, made_for.num_players) != (game, num_players):
+        raise PolicyError(
+            f"{name_of(player)!r} was made for {made_for.game} with {made_for.num_players} seats, "
+            f"and is to play {game} with {num_players}; make it again for this table"
+        )
+    if has_kernel(player):
+        numbers = getattr(player, "numbers", None)
+        if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
+            raise PolicyError(
+                f"the numbers of {name_of(player)!r} are {shortened(numbers)}; its kernel reads "
+                "an int64 array [K]"
+            )
+    return player
 
 
 def plays(thing: Any) -> bool:
@@ -254,7 +272,10 @@ def decides_by_kernel(player: Any) -> bool:
 
 def share_a_kernel(*players: Any) -> bool:
     """Returns whether players are deterministic kernels too, and decide by the same one."""
-    kernels = {id(player.choose) if decides_by_kernel(player) else None for player in players}
+    kernels = {
+        (id(player.choose), player.numbers.shape) if decides_by_kernel(player) else None
+        for player in players
+    }
     return len(kernels) == 1 and None not in kernels
 
 

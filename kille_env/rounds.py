@@ -13,6 +13,8 @@ import numpy as np
 from kille_env.core.game import Game
 from kille_env.core.jit import kernel, loop
 from kille_env.core.rng import mix
+from kille_env.core.threads import call_in_parallel
+from kille_env.errors import illegal_choice
 from kille_env.playing import Players, chance_of, decision_key
 from kille_env.policy import KernelPolicy, has_kernel
 from kille_env.records import Logbook
@@ -167,6 +169,8 @@ def play_on(
                 match[i] = tables[i]["match_key"]
                 for other in range(decided.shape[1]):
                     decided[i, other] = 0
+            if seat < 0:
+                continue
             if chosen:
                 chance = chance_of(decision_key(match[i], seat, decided[i, seat]))
                 actions[i] = choose(observations[i], masks[i], numbers, chance)
@@ -178,6 +182,9 @@ def play_on(
             truncated, False,
         )  # fmt: skip
         if illegal >= 0:
+            for i in range(size):
+                if which[i] and seats[i] >= 0:
+                    decided[i, np.int64(seats[i])] -= 1
             return -1 - illegal
         trail[turn] = actions[0]
         credit(rewards, streams, returns)
@@ -185,9 +192,13 @@ def play_on(
 
 
 def _choose_rows(observations, masks, numbers, actions):
-    """Writes what a kernel chooses in each row."""
+    """Writes what a kernel chooses in each row; returns the first illegal one, or -1."""
     for i in range(actions.shape[0]):
-        actions[i] = choose(observations[i], masks[i], numbers, 0.0)
+        action = np.int64(choose(observations[i], masks[i], numbers, 0.0))
+        actions[i] = action
+        if not 0 <= action < masks.shape[1] or masks[i, action] == 0:
+            return i
+    return -1
 
 
 @cache
@@ -204,11 +215,17 @@ def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> 
         policy: A deterministic policy.
         observation: [N, F] uint8.
         mask: [N, A] int8.
+
+    Raises:
+        PolicyError: It chooses an illegal action.
     """
     actions = np.empty(len(mask), dtype=np.int64)
     seen = np.array(observation, dtype=np.uint8, order="C")  # a read-only one is compiled for anew
     legal = np.array(mask, dtype=np.int8, order="C")
-    _bound(_choose_rows, policy.choose)(seen, legal, policy.numbers, actions)
+    illegal = _bound(_choose_rows, policy.choose)(seen, legal, policy.numbers, actions)
+    if illegal >= 0:
+        chosen = int(actions[illegal])
+        raise illegal_choice(policy.name, chosen, np.flatnonzero(legal[illegal]).tolist())
     return actions
 
 
@@ -232,12 +249,12 @@ class Rounds:
             log: Notes what is played at a batch of one table.
         """
         self.players, self._streams, self._returns, self._log = players, streams, returns, log
-        self._trail = np.empty(ROUND, dtype=np.int64)
+        self._parts, self._turns = players.batch._slices, [ROUND] * len(players.batch._slices)
+        self._trails = np.empty((len(self._parts), ROUND), dtype=np.int64)
         kernels = [i for i, player in enumerate(players.players) if has_kernel(player)]
         self._number = kernels[0] if kernels else -1
         self._alone = len(players.players) == 1
-        forgetful, threads = not players.remember, players.batch.threads
-        self.compiled = bool(kernels) and forgetful and threads == 1
+        self.compiled = bool(kernels) and not players.remember
 
     def step(self, actions: np.ndarray, which: np.ndarray) -> bool:
         """Plays the outside's actions [N], which are legal, at the chosen tables.
@@ -275,17 +292,31 @@ class Rounds:
         """Plays by kernels, see `play_on`; returns whether there was anything to play."""
         players, batch = self.players, self.players.batch
         policy = cast(KernelPolicy, players.players[self._number])
-        run = _bound(play_on, policy.choose, batch.game)
-        turns, played = ROUND, False
-        while turns == ROUND:
-            turns = run(
-                batch._tables, batch._rules, actions, which, *batch._shown, players.seating,
-                players.match, players.decided, self._streams, self._returns, policy.numbers,
-                self._trail, self._number, given,
+        run, turns = _bound(play_on, policy.choose, batch.game), self._turns
+        arrays = (
+            actions, which, *batch._shown, players.seating, players.match, players.decided,
+            self._streams, self._returns,
+        )  # fmt: skip
+
+        def play(number: int, part: slice) -> None:
+            turns[number] = run(
+                batch._tables[part], batch._rules, *(array[part] for array in arrays),
+                policy.numbers, self._trails[number], self._number, given,
             )  # fmt: skip
-            if turns < 0:
-                batch.refuse(-1 - turns, int(actions[-1 - turns]))
+
+        played, again = False, True
+        while again:
+            with batch._use:
+                if len(self._parts) == 1:
+                    play(0, self._parts[0])
+                else:
+                    call_in_parallel(play, list(enumerate(self._parts)))
+            for part, count in zip(self._parts, turns, strict=True):
+                if count < 0:
+                    table = part.start - 1 - count
+                    legal = np.flatnonzero(batch.mask[table]).tolist()
+                    raise illegal_choice(policy.name, int(actions[table]), legal)
             if self._log is not None:
-                self._log.note(self._trail[:turns])
-            played, given = played or turns > 0, False
+                self._log.note(self._trails[0, : turns[0]])
+            played, given, again = played or max(turns) > 0, False, max(turns) == ROUND
         return played

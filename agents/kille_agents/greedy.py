@@ -39,6 +39,7 @@ class Greedy:
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.name = policy, policy.name
+        self.table = getattr(policy, "table", None)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [N, A] float64.
@@ -54,6 +55,7 @@ class GreedySearcher:
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher, self.name = searcher, searcher.name
+        self.table = getattr(searcher, "table", None)
         self.remembers = getattr(searcher, "remembers", False)
         self.keyless = getattr(searcher, "keyless", False)
 
@@ -67,6 +69,7 @@ class GreedyRecurrent:
 
     def __init__(self, player: Recurrent) -> None:
         self.player, self.name, self.memory_size = player, player.name, player.memory_size
+        self.table = getattr(player, "table", None)
 
     def probabilities_with_memory(
         self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray

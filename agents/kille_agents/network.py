@@ -174,7 +174,16 @@ class NetworkPolicy:
         """Returns the raw output, [N, A] float32, for observations [N, F].
 
         What a row gets does not depend on the others, to the last bit.
+
+        Raises:
+            PolicyError: It was made for other observations.
         """
+        features = self.metadata.observation_width
+        if np.ndim(observation) != 2 or observation.shape[1] != features:
+            raise PolicyError(
+                f"policy {self.name!r} reads observations [N, {features}], got "
+                f"{list(np.shape(observation))}; it was made for another table"
+            )
         activation = ACTIVATIONS[self.metadata.activation]
         return forward(observation.astype(np.float32), self._layers, activation)
 

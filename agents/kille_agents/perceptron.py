@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kille_env.core.jit import kernel
+from kille_env.errors import PolicyError
 
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights [in, out] and biases [out], float32."""
@@ -35,8 +36,16 @@ def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
     Args:
         inputs: [N, in] float32.
         layer: Its weights and biases.
+
+    Raises:
+        PolicyError: They do not fit together.
     """
     weight, bias = layer
+    if inputs.ndim != 2 or weight.shape != (inputs.shape[1], len(bias)):
+        raise PolicyError(
+            f"a layer has weights {list(weight.shape)} and biases {list(bias.shape)}, and its "
+            f"inputs are {list(inputs.shape)}; expected [in, out], [out] and [N, in]"
+        )
     out = np.empty((len(inputs), len(bias)), dtype=np.float32)
     _affine(np.ascontiguousarray(inputs), weight, bias, out)
     return out

@@ -59,6 +59,7 @@ from kille_env.adapters.sb3_models import (
 from kille_env.adapters.sb3_tables import TableVecEnv
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
+from kille_env.core import arguments
 from kille_env.errors import KilleError
 from kille_env.policy import UniformPolicy, masked_softmax
 from kille_env.registry import Table, make_batch, spec
@@ -183,12 +184,14 @@ class SelfPlayVecEnv(TableVecEnv):
         """Goes on where `state` was taken, exactly.
 
         Raises:
-            KilleError: The state is of other tables.
+            KilleError: The state is of other tables; nothing has changed.
         """
-        self.batch.restore(state["tables"].tobytes())
-        self._returns[:] = state["returns"]
-        self._decisions[:] = state["decisions"]
-        self._number = int(state["number"])
+        tables = arguments.saved(state, "tables", np.uint8, (None,))
+        returns = arguments.saved(state, "returns", np.float64, self._returns.shape)
+        decisions = arguments.saved(state, "decisions", np.int64, self._decisions.shape)
+        number = int(arguments.saved(state, "number", np.int64, ()))
+        self.batch.restore(tables.tobytes())
+        self._returns[:], self._decisions[:], self._number = returns, decisions, number
 
 
 class LivePolicy:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.errors import KilleError
 from kille_env.experience import SeatStreams, advantages
 from kille_env.extras import needs
@@ -42,11 +43,11 @@ class SeatStep(NamedTuple):
 class SeatStreamBuffer(MaskableRolloutBuffer):
     """Rollout buffer for `SelfPlayVecEnv`: every (table, seat) is a stream of its own.
 
-    It is given the environment that the model learns in, where it reads who earned what. A decision
-    is complete when its seat decides again or the match ends. Its reward is what the seat has
-    earned until then; advantages run along the stream (GAE) and are bootstrapped with the value of
-    the stream's own next decision. What a seat earns before its first decision of a match counts
-    with that one.
+    It reads who earned what from the environment that the model learns in: the one that it is given
+    and, after the model's `set_env`, the new one, with any number of seats. A decision is complete
+    when its seat decides again or the match ends. Its reward is what the seat has earned until
+    then; advantages run along the stream (GAE) and are bootstrapped with the value of the stream's
+    own next decision. What a seat earns before its first decision of a match counts with that one.
 
     Decisions that are still open when a rollout ends are neither dropped nor guessed at: they are
     carried over, and completed and learned from in the next one. So the number of decisions that
@@ -56,30 +57,46 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
 
     def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:
         """Makes an empty buffer for `env`, see `use`; the rest is as the library passes it."""
-        self.use(env)
+        _check_seats(env)
+        self._env, self._expected = env, -1
         self._credited: SeatStep | None = None
         self._rows: dict[str, np.ndarray] = {}
         super().__init__(*args, **options)
+        if env.num_envs != self.n_envs:
+            raise KilleError(
+                f"SeatStreamBuffer was given an environment of {env.num_envs} tables, and the "
+                f"model learns in one of {self.n_envs}; give both the same"
+            )
 
     def use(self, env: Any) -> None:
-        """Reads from an environment from now on, as after the model's `set_env`.
+        """Reads from an environment from now on; open decisions of the one before are dropped.
+
+        An environment of `kille_env.sb3` calls this when a model steps it for the first time, so
+        `model.set_env(venv)` is all that a curriculum needs.
 
         Args:
             env: The `SelfPlayVecEnv` that the model learns in, itself; what wraps it for the model
                 must leave the rewards as they are.
 
         Raises:
-            KilleError: It is no such environment.
+            KilleError: It is no such environment, or has other observations, actions or tables.
         """
-        if getattr(env, "unwrapped", None) is not env or not hasattr(env, "last_step"):
-            given = "nothing" if env is None else f"a {type(env).__name__}"
-            raise KilleError(
-                "SeatStreamBuffer reads who earned what from the SelfPlayVecEnv that the model "
-                f'learns in, and was given {given}: pass rollout_buffer_kwargs={{"env": venv}}, '
-                "with the environment itself, not a wrapper of it"
-            )
-        self._env = env
-        self._expected = -1
+        _check_seats(env)
+        for name in ("num_envs", "observation_space", "action_space"):
+            before, now = getattr(self._env, name), getattr(env, name)
+            if before != now:
+                raise KilleError(
+                    f"the {name} of the environments differ, {before} and {now}: a model goes on "
+                    "with as many tables and the same observations and actions. "
+                    'observation="seats" has one size at every number of seats'
+                )
+        self._env, self._expected = env, -1
+        self._make_room()
+
+    def follow(self, env: Any) -> None:
+        """Read from an environment that the model is stepping, see `use`."""
+        if env is not self._env:
+            self.use(env)
 
     def reset(self) -> None:
         """Makes room for a rollout; open decisions stay."""
@@ -142,9 +159,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         step: SeatStep | None = self._env.last_step
         if step is None or step is self._credited:
             raise KilleError(
-                "the environment of SeatStreamBuffer has not been stepped: the model learns in "
-                'another one. Give load() rollout_buffer_kwargs={"env": venv} besides env=venv; '
-                "after set_env(venv) call model.rollout_buffer.use(venv)"
+                "the environment of SeatStreamBuffer has not been stepped: give the model the "
+                'same one, env=venv and rollout_buffer_kwargs={"env": venv}'
             )
         if not np.array_equal(reward, step.own()):
             raise KilleError(
@@ -206,8 +222,36 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on with the open decisions of `state`; the environment must go on where it was."""
-        self._streams.load(state["open"], state["accrued"])
-        self._expected = int(state["number"])
-        for name, array in self._rows.items():
-            array[: self._streams.count] = state[name]
+        """Goes on with the open decisions of `state`; the environment must go on where it was.
+
+        Raises:
+            RulesError: The state is of another buffer; nothing has changed.
+        """
+        streams, shape = self._streams, self._streams.open.shape
+        open_ = arguments.saved(state, "open", np.int64, shape)
+        accrued = arguments.saved(state, "accrued", np.float64, shape)
+        number = int(arguments.saved(state, "number", np.int64, ()))
+        count = int(np.count_nonzero(open_ >= 0))
+        rows = {
+            name: arguments.saved(state, name, array.dtype, (count, *array.shape[1:]))
+            for name, array in self._rows.items()
+        }
+        streams.load(open_, accrued)
+        self._expected = number
+        for name, array in rows.items():
+            self._rows[name][:count] = array
+
+
+def _check_seats(env: Any) -> None:
+    """Refuse an environment that does not say who earned what.
+
+    Raises:
+        KilleError: It is no such environment.
+    """
+    if getattr(env, "unwrapped", None) is not env or not hasattr(env, "last_step"):
+        given = "nothing" if env is None else f"a {type(env).__name__}"
+        raise KilleError(
+            "SeatStreamBuffer reads who earned what from the SelfPlayVecEnv that the model "
+            f'learns in, and was given {given}: pass rollout_buffer_kwargs={{"env": venv}}, '
+            "with the environment itself, not a wrapper of it"
+        )

@@ -9,6 +9,7 @@ import numpy as np
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.adapters.sb3_buffer import SeatStep
 from kille_env.adapters.sb3_tables import TableVecEnv
+from kille_env.core import arguments
 from kille_env.errors import KilleError
 
 
@@ -128,13 +129,14 @@ class MixedSelfPlayVecEnv(TableVecEnv):
         Raises:
             KilleError: The state is of other tables.
         """
-        self._number = int(state["number"])
+        number = int(arguments.saved(state, "number", np.int64, ()))
         for place, part in enumerate(self.parts):
             begin = f"{place}/"
             own = {
                 name.removeprefix(begin): state[name] for name in state if name.startswith(begin)
             }
             part.load_state(own)
+        self._number = number
 
     def _each(self) -> Iterator[tuple[SelfPlayVecEnv, slice]]:
         """Returns each part with its rows."""

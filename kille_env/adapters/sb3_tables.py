@@ -96,8 +96,10 @@ class TableVecEnv(VecEnv):
     def _check_buffer(self) -> None:
         """Refuses an algorithm that collects here with another buffer than `SeatStreamBuffer`.
 
+        A `SeatStreamBuffer` reads from this environment from now on.
+
         Raises:
-            KilleError: It would credit seats with what others earn.
+            KilleError: It would credit seats with what others earn, or was made for other tables.
         """
         learner = algorithm_that_steps(self)
         if memory_size(learner):
@@ -114,6 +116,8 @@ class TableVecEnv(VecEnv):
                 'rollout_buffer_class=SeatStreamBuffer, rollout_buffer_kwargs={"env": venv}, or '
                 "use SeatVecEnv, which gives one seat of each table to any algorithm"
             )
+        if buffer is not None:
+            buffer.follow(self)
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""

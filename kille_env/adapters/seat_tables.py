@@ -27,6 +27,7 @@ from kille_env.adapters.options import (
     rules_of_reset,
 )
 from kille_env.core import arguments
+from kille_env.core.fixed import Fixed, read_only
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.playing import Players
@@ -90,12 +91,14 @@ def seat_opponents(
 
 
 def _field(name: str) -> Any:
-    """Returns a property that shows a field of the streams' records, a view [N]."""
-    return property(lambda tables: tables._streams[name])
+    """Returns a property that shows a field of the streams' records, a read-only view [N]."""
+    return property(lambda tables: read_only(tables._streams[name]))
 
 
-class SeatTables:
+class SeatTables(Fixed):
     """N tables at each of which the caller plays one seat.
+
+    Arrays are views that the next call overwrites; copy what you keep.
 
     Attributes:
         batch: The tables.
@@ -150,9 +153,9 @@ class SeatTables:
         step = None if self.log is None else self.log.step
         self.players = Players(self.batch, players, np.array(-1), step)
         self._streams = np.zeros(num_tables, dtype=STREAM)
-        self.over[:] = True
-        self.returns = np.zeros((num_tables, self.num_players))
-        self.skipped_units = np.zeros(num_tables)
+        self._streams["over"] = True
+        self.returns = np.zeros((self.num_tables, self.num_players))
+        self.skipped_units = np.zeros(self.num_tables)
         self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
 
     own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
@@ -216,11 +219,15 @@ class SeatTables:
                 "the tables share their rules: give 'rules' to a reset of all of them, not with a "
                 "reset_mask that leaves some out"
             )
-        chosen = np.ones(self.num_tables, np.bool_) if which is None else which
+        chosen = self._chosen(which)
         seat = None if seat is None else arguments.seat(seat, self.num_players)
         undo = None if deck is None else partial(self._return_to, self._mark())
         with playing_by(self.batch, resolved, undo):
             self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
+
+    def _chosen(self, which: np.ndarray | None) -> np.ndarray:
+        size = self.num_tables
+        return np.ones(size, np.bool_) if which is None else arguments.which(which, size)
 
     def _begin(
         self, seed: Any, chosen: np.ndarray, deck: Any, seat: int | None, **options: Any
@@ -238,7 +245,7 @@ class SeatTables:
         """Deals new matches, and plays nothing."""
         (self.log or self.batch).reset(which=chosen, **options)
         self.players.forget(chosen)
-        self.skipped[chosen], self.skipped_units[chosen] = 0, 0.0
+        self._streams["skipped"][chosen], self.skipped_units[chosen] = 0, 0.0
         self._sit_down(chosen, seat)
 
     def _pass_over(
@@ -250,7 +257,7 @@ class SeatTables:
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
             )
-        self.skipped[passed] += 1
+        self._streams["skipped"][passed] += 1
         self.skipped_units[passed] += self.returns[passed, self.own[passed]]
         if self.skipped.max() > MOST_SKIPPED:
             raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
@@ -289,7 +296,7 @@ class SeatTables:
             KilleError: A match is over and has not been begun again.
         """
         actions = arguments.actions(actions, self.num_tables)
-        unpaid = np.ones(self.num_tables, np.bool_) if which is None else which.copy()
+        unpaid = self._chosen(which).copy()
         wrong = judge(self.batch.mask, actions, unpaid, self._streams)
         if wrong < 0:
             raise KilleError(f"the match at table {-1 - wrong} is over: begin another one, reset()")
@@ -298,7 +305,7 @@ class SeatTables:
             self.batch.refuse(table, int(actions[table]))
         if which is not None:
             for name in ("reward", "skipped", "terminated", "truncated"):
-                self._streams[name][~which] = 0
+                self._streams[name][~unpaid] = 0
         self.skipped_units[:] = 0.0
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
         some = np.count_nonzero(unpaid) > wrong
@@ -348,7 +355,7 @@ class SeatTables:
         ended = self.batch.seat < 0
         if np.count_nonzero(ended):  # much faster than any() at a single table
             seen[ended] = self.batch.observe(self.own)[ended]
-        return seen if which is None else seen[which]
+        return seen if which is None else seen[self._chosen(which)]
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
@@ -370,18 +377,31 @@ class SeatTables:
         """Goes on where `state` was taken, exactly.
 
         Raises:
-            KilleError: The state is of other tables.
+            KilleError: The state is of other tables; nothing has changed.
         """
-        self.batch.restore(state["tables"].tobytes())
-        self.players.load_state(state)
-        self._put_back(state)
+        kept = self._checked(state)
+        tables = arguments.saved(state, "tables", np.uint8, (None,))
+        played = self.players.checked(state)
+        self.batch.restore(tables.tobytes())
+        self.players.put_back(played)
+        self._put_back(kept)
 
     def _kept(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name).copy() for name in ("own", *_PASSED, *_OF_A_MATCH)}
+        return {name: getattr(self, name).copy() for name in _SAVED}
+
+    def _checked(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        mine = {name: getattr(self, name) for name in _SAVED}
+        kept = {
+            name: arguments.saved(state, name, array.dtype, array.shape)
+            for name, array in mine.items()
+        }
+        arguments.seats(kept["own"], self.num_players, self.num_tables, "'own' of the state")
+        return kept
 
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
-        for name in ("own", *_PASSED, *_OF_A_MATCH):
-            getattr(self, name)[...] = kept[name]
+        for name in _SAVED:
+            array = self._streams[name] if name in STREAM.fields else getattr(self, name)
+            array[...] = kept[name]
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
 
@@ -399,6 +419,8 @@ class SeatTables:
         self._put_back(kept)
 
 
-_PASSED = ("skipped", "skipped_units")
-_OF_A_MATCH = ("over", "forfeited", "pending", "earned", "returns", "decisions")
-"""What begins at zero with a match."""
+_SAVED = (
+    *("own", "skipped", "skipped_units"),
+    *("over", "forfeited", "pending", "earned", "returns", "decisions"),
+)
+"""What is saved of the caller's seats."""

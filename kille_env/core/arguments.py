@@ -6,7 +6,7 @@ what was expected and what was given; nothing has changed then. The error is a `
 decks, an `IllegalActionError` for actions and a `RulesError` for everything else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,19 @@ def seats(value: Any, num_players: int, num_tables: int, name: str = "seats") ->
     )
 
 
+def seating(value: Any, shape: tuple[int, int], num_policies: int) -> np.ndarray:
+    """Return the number of the policy in each seat, int64 [N, P], -1 for none; [P] is for all."""
+    given = array(value)
+    shapes = ((), shape[1:], shape)
+    fits = given is not None and given.dtype.kind in "iu" and given.shape in shapes
+    if given is not None and fits and given.min() >= -1 and given.max() < num_policies:
+        return np.full(shape, given, dtype=np.int64)
+    raise RulesError(
+        f"seating is {list(shape)} or {list(shape[1:])} whole numbers from -1 to "
+        f"{num_policies - 1}, one number per policy, got {shortened(value)}"
+    )
+
+
 def action(value: Any, spec: GameSpec) -> int:
     """Returns an action that the game has; whether it is legal is another question."""
     if not is_whole(value) or not 0 <= value < spec.num_actions:
@@ -158,6 +171,31 @@ def array(value: Any, dtype: Any = None) -> np.ndarray | None:
         return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, RuntimeError, OverflowError):
         return None
+
+
+def numbers(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return numbers as an array of a shape, None for any size; no number is cut to fit `dtype`."""
+    given = array(value)
+    if (
+        given is not None
+        and given.ndim == len(shape)
+        and all(size in (None, real) for size, real in zip(shape, given.shape, strict=True))
+        and np.can_cast(given.dtype, dtype)
+    ):
+        return _plain(given, dtype)
+    sizes = ", ".join("any" if size is None else str(size) for size in shape)
+    raise RulesError(f"{name} is {np.dtype(dtype)} [{sizes}], got {_described(given, value)}")
+
+
+def saved(state: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return an array of a saved state; see `numbers`."""
+    if not isinstance(state, Mapping) or name not in state:
+        raise RulesError(f"the state holds no {name!r}; pass what `state` returned")
+    return numbers(f"{name!r} of the state", state[name], dtype, shape)
+
+
+def _described(given: np.ndarray | None, value: Any) -> str:
+    return shortened(value) if given is None else f"{given.dtype} {list(given.shape)}"
 
 
 def _words(value: Any) -> np.ndarray | None:

@@ -197,7 +197,7 @@ class Determinizer:
         return Determinizer(self._batch, self._rows[decisions], self.keys[decisions], self._history)
 
     def weigh(
-        self, number: int, choose: Kernel, numbers: np.ndarray
+        self, number: int, choose: Kernel, numbers: np.ndarray, name: str = "opponents"
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns whether the others have done, earlier in the deal, what a policy does.
 
@@ -205,6 +205,7 @@ class Determinizer:
             number: K, determinizations of each decision, as `draw` draws them.
             choose: The kernel of who the others are assumed to be, see `KernelPolicy`.
             numbers: [K] int64, what it reads.
+            name: What errors call the policy.
 
         Returns:
             [X] which decision an earlier one belongs to; [X, K] bool, whether the policy agrees
@@ -213,13 +214,16 @@ class Determinizer:
         Raises:
             KilleError: Nobody has kept a history of these tables.
             RulesError: An impossible number of determinizations.
+            PolicyError: The policy's kernel has chosen an illegal action.
         """
         number = arguments.whole("number", number, 1)
         which, tables, actions = self._remembered()
         order = which.argsort(kind="stable")
         earlier = which[order], tables[order], actions[order]
         decisions = self._rows, self.seats, self.keys
-        return which[order], *agreement(self._batch, decisions, earlier, number, choose, numbers)
+        return which[order], *agreement(
+            self._batch, decisions, earlier, number, choose, numbers, name
+        )
 
     def draw_chosen(self, numbers: np.ndarray) -> Batch:
         """Draws determinizations by their numbers.

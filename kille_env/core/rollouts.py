@@ -12,16 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
 from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.rng import GOLDEN, derive
 from kille_env.core.spec import width
 from kille_env.core.table import DEAL, OVER
+from kille_env.errors import IllegalActionError, RulesError, illegal_choice, shortened
 
 Kernel = Callable[..., Any]
 """That of a deterministic `kille_env.policy.KernelPolicy`."""
 
+OVER_NOW, ILLEGAL = -1, -2
+"""What `play_on` returns where nobody is to act any more, and for an action that is not legal."""
 TO_THE_END, AT_SEARCHER, AT_ANYBODY = 0, 1, 2
 """Where `Rollouts.play` pauses."""
 
@@ -54,16 +58,25 @@ def _only_action(mask):
     return only
 
 
-def play_on(table, rules, action, searcher, pause, deals, numbers, observation, mask, earned):
+def play_on(
+    table, rules, action, searcher, pause, deals, numbers, observation, mask, earned, fault
+):
     """Plays a table on, from an action, or as it stands (-1).
 
     Where it pauses, `mask` is of the seat to act. Once a hand has ended a table no longer pauses;
-    where it stops for good, `earned` is what each seat has earned.
+    where it stops for good, `earned` is what each seat has earned. Where an action is not legal,
+    `fault` is that action and who chose it: 0 the base, 1 the others, -1 the caller.
 
     Returns:
-        What the base would do where it has paused, else -1.
+        What the base would do where it has paused, else `OVER_NOW` or `ILLEGAL`.
     """
     limit = np.int64(-1)
+    if action >= 0:
+        if table["phase"] > OVER:
+            legal_actions(table, rules, np.int64(table["seat"]), mask)
+        if table["phase"] <= OVER or action >= mask.shape[0] or mask[action] == 0:
+            fault[0], fault[1] = action, -1
+            return np.int64(ILLEGAL)
     while True:
         if action >= 0:
             apply(table, rules, action)
@@ -91,21 +104,27 @@ def play_on(table, rules, action, searcher, pause, deals, numbers, observation, 
             observe(table, rules, seat, observation)
             who = np.int64(seat != searcher and not stops)
             action = np.int64(choose(observation, mask, numbers[who], 0.0))
+            if not 0 <= action < mask.shape[0] or mask[action] == 0:
+                fault[0], fault[1] = action, who
+                return np.int64(ILLEGAL)
         if stops:
             return action
     for seat in range(earned.shape[0]):
         earned[seat] = table["reward"][seat]
-    return np.int64(-1)
+    return np.int64(OVER_NOW)
 
 
 def roll_out(
     source, origins, tables, raw, rules, actions, searchers, pauses, deals, numbers,
-    observation, masks, earned, wished,
+    observation, masks, earned, wished, fault,
 ):  # fmt: skip
     """Plays entries by `play_on`: entry i in a copy of a table of `source`, or in table i.
 
     With `origins` [n] every copy is played in the one of `tables`, whose words `raw` holds too;
     without (it is empty) entry i is table i, and is played where it stands.
+
+    Returns:
+        The first entry with an action that is not legal, where it ends; -1 if there is none.
     """
     copies = origins.shape[0] > 0
     for i in range(actions.shape[0]):
@@ -114,8 +133,11 @@ def roll_out(
             _copy(source, origins[i], raw, 0)
         wished[i] = play_on(
             tables[at], rules[0], actions[i], searchers[i], pauses[i], deals, numbers,
-            observation, masks[at], earned[i],
+            observation, masks[at], earned[i], fault,
         )  # fmt: skip
+        if wished[i] == ILLEGAL:
+            return i
+    return -1
 
 
 def determinize(table, rules, seat, key, cards):
@@ -127,8 +149,11 @@ def determinize(table, rules, seat, key, cards):
     resample(table, rules, seat, cards)
 
 
-def agrees_with(table, rules, action, numbers, observation, mask):
-    """Returns whether the policy does that, and how many actions it has there."""
+def agrees_with(table, rules, action, numbers, observation, mask, fault):
+    """Returns whether the policy does that, and how many actions it has there.
+
+    Where it chooses what is not legal, that is written to `fault`, and the number is `ILLEGAL`.
+    """
     seat = np.int64(table["seat"])
     legal_actions(table, rules, seat, mask)
     possible = 0
@@ -139,12 +164,16 @@ def agrees_with(table, rules, action, numbers, observation, mask):
     if possible == 1:
         return True, possible
     observe(table, rules, seat, observation)
-    return choose(observation, mask, numbers, 0.0) == action, possible
+    chosen = np.int64(choose(observation, mask, numbers, 0.0))
+    if not 0 <= chosen < mask.shape[0] or mask[chosen] == 0:
+        fault[0] = chosen
+        return False, np.int64(ILLEGAL)
+    return chosen == action, possible
 
 
 def weigh(
     source, rows, seats, keys, number, first, then, actions, tables, raw, rules, cards,
-    numbers, observation, mask, agrees, legal,
+    numbers, observation, mask, agrees, legal, fault,
 ):  # fmt: skip
     """Says in which determinizations the policy would have done what others have done.
 
@@ -166,6 +195,10 @@ def weigh(
         mask: [A] to work with.
         agrees: [X, K] is filled with whether it would.
         legal: [X, K] is filled with how many actions were legal.
+        fault: [2] is filled with an action of the policy that is not legal.
+
+    Returns:
+        Whether the policy has chosen one.
     """
     for m in range(rows.shape[0]):
         begin, end = first[m], first[m + 1]
@@ -194,8 +227,11 @@ def weigh(
                         cards[2, index(cards[1, place])] = table["deck"][place]
                 else:
                     agrees[x, k], legal[x, k] = agrees_with(
-                        table, rules[0], actions[x], numbers, observation, mask
+                        table, rules[0], actions[x], numbers, observation, mask, fault
                     )
+                    if legal[x, k] == ILLEGAL:
+                        return True
+    return False
 
 
 @cache
@@ -212,6 +248,21 @@ def as_words(tables: np.ndarray) -> np.ndarray:
     return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
 
 
+def check_tables(tables: np.ndarray, batch: Batch) -> None:
+    """Refuse tables that are not records like those of a batch.
+
+    Raises:
+        RulesError: They are others.
+    """
+    seats, like = batch.num_players, batch.tables.dtype
+    fits = tables.dtype == like and tables.ndim == 1 and tables.flags.c_contiguous
+    if not fits or (tables["num_players"] != seats).any():
+        raise RulesError(
+            f"tables are contiguous records of {batch.spec.name} with {seats} seats, as in "
+            f"Batch.tables, got {shortened(tables)}"
+        )
+
+
 class Rollouts:
     """Determinizations that are played on by compiled policies.
 
@@ -220,7 +271,12 @@ class Rollouts:
     """
 
     def __init__(
-        self, batch: Batch, choose: Kernel, numbers: np.ndarray, deals: int | None
+        self,
+        batch: Batch,
+        choose: Kernel,
+        numbers: np.ndarray,
+        deals: int | None,
+        names: tuple[str, str] = ("base", "opponents"),
     ) -> None:
         """Seats the policies.
 
@@ -229,10 +285,16 @@ class Rollouts:
             choose: The kernel of both policies.
             numbers: [2, K] int64, what it reads: in the searcher's seat, and in all others.
             deals: See above.
+            names: What errors call the two policies.
+
+        Raises:
+            RulesError: No such numbers or deals.
         """
-        self.deals, self._game = deals, batch.game
+        self.deals = None if deals is None else arguments.whole("deals", deals, 1)
+        self._batch, self._game, self._names = batch, batch.game, names
         self._roll_out, _ = _loops(batch.game, choose)
-        self._rules, self._numbers = np.array(batch.rules.record), numbers
+        self._rules = np.array(batch.rules.record)
+        self._numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
         self._features, self._actions = batch.observation.shape[1], batch.mask.shape[1]
         self._seats = batch.num_players
 
@@ -249,7 +311,14 @@ class Rollouts:
 
         Returns:
             [n, P] what each seat earns from there.
+
+        Raises:
+            KilleError: See `play`.
         """
+        origins = arguments.rows(origins, len(tables))
+        actions = arguments.actions(actions, len(origins))
+        if len(actions) and actions.min() < 0:
+            raise IllegalActionError(f"actions are from 0, got {shortened(actions)}")
         work = np.zeros(1, dtype=tables.dtype)
         pauses = np.full(len(actions), TO_THE_END)
         return self._play(tables, origins, work, actions, searchers, pauses)[2]
@@ -268,7 +337,13 @@ class Rollouts:
         Returns:
             [n] what the base would do where a table has paused, -1 elsewhere; [n, A] the masks
             there; [n, P] what each seat has earned elsewhere.
+
+        Raises:
+            IllegalActionError: An action is not legal at its table.
+            PolicyError: A policy's kernel has chosen an illegal action.
+            RulesError: The arrays do not fit the tables of the batch.
         """
+        actions = arguments.actions(actions, len(tables))
         return self._play(tables, np.zeros(0, np.int64), tables, actions, searchers, pauses)
 
     def information_states(self, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
@@ -279,8 +354,10 @@ class Rollouts:
             seats: [n] a seat of each.
         """
         layout = self._game.spec.information_state(self._seats)
+        check_tables(tables, self._batch)
+        seats = arguments.seats(seats, self._seats, len(tables))
         states = np.zeros((len(tables), width(layout)), dtype=np.uint8)
-        self._game.information_state(tables, self._rules, seats.astype(np.int8), states)
+        self._game.information_state(tables, self._rules, seats, states)
         return states
 
     def _play(
@@ -292,16 +369,28 @@ class Rollouts:
         searchers: np.ndarray,
         pauses: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        wished = np.zeros(len(actions), dtype=np.int64)
+        check_tables(source, self._batch)
+        number = len(actions)
+        searchers = arguments.numbers("searchers", searchers, np.int64, (number,))
+        pauses = arguments.numbers("pauses", pauses, np.int64, (number,))
+        wished, fault = np.zeros(number, dtype=np.int64), np.zeros(2, dtype=np.int64)
         observation = np.zeros(self._features, dtype=np.uint8)
         masks = np.zeros((len(work), self._actions), dtype=np.int8)
-        earned = np.zeros((len(actions), self._seats))
+        earned = np.zeros((number, self._seats))
         view = as_words(source)
         view.flags.writeable = False
-        self._roll_out(
+        illegal = self._roll_out(
             view, origins, work, as_words(work), self._rules, actions, searchers, pauses,
-            self.deals or 0, self._numbers, observation, masks, earned, wished,
+            self.deals or 0, self._numbers, observation, masks, earned, wished, fault,
         )  # fmt: skip
+        if illegal >= 0:
+            action, who = fault.tolist()
+            legal = np.flatnonzero(masks[0 if len(origins) else illegal]).tolist()
+            if who < 0:
+                raise IllegalActionError(
+                    f"action {action} of entry {illegal} is not legal; expected one of {legal}"
+                )
+            raise illegal_choice(self._names[who], action, legal)
         return wished, masks, earned
 
 
@@ -312,6 +401,7 @@ def agreement(
     number: int,
     choose: Kernel,
     numbers: np.ndarray,
+    name: str = "opponents",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns whether others did earlier what a policy does, in determinizations.
 
@@ -322,26 +412,43 @@ def agreement(
         number: K, determinizations of each decision.
         choose: The kernel of who the others are assumed to be.
         numbers: What it reads.
+        name: What errors call it.
 
     Returns:
         [X, K] bool, and [X, K] how many actions were legal; 0 where a table was impossible.
+
+    Raises:
+        PolicyError: The policy's kernel has chosen an illegal action.
+        RulesError: The arrays do not fit the tables of the batch.
     """
-    rows, seats, own = decisions
+    rows = arguments.rows(decisions[0], batch.num_tables)
+    seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
+    own = arguments.numbers("keys", decisions[2], np.uint64, rows.shape)
+    numbers = arguments.numbers("numbers", numbers, np.int64, (None,))
+    number = arguments.whole("number", number, 1)
     with np.errstate(over="ignore"):
         keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
     which, then, actions = earlier
+    which = arguments.rows(which, len(rows))
+    actions = arguments.actions(actions, len(which))
+    if len(actions):
+        arguments.action(int(actions.min()), batch.spec)
+        arguments.action(int(actions.max()), batch.spec)
+    check_tables(then, batch)
     agrees = np.zeros((len(which), number), dtype=np.bool_)
     legal = np.zeros((len(which), number), dtype=np.int64)
-    scratch = np.zeros(2, dtype=batch.tables.dtype)
+    scratch, fault = np.zeros(2, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
+    mask = np.zeros(batch.mask.shape[1], np.int8)
     _, weigh = _loops(batch.game, choose)
     views = as_words(batch.tables), as_words(then)
     for view in views:
         view.flags.writeable = False
-    weigh(
+    illegal = weigh(
         views[0], rows, seats, keys, number, which.searchsorted(np.arange(len(rows) + 1)),
         views[1], actions, scratch, as_words(scratch), np.array(batch.rules.record),
         np.zeros((3, batch.spec.pack.size), dtype=np.int8), numbers,
-        np.zeros(batch.observation.shape[1], np.uint8), np.zeros(batch.mask.shape[1], np.int8),
-        agrees, legal,
+        np.zeros(batch.observation.shape[1], np.uint8), mask, agrees, legal, fault,
     )  # fmt: skip
+    if illegal:
+        raise illegal_choice(name, int(fault[0]), np.flatnonzero(mask).tolist())
     return agrees, legal

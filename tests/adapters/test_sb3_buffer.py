@@ -10,6 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
+from gymnasium import spaces  # noqa: E402
+
 import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import RULES, random_legal  # noqa: E402
@@ -150,8 +152,12 @@ def test_every_stream_is_credited_as_the_tables_paid(
 class Source:
     """One table of a SelfPlayVecEnv whose steps are scripted: seat, rewards of all, done."""
 
+    num_envs, num_players = 1, 2
+    observation_space = spaces.Box(0, 255, (1,), np.uint8)
+    action_space = spaces.Discrete(2)
+
     def __init__(self) -> None:
-        self.unwrapped, self.num_players = self, 2
+        self.unwrapped = self
         self.last_step = SeatStep(*[np.zeros(1)] * 4)
 
     def step(self, number: int, seat: int, rewards: list[float], done: bool) -> np.ndarray:
@@ -176,11 +182,15 @@ def fill(buffer: SeatStreamBuffer, steps: Script, start: int, values: list[float
 
 
 def script_buffer() -> SeatStreamBuffer:
-    from gymnasium import spaces
-
-    box = spaces.Box(0, 255, (1,), np.uint8)
     return SeatStreamBuffer(
-        4, box, spaces.Discrete(2), "cpu", gamma=0.5, gae_lambda=0.5, n_envs=1, env=Source()
+        4,
+        Source.observation_space,
+        Source.action_space,
+        "cpu",
+        gamma=0.5,
+        gae_lambda=0.5,
+        n_envs=1,
+        env=Source(),
     )
 
 
@@ -237,6 +247,56 @@ def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
     buffer.use(Source())  # goes on with the number of the step, elsewhere
     fill(buffer, one, 4, [1.0, 2.0, 3.0, 4.0])
     assert buffer.log_probs.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_model_goes_on_at_tables_of_other_sizes_and_rules(named: bool) -> None:
+    def make(seats: int, rules: str = "svensk") -> SelfPlayVecEnv:
+        kind: Any = {"episode": "deal", "observation": "seats", "rules": rules}
+        return self_play(8, seats, **kind)
+
+    model = learner(make(2), SeatStreamBuffer, batch_size=16)
+    model.learn(8 * 8)
+    for seats, rules in ((3, "svensk"), (4, "wikipedia"), (3, "svensk"), (2, "wikipedia")):
+        venv = make(seats, rules)
+        model.set_env(venv)
+        if named:
+            model.rollout_buffer.use(venv)
+        model.learn(8 * 8 * 2, reset_num_timesteps=False)
+        assert model.rollout_buffer._streams.open.shape == (8, seats)
+        assert model.rollout_buffer.state()["open"].shape == (8, seats)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"observation": "float"}, "observation_space of the environments differ"),
+        ({"observation": "seats", "num_tables": 9}, "num_envs of the environments differ"),
+    ],
+)
+def test_a_buffer_refuses_other_spaces_and_numbers_of_tables(
+    other: dict[str, Any], words: str
+) -> None:
+    venv = self_play(8, 2, observation="seats")
+    buffer = buffer_for(venv, 4)
+    with pytest.raises(KilleError, match=words):
+        buffer.use(self_play(**{"num_tables": 8, "num_players": 3, **other}))
+    with pytest.raises(KilleError, match="environment of 8 tables, and the model learns in one of"):
+        SeatStreamBuffer(4, venv.observation_space, venv.action_space, "cpu", n_envs=9, env=venv)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"open": np.full((8, 2), 16)}, r"'observations' of the state is float32 \[16, "),
+        ({"open": np.full((8, 3), -1)}, r"'open' of the state is int64 \[8, 2\]"),
+        ({"values": np.zeros(3)}, r"'values' of the state is float32 \[0\]"),
+    ],
+)
+def test_a_state_of_another_buffer_is_refused(change: dict[str, Any], words: str) -> None:
+    buffer = buffer_for(self_play(8, 2), 4)
+    with pytest.raises(KilleError, match=words):
+        buffer.load_state({**buffer.state(), **change})
 
 
 def test_minibatches_are_about_equal() -> None:

@@ -308,7 +308,7 @@ def test_a_kernel_that_wants_what_is_illegal_is_refused() -> None:
 
     Wrong.choose.__name__ = "wrong"
     tables = SeatTables("byteskille", 2, 3, rules=PLAIN, opponents=Wrong(), seed=1)
-    with pytest.raises(IllegalActionError, match=r"seat \d: action 9 .* is not legal now"):
+    with pytest.raises(PolicyError, match="kernel of policy 'Wrong' chose the illegal action 9"):
         tables.begin()
 
 

@@ -93,7 +93,7 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
             return super().probabilities_with_memory(observation, mask, memory)
 
     batch = tables_of(range(4), "knack", restart=True)
-    players = Players(batch, [Noting()], np.zeros(3))
+    players = Players(batch, [Noting()], np.zeros(3, int))
     expected: dict[tuple[int, int], np.ndarray] = {}
     for _ in range(300):
         rows, seats, _, _ = players.due()
@@ -196,7 +196,7 @@ def test_what_a_player_with_memory_cannot_do_is_refused() -> None:
             return found, after[:, :1]
 
     with pytest.raises(PolicyError, match=r"memory of shape .*, expected .*memory_size is 2"):
-        Players(batch, [Short()], np.zeros(3)).play()
+        Players(batch, [Short()], np.zeros(3, int)).play()
     greedy: Any = in_play(Recalling(), "greedy")
     assert greedy.memory_size == SIZE
     assert player_of(Recalling(), "byteskille", 3) is not None

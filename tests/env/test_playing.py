@@ -160,10 +160,12 @@ def test_a_match_that_the_cards_decide_pays() -> None:
     options = {"rules": "wikipedia", "episode": "deal"}
     seeds = np.arange(400)
     decided = tables_of(seeds, 2, **options).over
-    units = play_out(Players(tables_of(seeds, 2, **options), [UniformPolicy()], np.zeros(2)))
+    units = play_out(Players(tables_of(seeds, 2, **options), [UniformPolicy()], np.zeros(2, int)))
     assert units[decided].any()
     alone = tables_of(seeds[decided], 2, **options)  # nobody is to act at any of these tables
-    assert np.array_equal(play_out(Players(alone, [UniformPolicy()], np.zeros(2))), units[decided])
+    assert np.array_equal(
+        play_out(Players(alone, [UniformPolicy()], np.zeros(2, int))), units[decided]
+    )
 
 
 # Some of the tables, and seats from outside.
@@ -189,7 +191,9 @@ def test_a_seat_can_be_played_from_outside() -> None:
     inside = Players(other, [Leaning(), Leaning()], np.array([1, 0, 0]))
     whole = play_out(inside)
     players = Players(batch, [Leaning()], np.array([-1, 0, 0]))
-    choose = Players(batch, [Leaning()], np.zeros(3))  # acts for the outside, with the same keys
+    choose = Players(
+        batch, [Leaning()], np.zeros(3, int)
+    )  # acts for the outside, with the same keys
     total = np.zeros((10, 3))
     while (batch.seat >= 0).any():
         own = batch.seat == 0

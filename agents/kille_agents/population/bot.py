@@ -68,6 +68,7 @@ class Noisy:
 
     def __init__(self, policy: Policy, share: float) -> None:
         self.policy, self.share = policy, share
+        self.table = getattr(policy, "table", None)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the weighted mean of the two; see `Policy`."""

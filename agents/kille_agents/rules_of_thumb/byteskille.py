@@ -38,6 +38,7 @@ from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import Action
 
 MOST_TO_COME = 19
@@ -255,7 +256,16 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
             thresholds: [2, 21, 20] as `THRESHOLDS`.
             asks: Whether it asks for better cards where it may.
             instead: Habits that replace its usual ones, by phase.
+
+        Raises:
+            PolicyError: The thresholds are not [2, 21, 20] whole numbers, or as `RuleOfThumb`.
         """
+        given = np.asarray(thresholds)
+        if given.shape != THRESHOLDS.shape or given.dtype.kind not in "iu":
+            raise PolicyError(
+                f"thresholds are {given.dtype} {list(given.shape)}, expected whole numbers "
+                f"{list(THRESHOLDS.shape)}, as kille_agents.rules_of_thumb.byteskille.THRESHOLDS"
+            )
         self.thresholds, self.asks = thresholds, asks
         usual = turn(reaches(thresholds), "bad" if asks else "never")
         super().__init__(num_players, rules, **{"turn": usual, **instead})

@@ -15,7 +15,7 @@ from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
 from kille_env.policy import check_shapes
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_env.rounds import choices
 
 
@@ -31,7 +31,7 @@ class RuleOfThumb:
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
-        numbers: [K] int64, what the kernel reads: P, the places of `reads`, and `settings`.
+        table: Both; it is refused at other tables.
         deterministic: It is, see `kille_env.policy.KernelPolicy`.
     """
 
@@ -61,6 +61,7 @@ class RuleOfThumb:
             )
         game = spec(self.game)
         self.num_players, self.rules = game.check_players(num_players), rules
+        self.table = Table.of(self.game, self.num_players, rules)
         self._action = {text: number for number, text in enumerate(game.actions)}
         layout = game.observation(self.num_players)
         self._width = width(layout)
@@ -71,7 +72,12 @@ class RuleOfThumb:
         self._instead, self._as_usual = instead, not instead
         self._columns = {phase: columns[phase] for phase in self.habits | instead}
         places = [self._parts[part].start for part in self.reads]
-        self.numbers = np.array([num_players, *places, *self.settings()], dtype=np.int64)
+        self._numbers = np.array([self.num_players, *places, *self.settings()], dtype=np.int64)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """What the kernel reads, [K] int64: P, the places of `reads`, and `settings`."""
+        return self._numbers
 
     def settings(self) -> list[int]:
         """Returns what the kernel reads of this player's settings and rules."""

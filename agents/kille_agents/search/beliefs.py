@@ -54,7 +54,7 @@ def _log_agreements(
     determinizer: Determinizer, number: int, policy: KernelPolicy, doubt: float
 ) -> np.ndarray:
     """Returns what `_log_chances` does, [M, number], with a policy that is a kernel."""
-    which, agrees, legal = determinizer.weigh(number, policy.choose, policy.numbers)
+    which, agrees, legal = determinizer.weigh(number, policy.choose, policy.numbers, policy.name)
     mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
     chances = np.zeros((len(determinizer), number))
     np.add.at(chances, which, np.where(legal > 0, np.log(mixed), 0.0))

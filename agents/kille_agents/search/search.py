@@ -12,7 +12,8 @@ from kille_env.core.determinization import Determinizer
 from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import KernelPolicy, check_probabilities, share_a_kernel
+from kille_env.policy import KernelPolicy, Policy, at_table, check_probabilities, share_a_kernel
+from kille_env.registry import Table
 
 DUST = 1e-9
 """Money below which two actions are equal: shares of a stake are no binary fractions."""
@@ -30,6 +31,7 @@ class Search(Generic[Settings]):
         settings: Its settings.
         base: Plays its own seat in the determinizations, and is what it falls back on.
         opponents: Plays all other seats there.
+        table: Where it plays; it is refused at other tables.
         remembers: Whether it is to be given the history of the tables.
     """
 
@@ -46,13 +48,20 @@ class Search(Generic[Settings]):
             settings: How to search; None is the defaults.
 
         Raises:
-            PolicyError: The game has no rule of thumb, and there is no `base` either.
+            PolicyError: The game has no rule of thumb, and there is no `base` either; or a policy
+                was made for another table.
         """
         self.settings: Settings = self.kind() if settings is None else settings
-        self.num_players, self.rules = num_players, rules
-        self.base = self.settings.base or rule_of_thumb(num_players, rules)
-        self.opponents = self.settings.opponents or self.base
+        self.table = Table.of(rules.game, num_players, rules)
+        self.num_players, self.rules = self.table.num_players, rules
+        base = self.settings.base or rule_of_thumb(num_players, rules)
+        opponents = self.settings.opponents
+        self.base = self._seated(base)
+        self.opponents = self.base if opponents in (None, base) else self._seated(opponents)
         self.remembers = self.settings.beliefs == "policy"
+
+    def _seated(self, policy: Policy) -> Policy:
+        return cast(Policy, at_table(policy, self.rules.game, self.num_players))
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Refuses: an observation says too little to search.
@@ -125,4 +134,5 @@ class Search(Generic[Settings]):
             return None
         base, opponents = cast(KernelPolicy, self.base), cast(KernelPolicy, self.opponents)
         numbers = np.stack([base.numbers, opponents.numbers])
-        return Rollouts(drawn, base.choose, numbers, self.settings.deals)
+        names = base.name, opponents.name
+        return Rollouts(drawn, base.choose, numbers, self.settings.deals, names)

@@ -1,9 +1,13 @@
 """Settings of players that look ahead."""
 
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
-from kille_env.errors import PolicyError, did_you_mean
-from kille_env.policy import Policy, has_memory, searches
+from kille_env.core.arguments import MOST
+from kille_env.core.spec import is_whole
+from kille_env.errors import PolicyError, did_you_mean, shortened
+from kille_env.policy import Policy, has_memory, plays, searches
 
 POLICIES = ("base", "opponents")
 COUNTS = ("determinizations", "deals", "candidates", "tables")
@@ -12,6 +16,10 @@ WORDS = {
     "observer": ("searcher", "actor"),
     "others": ("policy", "tree"),
 }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +60,24 @@ class SearchSettings:
         for name, value in vars(self).items():
             if value is None:
                 continue
+            if name in POLICIES and not plays(value):
+                given = shortened(value)
+                raise PolicyError(f"{name} is {given}, expected a policy: see load_policy")
             if name in POLICIES and searches(value):
                 raise PolicyError(f"{name} looks ahead itself; pass a policy that does not")
             if name in POLICIES and has_memory(value):
                 raise PolicyError(f"{name} remembers the match; pass a policy that does not")
-            if name in COUNTS and (not isinstance(value, int) or value < 1):
-                raise PolicyError(f"{name} is {value!r}, expected a whole number from 1")
-            if name in ("margin", "exploration") and not value >= 0.0:
-                raise PolicyError(f"{name} is {value!r}, expected a number from 0")
-            if name == "doubt" and not 0.0 < value <= 1.0:
-                raise PolicyError(f"doubt is {value!r}, expected a number above 0 and at most 1")
+            if name in COUNTS and not (is_whole(value) and 1 <= value <= MOST):
+                given = shortened(value)
+                raise PolicyError(f"{name} is {given}, expected a whole number from 1 to {MOST}")
+            if name in ("margin", "exploration") and not (_is_number(value) and value >= 0.0):
+                raise PolicyError(f"{name} is {shortened(value)}, expected a number from 0")
+            if name == "doubt" and not (_is_number(value) and 0.0 < value <= 1.0):
+                given = shortened(value)
+                raise PolicyError(f"doubt is {given}, expected a number above 0 and at most 1")
             if name in WORDS and value not in WORDS[name]:
-                raise PolicyError(f"{name} is {value!r}. {did_you_mean(value, WORDS[name])}")
+                hint = did_you_mean(value, WORDS[name])
+                raise PolicyError(f"{name} is {shortened(value)}. {hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,227 @@
+"""Whatever reaches a kernel of the playing and learning layer is checked at its door."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import kille_env
+from kille_agents import load_policy
+from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_env.adapters.seat_tables import SeatTables
+from kille_env.adapters.vector import SeatVectorEnv
+from kille_env.core.jit import kernel
+from kille_env.errors import IllegalActionError, KilleError, PolicyError
+from kille_env.experience import Collector, Decisions, SeatStreams, advantages
+from kille_env.playing import Players
+from kille_env.policy import UniformPolicy, resolve
+
+RULES = kille_env.spec("byteskille").resolve(episode="deal")
+SHORT, INDICES = np.ones(2, np.bool_), np.array([0, 1, 2])
+NONE = np.zeros(0, np.int64)
+
+
+def players() -> Players:
+    batch = kille_env.make_batch("byteskille", 3, 2, rules=RULES, seed=1, restart=False)
+    batch.reset()
+    return Players(batch, [UniformPolicy()], np.zeros(2, int))
+
+
+def tables() -> SeatTables:
+    found = SeatTables("byteskille", 3, 2, rules=RULES, seed=1)
+    found.begin()
+    return found
+
+
+def streams() -> SeatStreams:
+    return SeatStreams(3, 2)
+
+
+def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
+    return {**state, **values}
+
+
+@pytest.mark.parametrize(
+    ("make", "call", "words"),
+    [
+        (players, lambda p: p.due(SHORT), r"which is \[3\] bool"),
+        (players, lambda p: p.due(INDICES), r"which is \[3\] bool"),
+        (players, lambda p: p.actions(INDICES), r"which is \[3\] bool"),
+        (players, lambda p: p.play(SHORT), r"which is \[3\] bool"),
+        (players, lambda p: p.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
+        (players, lambda p: p.forget(INDICES), r"which is \[3\] bool"),
+        (players, lambda p: p.take(np.array([3]), p.batch.take([0])), "tables are 0 to 2"),
+        (players, lambda p: p.take(np.array([0, 1]), p.batch.take([0])), r"seating is \[1, 2\]"),
+        (players, lambda p: Players(p.batch, p.players, np.array([0, 1])), "from -1 to 0"),
+        (players, lambda p: Players(p.batch, p.players, np.zeros(3, int)), r"seating is \[3, 2\]"),
+        (players, lambda p: Players(p.batch, p.players, np.zeros(2)), "whole numbers"),
+        (
+            players,
+            lambda p: p.load_state(changed(p.state(), decided=np.zeros((3, 1), int))),
+            r"'decided' of the state is int64 \[3, 2\], got int64 \[3, 1\]",
+        ),
+        (players, lambda p: p.load_state({}), "the state holds no 'decided'"),
+        (tables, lambda t: t.step(np.zeros(3, int), SHORT), r"which is \[3\] bool"),
+        (tables, lambda t: t.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
+        (tables, lambda t: t.begin(which=INDICES), r"which is \[3\] bool"),
+        (tables, lambda t: t.observation(INDICES), r"which is \[3\] bool"),
+        (
+            tables,
+            lambda t: t.load_state(changed(t.state(), own=np.array([0, 2, 0]))),
+            "'own' of the state are 0 to 1",
+        ),
+        (
+            tables,
+            lambda t: t.load_state(changed(t.state(), returns=np.zeros((3, 3)))),
+            r"'returns' of the state is float64 \[3, 2\]",
+        ),
+        (streams, lambda s: s.decide(np.array([3]), np.array([0])), "tables are 0 to 2"),
+        (streams, lambda s: s.decide(np.array([0]), np.array([2])), "seats are 0 to 1"),
+        (streams, lambda s: s.decide(np.array([0, 1]), np.array([0])), r"seats is int64 \[2\]"),
+        (streams, lambda s: s.pay(np.zeros((3, 3)), SHORT), r"rewards is float64 \[3, 2\]"),
+        (streams, lambda s: s.pay(np.zeros((3, 2)), SHORT), r"which is \[3\] bool"),
+        (streams, lambda s: s.load(np.full((3, 2), 7), np.zeros((3, 2))), "in order"),
+        (streams, lambda s: s.load(np.zeros((2, 2), int), np.zeros((2, 2))), r"open is int64"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_and_nothing_changes(
+    make: Callable[[], Any], call: Callable[[Any], Any], words: str
+) -> None:
+    made = make()
+    before = made.state() if hasattr(made, "state") else {"count": made.count}
+    with pytest.raises(KilleError, match=words):
+        call(made)
+    after = made.state() if hasattr(made, "state") else {"count": made.count}
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        *((players, name) for name in ("batch", "players", "seating", "match", "decided")),
+        *((tables, name) for name in ("batch", "players", "seat", "returns", "own", "over")),
+        *((streams, name) for name in ("count", "open", "accrued", "undecided")),
+    ],
+)
+def test_what_kernels_rely_on_cannot_be_replaced(make: Callable[[], Any], name: str) -> None:
+    made = make()
+    with pytest.raises(AttributeError):
+        setattr(made, name, getattr(made, name))
+
+
+@pytest.mark.parametrize(
+    ("make", "name"), [(tables, "own"), (tables, "over"), (streams, "open"), (streams, "accrued")]
+)
+def test_what_is_shown_of_them_cannot_be_written(make: Callable[[], Any], name: str) -> None:
+    view = getattr(make(), name)
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = view[0]
+
+
+def a_collector(policy: Any) -> Collector:
+    batch = kille_env.make_batch("byteskille", 2, 2, rules=RULES, seed=1)
+    return Collector(batch, [policy, "uniform"], seating=np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    "sit",
+    [
+        lambda policy: resolve(policy, "byteskille", 2, RULES),
+        lambda policy: Players(players().batch, [policy], np.array(0)),
+        lambda policy: SeatTables("byteskille", 2, 2, opponents=policy),
+        lambda policy: SeatVectorEnv("byteskille", 2, 2, opponents=policy),
+        lambda policy: gymnasium.make(
+            "kille_env:kille_env/byteskille-v0", num_players=2, opponents=policy
+        ),
+        a_collector,
+    ],
+)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        rule_of_thumb(20, RULES),
+        rule_of_thumb(2, kille_env.spec("knack").resolve()),
+        load_policy("byteskille/stone", "byteskille", 3, RULES),
+    ],
+    ids=["seats", "game", "bot"],
+)
+def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(sit: Any, policy: Any) -> None:
+    with pytest.raises(PolicyError, match=r"was made for \w+ with \d+ seats, and is to play"):
+        sit(policy)
+
+
+class Stubborn(UniformPolicy):
+    """Always wants the same action, legal or not."""
+
+    name = "stubborn"
+    deterministic = True
+
+    def __init__(self, choose: Any) -> None:
+        self.choose = choose
+
+
+@kernel
+def below(_seen, _mask, _numbers, _chance):
+    return -1
+
+
+@kernel
+def beyond(_seen, mask, _numbers, _chance):
+    return mask.shape[0] + 1000
+
+
+@kernel
+def illegal(_seen, mask, _numbers, _chance):
+    return mask.argmin()
+
+
+@pytest.mark.parametrize("choose", [below, beyond, illegal])
+def test_a_kernel_that_chooses_an_illegal_action_is_named(choose: Any) -> None:
+    found = SeatTables("byteskille", 4, 3, rules=RULES, seed=1, opponents=Stubborn(choose))
+    with pytest.raises(PolicyError, match="kernel of policy 'stubborn' chose the illegal action"):
+        found.begin()
+    assert not found.players.decided.any()
+
+
+def test_numbers_that_a_kernel_cannot_read_are_refused() -> None:
+    policy = Stubborn(below)
+    policy.numbers = np.zeros(3)
+    with pytest.raises(PolicyError, match="its kernel reads an int64 array"):
+        SeatTables("byteskille", 2, 3, opponents=policy)
+
+
+@pytest.mark.parametrize(
+    ("values", "following", "words"),
+    [
+        (np.zeros(3), [3, -1, -1], "following is 3 at decision 0 of 3"),
+        (np.zeros(3), [1, 1, -1], "following is 1 at decision 1 of 3"),
+        (np.zeros(2), [1, 2, -1], r"values is float64 \[3\]"),
+        (np.zeros((3, 1)), [1, 2, -1], r"values is float64 \[3\]"),
+        (np.zeros(3), [0.5, 2, -1], r"following is int64 \[3\]"),
+    ],
+)
+def test_advantages_of_what_does_not_fit_are_refused(
+    values: np.ndarray, following: list[float], words: str
+) -> None:
+    earned = np.zeros(3)
+    with pytest.raises(KilleError, match=words):
+        advantages(earned, values, np.zeros(3), np.array(following), 1.0, 1.0)
+    over = np.ones(3, np.bool_)
+    columns = dict.fromkeys(Decisions._fields, NONE)
+    columns |= {"reward": earned, "terminated": over, "truncated": ~over}
+    with pytest.raises(KilleError, match=words):
+        Decisions(**{**columns, "following": np.array(following)}).advantages(values)
+
+
+def test_streams_go_on_with_more_open_decisions_than_tables() -> None:
+    gone_on = streams()
+    gone_on.load(np.arange(6).reshape(3, 2), np.ones((3, 2)))
+    gone_on.pay(np.ones((3, 2)), np.ones(3, np.bool_))
+    assert gone_on.completed()[1].tolist() == [2.0] * 6
+
+
+def test_an_action_from_outside_is_still_refused_as_one() -> None:
+    with pytest.raises(IllegalActionError):
+        tables().step(np.full(3, 99))

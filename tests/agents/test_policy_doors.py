@@ -1,0 +1,190 @@
+"""Kernels that policies bring along, and those that play them on, are checked at their doors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kille_env
+from env.players import network_metadata, network_weights
+from kille_agents import NetworkPolicy, UniformPolicy
+from kille_agents.greedy import Greedy
+from kille_agents.perceptron import affine
+from kille_agents.population.bot import Noisy
+from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
+from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSettings
+from kille_env.core.determinization import Determinizer, History
+from kille_env.core.jit import kernel
+from kille_env.core.rollouts import AT_ANYBODY, Rollouts
+from kille_env.errors import KilleError, PolicyError
+from kille_env.policy import at_table, decide
+from kille_env.rounds import choices
+
+RULES = kille_env.spec("byteskille").resolve(episode="deal")
+SEARCHES = [(FlatSearch, SearchSettings), (TreeSearch, TreeSettings)]
+
+
+@kernel
+def below(_seen, _mask, _numbers, _chance):
+    return -1
+
+
+@kernel
+def beyond(_seen, mask, _numbers, _chance):
+    return mask.shape[0] + 1000
+
+
+class Wrong(UniformPolicy):
+    """A policy whose kernel chooses what is not legal."""
+
+    name = "wrong"
+    deterministic = True
+
+    def __init__(self, choose: Any) -> None:
+        self.choose = choose
+
+
+def tables(number: int = 3, seats: int = 3) -> Any:
+    batch = kille_env.make_batch("byteskille", number, seats, rules=RULES, seed=1, restart=False)
+    batch.reset()
+    return batch
+
+
+def keys(number: int) -> np.ndarray:
+    return np.arange(number, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("wrap", [lambda p: p, lambda p: Noisy(p, 0.5), Greedy])
+@pytest.mark.parametrize("game", ["byteskille", "knack"])
+def test_a_rule_of_thumb_is_refused_at_another_table(wrap: Any, game: str) -> None:
+    rules = kille_env.spec(game).resolve()
+    policy = wrap(rule_of_thumb(5, rules))
+    assert at_table(policy, game, 5) is policy
+    for table in ((game, 3), ("krypkille", 5)):
+        with pytest.raises(PolicyError, match=rf"was made for {game} with 5 seats"):
+            at_table(policy, *table)
+
+
+@pytest.mark.parametrize(("kind", "settings"), SEARCHES)
+@pytest.mark.parametrize("role", ["base", "opponents"])
+def test_a_search_refuses_policies_of_other_tables(kind: Any, settings: Any, role: str) -> None:
+    with pytest.raises(PolicyError, match="was made for byteskille with 5 seats"):
+        kind(3, RULES, settings(**{role: rule_of_thumb(5, RULES)}))
+    with pytest.raises(PolicyError, match="was made for byteskille with 3 seats"):
+        at_table(kind(3, RULES), "byteskille", 4)
+
+
+@pytest.mark.parametrize(("kind", "settings"), SEARCHES)
+@pytest.mark.parametrize("choose", [below, beyond])
+@pytest.mark.parametrize("beliefs", ["uniform", "policy"])
+def test_a_search_names_a_policy_that_chooses_an_illegal_action(
+    kind: Any, settings: Any, choose: Any, beliefs: str
+) -> None:
+    few = {"determinizations": 2, "candidates": 2, "beliefs": beliefs}
+    player = kind(3, RULES, settings(base=Wrong(choose), **few))
+    batch = tables()
+    history, actions = History(batch), batch.mask.argmax(axis=1)
+    history.note(actions)
+    batch.step(actions)
+    rows = np.flatnonzero(batch.seat >= 0)
+    with pytest.raises(PolicyError, match="kernel of policy 'wrong' chose the illegal action"):
+        decide(player, batch, rows, keys(len(rows)), history)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"determinizations": True}, "determinizations is True, expected a whole number from 1"),
+        ({"determinizations": 2.0}, "whole number"),
+        ({"tables": 0}, "whole number"),
+        ({"margin": float("nan")}, "margin is nan, expected a number from 0"),
+        ({"margin": "2"}, "margin is '2', expected a number from 0"),
+        ({"doubt": "much"}, "doubt is 'much', expected a number"),
+        ({"beliefs": ["uniform"]}, "beliefs is"),
+        ({"base": "rule_of_thumb"}, "base is 'rule_of_thumb', expected a policy"),
+    ],
+)
+def test_settings_that_are_impossible_are_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(PolicyError, match=words):
+        SearchSettings(**changes)
+
+
+def rollouts() -> tuple[Rollouts, np.ndarray]:
+    policy, batch = rule_of_thumb(3, RULES), tables()
+    numbers = np.stack([policy.numbers, policy.numbers])
+    return Rollouts(batch, policy.choose, numbers, None), batch.tables.copy()
+
+
+ZEROS, ONE = np.zeros(3, np.int64), np.zeros(1, np.int64)
+MINUS = np.full(3, -1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r, t: r.earnings(t, np.array([3]), ONE, ONE), "tables are 0 to 2"),
+        (lambda r, t: r.earnings(t, ONE, ZEROS, ONE), r"shape \(1,\)"),
+        (lambda r, t: r.earnings(t, ONE, ONE, ZEROS), r"searchers is int64 \[1\]"),
+        (lambda r, t: r.earnings(t, ONE, ONE - 1, ONE), "actions are from 0"),
+        (lambda r, t: r.earnings(t, ONE, ONE + 99, ONE), "action 99 of entry 0 is not legal"),
+        (lambda r, t: r.play(t, MINUS[:2], ZEROS, ZEROS), r"shape \(3,\)"),
+        (lambda r, t: r.play(t, MINUS, ZEROS, ZEROS[:2]), r"pauses is int64 \[3\]"),
+        (lambda r, t: r.play(t[::2], MINUS[:2], ZEROS[:2], ZEROS[:2]), "contiguous records"),
+        (lambda r, t: r.play(np.zeros(3, int), MINUS, ZEROS, ZEROS), "contiguous records"),
+        (lambda r, t: r.play(tables(3, 4).tables.copy(), MINUS, ZEROS, ZEROS), "with 3 seats"),
+        (lambda r, _: r.information_states(tables(3, 4).tables, ZEROS), "with 3 seats"),
+        (lambda r, t: r.information_states(t, ZEROS + 3), "seats are 0 to 2"),
+        (lambda *_: Rollouts(tables(), below, np.zeros(3, int), None), "numbers is int64"),
+        (lambda *_: Rollouts(tables(), below, np.zeros((2, 1), int), 0), "deals is 0"),
+    ],
+)
+def test_rollouts_refuse_what_does_not_fit(call: Any, words: str) -> None:
+    with pytest.raises(KilleError, match=words):
+        call(*rollouts())
+
+
+def test_rollouts_play_on_what_fits() -> None:
+    made, records = rollouts()
+    wished, masks, earned = made.play(records, MINUS, ZEROS, np.full(3, AT_ANYBODY))
+    assert (masks[np.arange(3), wished] == 1).all()
+    assert not earned.any()
+
+
+def test_weighing_refuses_what_does_not_fit() -> None:
+    batch = tables()
+    history = History(batch)
+    history.note(batch.mask.argmax(axis=1))
+    determinizer = Determinizer(batch, np.arange(3), keys(3), history)
+    with pytest.raises(KilleError, match="numbers is int64"):
+        determinizer.weigh(2, below, np.zeros(3))
+    with pytest.raises(KilleError, match="number is 0"):
+        determinizer.weigh(0, below, np.zeros(3, int))
+
+
+@pytest.mark.parametrize("choose", [below, beyond])
+def test_choices_of_a_kernel_are_legal(choose: Any) -> None:
+    batch = tables()
+    with pytest.raises(PolicyError, match="kernel of policy 'wrong' chose the illegal action"):
+        choices(Wrong(choose), batch.observation, batch.mask)
+
+
+@pytest.mark.parametrize("thresholds", [THRESHOLDS[:, :5], THRESHOLDS.astype(float), "high", 3])
+def test_thresholds_of_another_shape_are_refused(thresholds: Any) -> None:
+    with pytest.raises(PolicyError, match=r"expected whole numbers \[2, 21, 20\]"):
+        ByteskilleRuleOfThumb(3, RULES, thresholds)
+
+
+def test_a_network_refuses_other_observations() -> None:
+    made_for = network_metadata("byteskille", 3, RULES)
+    network, features = (
+        NetworkPolicy(made_for, network_weights(made_for)),
+        made_for.observation_width,
+    )
+    for shape in ((2, features + 1), (2, features - 1), (features,)):
+        with pytest.raises(PolicyError, match=rf"reads observations \[N, {features}\]"):
+            network.logits(np.zeros(shape, np.uint8))
+    with pytest.raises(PolicyError, match="its inputs are"):
+        affine(
+            np.zeros((2, 3), np.float32), (np.zeros((4, 5), np.float32), np.zeros(5, np.float32))
+        )
