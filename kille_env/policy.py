@@ -62,13 +62,17 @@ class KernelPolicy(Policy, Protocol):
         choose: A `kille_env.core.jit.kernel` that is called with an observation [F] uint8, a mask
             [A] int8, `numbers`, and a random number from 0 to below 1, and returns the action that
             `pick_actions` draws with it from `probabilities`; None for a policy that has no kernel.
-        numbers: [K] int64, what the kernel reads besides.
+            An illegal action ends the game with a `PolicyError` that names the policy.
         deterministic: Whether `probabilities` gives one action a 1, whatever the random number.
     """
 
     choose: Any
-    numbers: np.ndarray
     deterministic: bool
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """What the kernel reads besides, [K] int64."""
+        ...
 
 
 @runtime_checkable

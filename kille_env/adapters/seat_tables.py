@@ -400,7 +400,7 @@ class SeatTables(Fixed):
 
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
         for name in _SAVED:
-            array = self._streams[name] if name in STREAM.fields else getattr(self, name)
+            array = self._streams[name] if name in (STREAM.names or ()) else getattr(self, name)
             array[...] = kept[name]
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)

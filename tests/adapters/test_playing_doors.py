@@ -10,8 +10,10 @@ import pytest
 import kille_env
 from kille_agents import load_policy
 from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.vector import SeatVectorEnv
+from kille_env.core.floats import seat_layout
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.experience import Collector, Decisions, SeatStreams, advantages
@@ -225,3 +227,16 @@ def test_streams_go_on_with_more_open_decisions_than_tables() -> None:
 def test_an_action_from_outside_is_still_refused_as_one() -> None:
     with pytest.raises(IllegalActionError):
         tables().step(np.full(3, 99))
+
+
+def test_a_player_that_was_seated_elsewhere_reads_what_this_table_shows() -> None:
+    widths = set()
+
+    def network(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        widths.add(observation.shape[1])
+        return np.zeros(mask.shape)
+
+    live = LiveOpponent(network, returns="logits", observation="seats")
+    opponent = live.at_table("byteskille", 8)
+    SeatTables("byteskille", 3, 2, rules=RULES, seed=1, opponents=opponent).begin()
+    assert widths == {seat_layout(kille_env.spec("byteskille")).size}
