@@ -80,10 +80,13 @@ test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python
 coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no test reaches
 	$(MAKE) test-nojit ARGS="--cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)"
 
+BOUNDS := tests/env tests/adapters/test_playing_doors.py tests/adapters/test_streams.py tests/adapters/test_sb3_buffer.py \
+    tests/agents/test_policy_doors.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
+
 .PHONY: test-bounds
-test-bounds: $(VENV)/.installed-dev ## run the rules' tests with every index checked
-	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS) --no-solver)
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),tests/env)
+test-bounds: $(VENV)/.installed-dev ## run the tests of rules, playing, search and solving with every index checked
+	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS))
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),$(BOUNDS))
 
 .PHONY: test-libraries
 test-libraries: ## run the tests of other libraries, each group of them in its own environment

@@ -250,7 +250,7 @@ class Rounds:
         """
         self.players, self._streams, self._returns, self._log = players, streams, returns, log
         self._parts, self._turns = players.batch._slices, [ROUND] * len(players.batch._slices)
-        self._trails = np.empty((len(self._parts), ROUND), dtype=np.int64)
+        self._trails = [np.empty(ROUND, dtype=np.int64) for _ in self._parts]
         kernels = [i for i, player in enumerate(players.players) if has_kernel(player)]
         self._number = kernels[0] if kernels else -1
         self._alone = len(players.players) == 1
@@ -307,8 +307,11 @@ class Rounds:
         played, again = False, True
         while again:
             with batch._use:
-                if len(self._parts) == 1:
-                    play(0, self._parts[0])
+                if len(self._parts) == 1:  # no views of the whole
+                    turns[0] = run(
+                        batch._tables, batch._rules, *arrays, policy.numbers, self._trails[0],
+                        self._number, given,
+                    )  # fmt: skip
                 else:
                     call_in_parallel(play, list(enumerate(self._parts)))
             for part, count in zip(self._parts, turns, strict=True):
@@ -317,6 +320,6 @@ class Rounds:
                     legal = np.flatnonzero(batch.mask[table]).tolist()
                     raise illegal_choice(policy.name, int(actions[table]), legal)
             if self._log is not None:
-                self._log.note(self._trails[0, : turns[0]])
+                self._log.note(self._trails[0][: turns[0]])
             played, given, again = played or max(turns) > 0, False, max(turns) == ROUND
         return played

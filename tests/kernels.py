@@ -8,15 +8,14 @@ Without this every worker of pytest-xdist would compile all of them for itself.
 import argparse
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 
 import numpy as np
 
 import kille_env
 
 
-def compile_game(name: str, solver: bool) -> None:
-    """Calls every loop of a game once, and the solver if there is one and it is wanted."""
+def compile_game(name: str) -> None:
+    """Calls every loop of a game once, and the solver if there is one."""
     batch = kille_env.make_batch(name, 1, seed=0)
     batch.reset()
     batch.step(batch.mask.argmax(axis=1))
@@ -26,7 +25,7 @@ def compile_game(name: str, solver: bool) -> None:
     batch.full_state(0)
     batch.resample(0, np.zeros(1, np.uint64))
     kille_env.make_batch(name, 1, seed=0).reset(deal=False)  # compiles what plays hand by hand
-    if solver and name == "byteskille":
+    if name == "byteskille":
         import kille_training
 
         kille_training.solve(name, 2, iterations=1)
@@ -37,12 +36,10 @@ def main() -> None:
     """Shares the games out among the processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--no-solver", action="store_true", help="only what kille_env needs")
     asked = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.processes, mp_context=context) as pool:
-        job = partial(compile_game, solver=not asked.no_solver)
-        list(pool.map(job, kille_env.list_games()))  # a failure is raised here
+        list(pool.map(compile_game, kille_env.list_games()))  # a failure is raised here
 
 
 if __name__ == "__main__":
