@@ -132,6 +132,8 @@ class Players(Fixed):
     no distribution over the legal actions.
     """
 
+    FIXED = frozenset({"batch", "players", "seating", "match", "decided"})
+
     def __init__(
         self,
         batch: Batch,

@@ -16,7 +16,7 @@ from kille_env.core.rng import mix
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import illegal_choice
 from kille_env.playing import Players, chance_of, decision_key
-from kille_env.policy import KernelPolicy, has_kernel
+from kille_env.policy import KernelPolicy, has_kernel, name_of
 from kille_env.records import Logbook
 
 ROUND = 64
@@ -225,7 +225,7 @@ def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> 
     illegal = _bound(_choose_rows, policy.choose)(seen, legal, policy.numbers, actions)
     if illegal >= 0:
         chosen = int(actions[illegal])
-        raise illegal_choice(policy.name, chosen, np.flatnonzero(legal[illegal]).tolist())
+        raise illegal_choice(name_of(policy), chosen, np.flatnonzero(legal[illegal]).tolist())
     return actions
 
 
@@ -318,7 +318,7 @@ class Rounds:
                 if count < 0:
                     table = part.start - 1 - count
                     legal = np.flatnonzero(batch.mask[table]).tolist()
-                    raise illegal_choice(policy.name, int(actions[table]), legal)
+                    raise illegal_choice(name_of(policy), int(actions[table]), legal)
             if self._log is not None:
                 self._log.note(self._trails[0][: turns[0]])
             played, given, again = played or max(turns) > 0, False, max(turns) == ROUND

@@ -119,6 +119,10 @@ class SeatTables(Fixed):
         skipped_units: [N] float64, what the seat earned in them, without a decision of its own.
     """
 
+    FIXED = frozenset(
+        {"batch", "players", "num_tables", "num_players", "seat", "returns", "skipped_units"}
+    )
+
     def __init__(
         self,
         game: str,

@@ -1,20 +1,26 @@
 """Objects whose attributes kernels rely on."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 
 class Fixed:
-    """Base of classes whose public attributes are set once: kernels rely on their shapes."""
+    """Base of classes with attributes that are set once: kernels rely on their shapes.
+
+    Attributes:
+        FIXED: Their names.
+    """
+
+    FIXED: ClassVar[frozenset[str]]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a private attribute, or a public one that has not been set yet.
+        """Set an attribute.
 
         Raises:
-            AttributeError: It has been.
+            AttributeError: It is fixed, and has been set before.
         """
-        if name in self.__dict__ and not name.startswith("_"):
+        if name in self.FIXED and name in self.__dict__:
             what = f"{type(self).__name__}.{name}"
             raise AttributeError(f"{what} cannot be replaced", name=name, obj=self)
         super().__setattr__(name, value)

@@ -77,10 +77,6 @@ def test_the_buffer_says_which_environment_it_needs() -> None:
         learner(self_play(), SeatStreamBuffer, rollout_buffer_kwargs=None)
     with pytest.raises(KilleError, match=f"given a SeatVecEnv: pass {kwargs}"):
         learner(one_seat(), SeatStreamBuffer)
-    with pytest.raises(KilleError, match=f"another one. Give load.. {kwargs}"):
-        learner(
-            self_play(), SeatStreamBuffer, rollout_buffer_kwargs={"env": self_play(seed=1)}
-        ).learn(200)
     with pytest.raises(KilleError, match="norm_reward"):
         learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)
 
@@ -400,7 +396,7 @@ def test_kept_environments_play_on(form: Callable[..., Any], kept: str) -> None:
 
 
 def test_state_of_other_tables_is_refused() -> None:
-    with pytest.raises(KilleError, match="num_tables"):
+    with pytest.raises(KilleError, match=r"'returns' of the state is float64 \[4, 3\]"):
         self_play(4).load_state(self_play(5).state())
 
 

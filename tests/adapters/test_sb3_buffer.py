@@ -267,6 +267,17 @@ def test_a_model_goes_on_at_tables_of_other_sizes_and_rules(named: bool) -> None
         assert model.rollout_buffer.state()["open"].shape == (8, seats)
 
 
+def test_a_buffer_reads_from_the_environment_that_the_model_steps() -> None:
+    venv = self_play(8, 3)
+    kwargs = {"env": self_play(8, 3, seed=9)}
+    model = learner(venv, SeatStreamBuffer, batch_size=16, rollout_buffer_kwargs=kwargs)
+    model.learn(8 * 8)
+    assert model.rollout_buffer._env is venv
+    nothing: Any = None
+    with pytest.raises(KilleError, match="has not been stepped"):
+        buffer_for(self_play(8, 3), 4).add(nothing, nothing, np.zeros(8), *[nothing] * 3)
+
+
 @pytest.mark.parametrize(
     ("other", "words"),
     [

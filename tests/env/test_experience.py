@@ -298,7 +298,7 @@ def test_each_seat_is_played_by_its_policy() -> None:
 
 
 def test_a_seat_needs_a_policy() -> None:
-    with pytest.raises(RulesError, match="numbers 0 to 2; expected 0 to 1"):
+    with pytest.raises(RulesError, match="whole numbers from -1 to 1, one number per policy"):
         Collector(tables("byteskille", 2, 3), [chance, chance], seating=np.array([0, 1, 2]))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kille_env.core.batch import Batch
 from kille_env.core.determinization import Determinizer, Past
 from kille_env.core.keys import uniforms
-from kille_env.policy import KernelPolicy, Policy, check_probabilities, decides_by_kernel
+from kille_env.policy import KernelPolicy, Policy, check_probabilities, decides_by_kernel, name_of
 
 _WEIGHING = np.uint64(0xBE11EF)
 """Keeps this drawing's random numbers apart from others of the same decision."""
@@ -54,7 +54,9 @@ def _log_agreements(
     determinizer: Determinizer, number: int, policy: KernelPolicy, doubt: float
 ) -> np.ndarray:
     """Returns what `_log_chances` does, [M, number], with a policy that is a kernel."""
-    which, agrees, legal = determinizer.weigh(number, policy.choose, policy.numbers, policy.name)
+    which, agrees, legal = determinizer.weigh(
+        number, policy.choose, policy.numbers, name_of(policy)
+    )
     mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
     chances = np.zeros((len(determinizer), number))
     np.add.at(chances, which, np.where(legal > 0, np.log(mixed), 0.0))

@@ -12,7 +12,14 @@ from kille_env.core.determinization import Determinizer
 from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import KernelPolicy, Policy, at_table, check_probabilities, share_a_kernel
+from kille_env.policy import (
+    KernelPolicy,
+    Policy,
+    at_table,
+    check_probabilities,
+    name_of,
+    share_a_kernel,
+)
 from kille_env.registry import Table
 
 DUST = 1e-9
@@ -134,5 +141,5 @@ class Search(Generic[Settings]):
             return None
         base, opponents = cast(KernelPolicy, self.base), cast(KernelPolicy, self.opponents)
         numbers = np.stack([base.numbers, opponents.numbers])
-        names = base.name, opponents.name
+        names = name_of(base), name_of(opponents)
         return Rollouts(drawn, base.choose, numbers, self.settings.deals, names)
