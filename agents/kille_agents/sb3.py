@@ -58,7 +58,8 @@ class _SB3Player:
                 f"{name} takes {space} and returns {action_space}; "
                 "expected a vector and Discrete actions"
             )
-        self.width, self.num_actions = int(inner.shape[0]), int(action_space.n)
+        self._reads = self.width = int(inner.shape[0])
+        self.num_actions = int(action_space.n)
         self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
         self._reading: Reading | None = None
 
@@ -69,8 +70,8 @@ class _SB3Player:
             PolicyError: The model has other observations or actions.
         """
         table, settled = spec(game), copy.copy(self)
-        kind = "seats" if self._in_floats and self.width == seat_layout(table).size else "float"
-        if kind == "seats":
+        kind = "seats" if self._in_floats and self._reads == seat_layout(table).size else "float"
+        if kind == "seats":  # also when it has been seated at another table before
             settled.width = width(table.observation(num_players))
         what = f"the model {self.name}"
         check_size(what, settled.width, self.num_actions, game, num_players)
