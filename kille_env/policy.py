@@ -17,7 +17,8 @@ from kille_env.core.determinization import Determinizer, History
 from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, shortened
+from kille_env.registry import Table
 
 SUM_TOLERANCE = 1e-6
 CATALOG = "kille_agents.catalog"
