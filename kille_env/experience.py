@@ -430,7 +430,7 @@ class Collector:
         if _is_function(policy):
             return _Learner(policy, self._reading)
         batch = self.batch
-        return resolve(policy, batch.spec.name, batch.num_players, batch.rules)
+        return resolve(policy, batch.spec.name, batch.num_players, batch.rules, explores=True)
 
     @contextmanager
     def _restarting_here(self) -> Iterator[None]:

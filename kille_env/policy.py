@@ -5,6 +5,7 @@ is given a `Determinizer` instead of observations. A recurrent player is a polic
 which is handed to it with each decision and which it hands back.
 """
 
+import copy
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -190,7 +191,14 @@ class UniformPolicy:
 
 
 def resolve(
-    player: PlayerLike, game: str, num_players: int, rules: Rules, *, trust: bool = False
+    player: PlayerLike,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    trust: bool = False,
+    transfer: bool = False,
+    explores: bool = False,
 ) -> Player:
     """Returns a player for a table, whatever form it comes in.
 
@@ -202,6 +210,10 @@ def resolve(
         num_players: P, seats of the table.
         rules: Its rules.
         trust: Whether a file that can run code when it is loaded may be loaded.
+        transfer: Whether it may play at another table than the one that it was made for; its name
+            then says so.
+        explores: Whether a learner's policy explores as it does while it learns; it does not where
+            it is measured.
 
     Raises:
         PolicyError: There is no such player, or it was made for another table.
@@ -209,7 +221,11 @@ def resolve(
     if isinstance(player, str) and player == "uniform":
         return UniformPolicy()
     if plays(player) and not isinstance(player, type):
-        return at_table(cast(Player, player), game, num_players)
+        settled = at_table(cast(Player, player), game, num_players)
+        plain = getattr(settled, "without_exploring", None)
+        if callable(plain) and not explores:
+            settled = cast(Player, plain())
+        return made_for(settled, game, num_players, rules, transfer)
     try:
         catalog = importlib.import_module(CATALOG)
     except ModuleNotFoundError as error:
@@ -219,7 +235,8 @@ def resolve(
             f"the player {str(player)!r} is looked up in {CATALOG}, which is not installed; "
             'without it there is "uniform", or pass an object with probabilities(observation, mask)'
         ) from error
-    return cast(Player, catalog.as_policy(player, game, num_players, rules, trust=trust))
+    found = catalog.as_policy(player, game, num_players, rules, trust=trust, transfer=transfer)
+    return cast(Player, found)
 
 
 def at_table(player: Player, game: str, num_players: int) -> Player:
@@ -247,6 +264,41 @@ def at_table(player: Player, game: str, num_players: int) -> Player:
                 "an int64 array [K]"
             )
     return player
+
+
+def made_for(
+    player: Player, game: str, num_players: int, rules: Rules, transfer: bool = False
+) -> Player:
+    """Return a player if it was made for a table, or if it says nothing of one.
+
+    A player that says where it was made has `differences(table)`, which returns in words what a
+    table has otherwise.
+
+    Args:
+        player: The player.
+        game: The game to be played.
+        num_players: P, seats of the table.
+        rules: Its rules.
+        transfer: Whether another table is meant; the player's name then says so.
+
+    Raises:
+        PolicyError: It was made for another table.
+    """
+    tell = getattr(player, "differences", None)
+    if not callable(tell) or getattr(player, "transferred", False):
+        return player
+    wrong = cast(list[str], tell(Table.of(game, num_players, rules)))
+    if not wrong:
+        return player
+    what = "; ".join(wrong)
+    if not transfer:
+        raise PolicyError(
+            f"{name_of(player)} was made for another table: this one has {what}. Name its own "
+            "table, or say transfer=True"
+        )
+    moved: Any = copy.copy(player)
+    moved.name, moved.transferred = f"{name_of(player)} (made for another table: {what})", True
+    return moved
 
 
 def plays(thing: Any) -> bool:
@@ -385,9 +437,15 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
         mask: [N, A] int8.
 
     Raises:
-        PolicyError: Wrong shape, a value that is no number or negative, a row that does not sum to
-            1, or an illegal action with a probability. The message names the first such row.
+        PolicyError: No array of numbers, wrong shape, a value that is no number or negative, a row
+            that does not sum to 1, or an illegal action with a probability. The message names the
+            first such row.
     """
+    if not hasattr(probabilities, "shape") or np.asarray(probabilities).dtype.kind not in "fiub":
+        raise PolicyError(
+            f"policy {name!r} returned {shortened(probabilities)}, expected probabilities as an "
+            f"array of numbers {mask.shape}"
+        )
     if probabilities.shape != mask.shape:
         raise PolicyError(
             f"policy {name!r} returned probabilities of shape {probabilities.shape}, "
@@ -424,8 +482,10 @@ def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
     try:
         if hasattr(returned, "detach"):
             returned = returned.detach().cpu().double().numpy()
+        if np.asarray(returned).dtype.kind == "c":
+            raise TypeError("they are complex")
         return np.asarray(returned, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise PolicyError(
             f"policy {name!r} returned a {type(returned).__name__} that is no array of numbers "
             f"({error}); expected {what} [N, A]"

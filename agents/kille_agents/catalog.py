@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.llm import PREFIX, LanguageModel
@@ -15,7 +15,7 @@ from kille_agents.tabular import TABULAR, load_tabular, tabular_file
 from kille_agents.trained import TRAINED, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean, shortened
-from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy, plays
+from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy, made_for, plays
 
 SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
 """Players that look ahead from the rule of thumb, by name; `decide` asks them."""
@@ -52,6 +52,7 @@ def as_policy(
     observation: str | None = None,
     returns: str | None = None,
     trust: bool = False,
+    transfer: bool = False,
 ) -> Player:
     """Return a player for a table, whatever form it comes in.
 
@@ -74,9 +75,12 @@ def as_policy(
         num_players: Seats of the table.
         rules: Its rules.
         observation: What a function or module is shown: "box", "float" or "seats"; see
-            `kille_agents.Network`, which says it where there is no such argument.
+            `kille_agents.Network`, which says it where there is no such argument. Or what a saved
+            model of Stable-Baselines3 was shown, if `kille_env.sb3.save` did not save it.
         returns: What it returns: "probabilities", "logits" or "values".
         trust: Whether a file that can run code when it is loaded may be loaded.
+        transfer: Whether it may play at another table than the one that it was made for; its name
+            then says so.
 
     Raises:
         PolicyError: It is none of these, was made for another table, or does not say how it is
@@ -93,10 +97,30 @@ def as_policy(
         >>> as_policy("rule_of_thumb", "knack", 3, rules).name
         'rule_of_thumb'
     """
+    player = _player(policy, game, num_players, rules, observation, returns, trust, transfer)
+    return made_for(player, game, num_players, rules, transfer)
+
+
+def _player(
+    policy: PlayerLike,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    observation: str | None,
+    returns: str | None,
+    trust: bool,
+    transfer: bool,
+) -> Player:
+    """Return a player, wherever it was made for; arguments as `as_policy`."""
+    if observation is not None and returns is None and _is_model_file(policy):
+        from kille_agents.sb3 import load_sb3  # needs torch
+
+        loaded = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
+        return loaded.at_table(game, num_players)
     if observation is not None or returns is not None:
         return _asked(policy, observation, returns).at_table(game, num_players)
     if isinstance(policy, (str, Path)):
-        return load_policy(policy, game, num_players, rules, trust=trust)
+        return load_policy(policy, game, num_players, rules, trust=trust, transfer=transfer)
     thing = policy
     if isinstance(policy, type):
         thing = make_player(policy.__name__, policy, num_players, rules)
@@ -126,7 +150,13 @@ def _asked(thing: Any, observation: str | None, returns: str | None) -> Network:
 
 
 def load_policy(
-    name_or_path: str | Path, game: str, num_players: int, rules: Rules, *, trust: bool = False
+    name_or_path: str | Path,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    trust: bool = False,
+    transfer: bool = False,
 ) -> Player:
     """Returns a player for a table.
 
@@ -141,12 +171,29 @@ def load_policy(
         num_players: Seats of the table.
         rules: Its rules.
         trust: Whether a file that can run code when it is loaded may be loaded.
+        transfer: Whether it may play at another table than the one that it was made for; its name
+            then says so.
 
     Raises:
         PolicyError: There is no such player, it was made for another table, or it needs `trust`.
     """
     if rules.game != game:
         raise PolicyError(f"the rules are of {rules.game}, the game is {game}")
+    player = _load(name_or_path, game, num_players, rules, trust, transfer)
+    return made_for(player, game, num_players, rules, transfer)
+
+
+def _is_model_file(thing: Any) -> bool:
+    """Return whether a thing is the path of a model that Stable-Baselines3 has saved."""
+    if not isinstance(thing, (str, Path)):
+        return False
+    return Path(thing).suffix == ".zip" and Path(thing).is_file()
+
+
+def _load(
+    name_or_path: str | Path, game: str, num_players: int, rules: Rules, trust: bool, transfer: bool
+) -> Player:
+    """Return a player, wherever it was made for; arguments as `load_policy`."""
     name = str(name_or_path)
     if name in BASELINES:
         return BASELINES[name](num_players, rules)
@@ -157,14 +204,14 @@ def load_policy(
     if name.startswith(PREFIX):
         return LanguageModel(name.removeprefix(PREFIX))
     path = Path(name_or_path)
-    if path.suffix == ".zip" and path.is_file():
+    if _is_model_file(path):
         from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
-        return load_sb3(path, game, num_players, rules, trust=trust)
+        return load_sb3(path, trust=trust).at_table(game, num_players)
     if (file := tabular_file(path)) is not None:
         return load_tabular(file, game, num_players, rules)
     if path.exists():
-        return load_network(path, game, num_players, rules)
+        return load_network(path, game, num_players, rules, transfer=transfer)
     if is_entry_point(name):
         return load_entry_point(name, game, num_players, rules)
     raise PolicyError(

@@ -4,14 +4,16 @@ The decisions are those of matches that uniform players play from fixed seeds, s
 for every player of a table, in every process.
 """
 
+import copy
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from kille_env.errors import PolicyError
 from kille_env.playing import Players
-from kille_env.policy import Player, UniformPolicy, name_of, searches
+from kille_env.policy import Player, UniformPolicy, has_kernel, name_of, searches
 from kille_env.registry import Table, make_batch
 
 SEED, TABLES, ROUNDS = 71, 48, 8
@@ -54,6 +56,7 @@ def fingerprint(player: Player, table: Table) -> str:
     return digest.hexdigest()
 
 
+DRAWS = "draws at random or keeps state"
 UNSTEADY = (
     "asked twice about the same decision, or about it in another batch, it answers differently: it "
     "draws at random, or keeps state"
@@ -74,6 +77,22 @@ def is_steady(player: Player, table: Table) -> bool:
         PolicyError: It returned what is no distribution over the legal actions.
     """
     return not any(_differ(*both) for both in _asked_twice(player, table))
+
+
+def remarked(player: Player, table: Table) -> Player:
+    """Return a player; one that does not answer the same twice, with a name that says so.
+
+    Players that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
+
+    Args:
+        player: The player, as `as_policy` returns it for this table.
+        table: The table.
+    """
+    if searches(player) or has_kernel(player) or is_steady(player, table):
+        return player
+    found: Any = copy.copy(player)
+    found.name = f"{name_of(player)} ({DRAWS})"
+    return found
 
 
 def _differ(answers: np.ndarray, again: np.ndarray) -> bool:

@@ -30,7 +30,7 @@ from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
 from kille_env.policy import check_shapes, masked_softmax
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT, FORMAT_OF_SEVERAL = "kille-policy 1", "kille-policy 2"
@@ -159,6 +159,11 @@ class NetworkPolicy:
             return self
         return NetworkPolicy(metadata, self.weights, self.name)
 
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than the one that it was made for."""
+        metadata = self.metadata.at(table.num_players, table.rules["episode"])
+        return metadata.differences(table.game, table.num_players, table.rules)
+
     def plain_weights(self) -> dict[str, np.ndarray]:
         """Returns its weights at its table as a perceptron over the plain observation [F] has them.
 
@@ -216,7 +221,13 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
 
 
 def load_network(
-    path: Path, game: str, num_players: int, rules: Rules, *, name: str = ""
+    path: Path,
+    game: str,
+    num_players: int,
+    rules: Rules,
+    *,
+    name: str = "",
+    transfer: bool = False,
 ) -> NetworkPolicy:
     """Reads a policy and checks that it fits the table.
 
@@ -226,6 +237,7 @@ def load_network(
         num_players: Seats of the table.
         rules: Its rules.
         name: What tables and errors call it; that of its folder by default.
+        transfer: Whether another table is meant than the one that it was made for.
 
     Raises:
         PolicyError: The files are missing, broken, do not belong together, or are for another
@@ -234,7 +246,8 @@ def load_network(
     metadata, weights, folder = read_network(path)
     metadata = metadata.at(num_players, rules["episode"])
     what = name or f"the policy in {path}"
-    metadata.check(what, game, num_players, rules)
+    if not transfer:
+        metadata.check(what, game, num_players, rules)
     check_size(what, metadata.observation_width, metadata.num_actions, game, num_players)
     return NetworkPolicy(metadata, weights, name or folder)
 

@@ -14,6 +14,10 @@ from kille_env.adapters.open_spiel import KilleState, load, state_at
 from kille_env.core.determinization import Determinizer
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
+from kille_env.extras import needs
+
+with needs("openspiel"):
+    import pyspiel
 
 
 class SpielPolicy(Protocol):
@@ -49,6 +53,11 @@ class OpenSpielPlayer:
             name: Its name; the default is its class's.
         """
         self._players = list(player) if isinstance(player, Sequence) else [player]
+        if len(self._players) == 1 and type(player) is pyspiel.Bot:
+            raise PolicyError(
+                "a bot that OpenSpiel makes for one player ends the process in another seat: pass "
+                "one for each seat, forehand's first, as OpenSpielPlayer([bot0, bot1])"
+            )
         self.name = name or type(self._players[0]).__name__
         self.keyless = all(hasattr(each, "action_probabilities") for each in self._players)
         self._games: dict[tuple[int, Rules], Any] = {}

@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from gymnasium import spaces
 
-from kille_agents.metadata import check_size
-from kille_env.core.floats import READINGS, Reading, seat_layout
-from kille_env.core.spec import Rules, width
+from kille_env.adapters.options import OBSERVATION, one_of
+from kille_env.core.floats import Reading
+from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
-from kille_env.policy import check_shapes, masked_best, masked_softmax, read
-from kille_env.registry import spec
+from kille_env.policy import check_shapes
+from kille_env.registry import Table, spec
 
 with needs("train"):
     from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
+    from kille_env.adapters.sb3_asking import Asking, asking_of, check_space, read_asking
+    from kille_env.adapters.sb3_models import meaning_of, memory_size
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm
@@ -31,81 +31,80 @@ ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
 
 
 class _SB3Player:
-    """What players of a model share: its spaces, and the features as it was shown them.
+    """What players of a model share: how it is asked, and the table that it plays at.
 
-    A model that has learned from features in 0 to 1, or seat by seat, is shown them so, once
-    `at_table` has said at which table it plays.
+    Attributes:
+        model: The model, which may go on learning.
+        name: What tables and reports call it.
+        asking: How it is asked, and where it learned.
     """
 
-    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
-        """Wraps a model, which may go on learning.
+    def __init__(
+        self, model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
+    ) -> None:
+        """Wrap a model.
 
         Args:
-            model: With `Discrete` actions, and observations that are the vector itself or a `Dict`
-                with "observation" and "action_mask".
+            model: The model.
             name: What tables and reports call it.
+            asking: How it is asked; None is as its own environment asks it.
 
         Raises:
-            PolicyError: The model has other spaces.
+            PolicyError: Nothing says how it is asked.
         """
         self.model, self.name = model, name
-        space = model.observation_space
-        self._in_dict = isinstance(space, spaces.Dict)
-        inner: Any = space["observation"] if isinstance(space, spaces.Dict) else space
-        action_space = model.action_space
-        if not isinstance(action_space, spaces.Discrete) or len(inner.shape) != 1:
-            raise PolicyError(
-                f"{name} takes {space} and returns {action_space}; "
-                "expected a vector and Discrete actions"
-            )
-        self._reads = self.width = int(inner.shape[0])
-        self.num_actions = int(action_space.n)
-        self._in_floats = inner == spaces.Box(0.0, 1.0, inner.shape, np.float32)
+        self.asking = asking or asking_of(model)
         self._reading: Reading | None = None
+        self._size: tuple[int, int] | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
-        """Returns the policy as it plays at a table, where it knows the scale of the features.
+        """Return the policy as it plays at a table, where it knows how to read features.
 
         Raises:
             PolicyError: The model has other observations or actions.
         """
         table, settled = spec(game), copy.copy(self)
-        kind = "seats" if self._in_floats and self._reads == seat_layout(table).size else "float"
-        if kind == "seats":  # also when it has been seated at another table before
-            settled.width = width(table.observation(num_players))
-        what = f"the model {self.name}"
-        check_size(what, settled.width, self.num_actions, game, num_players)
-        settled._reading = READINGS[kind](table, num_players)
+        settled._reading = self.asking.reading(game, num_players)
+        settled._size = width(table.observation(num_players)), table.num_actions
+        check_space(self.name, self.model, self.asking, game, num_players)
         return settled
 
-    def _seen(self, observation: np.ndarray, mask: np.ndarray) -> Any:
-        """Returns what the environment showed the model at such decisions."""
-        check_shapes(self.name, observation, mask, self.width, self.num_actions)
-        shown = read(self.name, observation, self._reading) if self._in_floats else observation
-        return {"observation": shown, "action_mask": mask} if self._in_dict else shown
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than those that the model learned at."""
+        return self.asking.differences(table)
+
+    def _check(self, observation: np.ndarray, mask: np.ndarray) -> None:
+        if self._size is None:
+            raise PolicyError(
+                f"the model {self.name} reads features as its table has them: say which one with "
+                "at_table(game, num_players)"
+            )
+        check_shapes(self.name, observation, mask, *self._size)
 
 
 class SB3Policy(_SB3Player):
     """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
-    The model's distribution is taken with the mask where the model knows masks; otherwise its share
-    of illegal actions is spread over the legal ones in proportion.
+    See `kille_env.adapters.sb3_asking.Asking.chances` for models that know no masks. Exploring is
+    not part of the policy.
     """
 
-    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
-        """Wraps a model; see `_SB3Player`.
+    def __init__(
+        self, model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
+    ) -> None:
+        """Wrap a model; see `_SB3Player`.
 
         Raises:
-            PolicyError: The model has other spaces, gives neither a distribution nor values, or
-                remembers what it has seen (`sb3_player` takes it).
+            PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
+                values, or remembers what it has seen (`sb3_player` takes it).
         """
-        super().__init__(model, name)
-        self._returns = meaning_of(model)
+        meaning_of(model)
+        super().__init__(model, name, asking)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
-        made = masked_best if self._returns == "values" else masked_softmax
-        return made(self.name, scores(self.model, self._seen(observation, mask)), mask)
+        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        self._check(observation, mask)
+        return self.asking.chances(self.model, observation, mask, self._reading)
 
 
 class SB3Recurrent(_SB3Player):
@@ -114,53 +113,68 @@ class SB3Recurrent(_SB3Player):
     The memory is the state of the actor's LSTM; see `kille_env.policy.Recurrent`.
     """
 
-    def __init__(self, model: BaseAlgorithm, name: str = "sb3") -> None:
-        """Wraps a model of `RecurrentPPO`; see `_SB3Player`."""
-        super().__init__(model, name)
+    def __init__(
+        self, model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
+    ) -> None:
+        """Wrap a model of `RecurrentPPO`; see `_SB3Player`."""
+        super().__init__(model, name, asking)
         self.memory_size = memory_size(model)
 
     def probabilities_with_memory(
         self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the distribution over the legal actions, [N, A] float64, and the memory."""
-        logits, after = scores_with_memory(self.model, self._seen(observation, mask), memory)
-        return masked_softmax(self.name, logits, mask), after
+        """Return the distribution over the legal actions, [N, A] float64, and the memory."""
+        self._check(observation, mask)
+        return self.asking.chances_with_memory(self.model, observation, mask, memory, self._reading)
 
 
-def sb3_player(model: BaseAlgorithm, name: str = "sb3") -> SB3Policy | SB3Recurrent:
-    """Returns a model as a player, with memory if the model has one; arguments as `SB3Policy`."""
-    return SB3Recurrent(model, name) if memory_size(model) else SB3Policy(model, name)
+def sb3_player(
+    model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
+) -> SB3Policy | SB3Recurrent:
+    """Return a model as a player, with memory if the model has one; arguments as `SB3Policy`."""
+    made = SB3Recurrent if memory_size(model) else SB3Policy
+    return made(model, name, asking)
 
 
 def load_sb3(
-    path: Path, game: str, num_players: int, rules: Rules, *, trust: bool
+    path: Path, *, observation: str | None = None, trust: bool
 ) -> SB3Policy | SB3Recurrent:
-    """Loads a saved model. The file holds pickles: loading it can run any code in it.
+    """Load a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
         path: The `.zip` file.
-        game: The game to be played.
-        num_players: Seats of the table.
-        rules: Its rules; the file does not say for which ones it was trained.
+        observation: What the model was shown where it learned, for a file that was not saved with
+            `kille_env.sb3.save`; that nothing stood between it and the table, such as a
+            `VecNormalize`, is then taken from whoever says it.
         trust: Whether the user trusts the file.
 
     Raises:
-        PolicyError: Not trusted, no such model, or made for other spaces.
+        PolicyError: Not trusted, no such model, or nothing says how it is asked.
     """
     if not trust:
         raise PolicyError(
             f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
             "If you know where it comes from, load it with --trust (trust=True)"
         )
-    algorithm = ALGORITHMS[algorithm_of(path)]
+    name = algorithm_of(path)
+    asking = read_asking(path)
+    if asking is None and observation is not None:
+        asking = Asking(one_of("observation", observation, OBSERVATION))
+    if asking is None:
+        raise PolicyError(
+            f"{path} says neither how its model is asked nor where it learned. Load it in the "
+            f"environment that it learned in, wrappers included, and save it again: "
+            f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}"). From Python, where '
+            'nothing stood between it and the table: as_policy(path, ..., observation="float")'
+        )
     try:
-        model = algorithm.load(path, device="cpu")
+        model = ALGORITHMS[name].load(path, device="cpu")
     except Exception as error:  # a pickle that is not what it says may raise anything
         raise PolicyError(
-            f"{path} cannot be loaded as a model of {algorithm.__name__}: "
+            f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    return sb3_player(model, path.stem).at_table(game, num_players)
+    return sb3_player(model, path.stem, asking)
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -79,6 +79,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         self.num_players = self.tables.num_players
         spec = self.tables.batch.spec
         self._observations = Observations(observation, spec, self.num_players)
+        self.observation = observation
         self.observation_space = self._observations.space
         self.action_space = LegalDiscrete(spec.num_actions, self._legal)
 

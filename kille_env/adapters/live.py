@@ -13,6 +13,7 @@ learner. Nothing heavy is imported here: what a function returns is an array or 
 """
 
 import copy
+import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
@@ -66,7 +67,8 @@ class FunctionPolicy:
             name: What tables and reports call it; the default is the function's own name.
 
         Raises:
-            PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
+            PolicyError: `function` cannot be called like that, or `observation` or `returns` is not
+                said.
             RulesError: An option that does not exist.
         """
         kind = type(self).__name__
@@ -74,6 +76,15 @@ class FunctionPolicy:
             raise PolicyError(
                 f"{kind} asks a function of (observation, mask), got {shortened(function)}"
             )
+        try:
+            inspect.signature(function).bind(None, None)
+        except TypeError:
+            raise PolicyError(
+                f"{kind} asks a function of (observation, mask), but {shortened(function)} cannot "
+                "be called with two arguments"
+            ) from None
+        except ValueError:  # a builtin does not say
+            pass
         if observation is None or returns is None:
             raise PolicyError(
                 f"{kind} is told how its function is asked, as in {kind}(function, "
@@ -193,6 +204,12 @@ class LiveOpponent(FunctionPolicy):
             return wanted
         uniform = UniformPolicy().probabilities(observation, mask)
         return (1.0 - epsilon) * wanted + epsilon * uniform
+
+    def without_exploring(self) -> "LiveOpponent":
+        """Return the policy as it is measured: without `epsilon`."""
+        settled = copy.copy(self)
+        settled._epsilon = 0.0
+        return settled
 
     def _share(self) -> float:
         given = self._epsilon() if callable(self._epsilon) else self._epsilon

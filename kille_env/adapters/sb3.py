@@ -31,7 +31,7 @@ see docs/environments.md.
 last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -41,27 +41,25 @@ from kille_env.extras import needs
 with needs("train"):
     pass
 
-from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.options import (
     OPPONENTS,
     SeatOptions,
     TableOptions,
     check_names,
 )
+from kille_env.adapters.sb3_asking import asking_of, check_last_seen
 from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
 from kille_env.adapters.sb3_models import (
     algorithm_that_steps,
     meaning_of,
     memory_size,
-    scores,
-    scores_with_memory,
 )
 from kille_env.adapters.sb3_tables import TableVecEnv
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.errors import KilleError
-from kille_env.policy import UniformPolicy, masked_softmax
+from kille_env.policy import UniformPolicy
 from kille_env.registry import Table, make_batch, spec
 
 __all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
@@ -108,7 +106,7 @@ class SelfPlayVecEnv(TableVecEnv):
         self.num_players, self.rules = self.batch.num_players, self.batch.rules
         observations = Observations(observation, self.batch.spec, self.num_players, OBSERVATION)
         super().__init__(num_tables, observations.space, self.batch.spec.num_actions)
-        self._shown = observations.features
+        self._shown, self.observation = observations.features, observation
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
         self._number = 0
@@ -197,6 +195,7 @@ class SelfPlayVecEnv(TableVecEnv):
 class LivePolicy:
     """The policy of a model as it stands while it learns; uniform as long as there is none.
 
+    The model is asked as its own environment asks it, wrappers included, and explores as it does.
     A model with a distribution plays by it. One with values plays the legal action of the highest
     value, and a uniform one as often as the model explores. One with a memory makes this a
     `kille_env.policy.Recurrent` player: each seat remembers its own match.
@@ -209,40 +208,56 @@ class LivePolicy:
     name = "self"
     memory_size = 0
 
-    def __init__(self, shown: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Follows no model yet; `shown` makes of uint8 features what the model observes."""
+    def __init__(self, game: str, num_players: int) -> None:
+        """Follow no model yet; it plays at a table of this size."""
         self.model: Any = None
-        self._shown, self._opponent = shown, None
+        self._table = game, num_players
+        self._asking: Any = None
+        self._env: Any = None
 
     def follow(self, model: Any) -> None:
-        """Plays by a model from now on.
+        """Play by a model from now on.
 
         Raises:
-            PolicyError: The model has neither a distribution over actions nor values of them.
+            PolicyError: The model has neither a distribution over actions nor values of them, or
+                nothing says how it is asked.
         """
-        self.memory_size = memory_size(model)
-        if not self.memory_size:
-            self._opponent = LiveOpponent(
-                lambda observation, mask: scores(model, self._shown(observation)),
-                returns=meaning_of(model),
-                epsilon=lambda: getattr(model, "exploration_rate", 0.0),
-                name=self.name,
-            )
-        self.model = model
+        size = memory_size(model)
+        if not size:
+            meaning_of(model)
+        self._ask_as(model)
+        self.model, self.memory_size = model, size
+
+    def _ask_as(self, model: Any) -> None:
+        """Ask as the environment does that a model has now."""
+        asking = asking_of(model)
+        self._asking, self._reading = asking, asking.reading(*self._table)
+        self._env = model.get_env()
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the model's distribution over the legal actions, [N, A] float64."""
-        return (self._opponent or UniformPolicy()).probabilities(observation, mask)
+        """Return the model's distribution over the legal actions, [N, A] float64."""
+        uniform = UniformPolicy()
+        if self.model is None:
+            return uniform.probabilities(observation, mask)
+        if self.model.get_env() is not self._env:
+            self._ask_as(self.model)
+        chances = self._asking.chances(self.model, observation, mask, self._reading)
+        explores = float(getattr(self.model, "exploration_rate", 0.0))
+        if explores == 0.0:
+            return chances
+        return (1.0 - explores) * chances + explores * uniform.probabilities(observation, mask)
 
     def probabilities_with_memory(
         self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the distribution of a model that remembers, and its memory; see `Recurrent`."""
-        logits, after = scores_with_memory(self.model, self._shown(observation), memory)
-        return masked_softmax(self.name, logits, mask), after
+        """Return the distribution of a model that remembers, and its memory; see `Recurrent`."""
+        return self._asking.chances_with_memory(
+            self.model, observation, mask, memory, self._reading
+        )
 
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
-        return {**self.__dict__, "model": None, "memory_size": 0, "_opponent": None}
+        none = dict.fromkeys(("model", "_asking", "_env", "_reading"))
+        return {**self.__dict__, **none, "memory_size": 0}
 
 
 class SeatVecEnv(TableVecEnv):
@@ -284,7 +299,7 @@ class SeatVecEnv(TableVecEnv):
         check_names(SeatVecEnv, options, game)
         seats = spec(game).check_players(num_players)
         observations = Observations(observation, spec(game), seats, OBSERVATION)
-        self.live = LivePolicy(observations.features)
+        self.live = LivePolicy(game, seats)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player
             for player in each_opponent(options.get("opponents", OPPONENTS), seats)
@@ -292,7 +307,7 @@ class SeatVecEnv(TableVecEnv):
         self.tables = SeatTables(game, num_tables, num_players, **options)
         super().__init__(num_tables, observations.space, spec(game).num_actions)
         self.num_players, self.rules = seats, self.tables.rules
-        self._shown = observations.features
+        self._shown, self.observation = observations.features, observation
 
     @property
     def table(self) -> Table:
@@ -371,6 +386,7 @@ class SeatVecEnv(TableVecEnv):
                 "call follow(model), or choose other opponents"
             )
         self.follow(learner)
+        check_last_seen(learner, asking_of(learner))
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays, but the model."""

@@ -67,6 +67,7 @@ class MixedSelfPlayVecEnv(TableVecEnv):
         self.num_players = max(part.num_players for part in parts)
         sizes = [part.num_envs for part in parts]
         super().__init__(sum(sizes), first.observation_space, first.batch.spec.num_actions)
+        self.observation = first.observation
         ends = np.cumsum(sizes).tolist()
         self._rows = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
         self._number = 0

@@ -1,7 +1,8 @@
 """Models of Stable-Baselines3: which one steps an environment, and what its network returns."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +28,17 @@ def algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
     caller = None if frame is None else frame.f_locals.get("self")
     learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
     return caller if learns_in is not None and learns_in.unwrapped is venv else None
+
+
+def is_evaluated() -> bool:
+    """Return whether `evaluate_policy` of Stable-Baselines3 or sb3-contrib makes the step at hand.
+
+    Its callbacks for evaluation call it, too.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "evaluate_policy"
 
 
 def meaning_of(model: Any) -> Literal["logits", "values"]:
@@ -58,56 +70,58 @@ def memory_size(model: Any) -> int:
     return 0 if lstm is None else 2 * lstm.num_layers * lstm.hidden_size
 
 
-def scores_with_memory(
-    model: Any, observation: Any, memory: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def scores_with_memory(model: Any, seen: Any, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the logits of a model that remembers, [N, A] float32, and its memory, [N, M].
 
     Args:
         model: A model whose `memory_size` is not 0.
-        observation: See `scores`.
+        seen: See `scores`.
         memory: [N, M] float32: the hidden state of every layer, then the cell state of every layer.
     """
     policy = model.policy
     lstm = policy.lstm_actor
     states = memory.reshape(len(memory), 2, lstm.num_layers, lstm.hidden_size)
-    with torch.no_grad():
-        seen, _ = policy.obs_to_tensor(_normalized(model, observation))
+    with _evaluating(policy), torch.no_grad():
+        tensor, _ = policy.obs_to_tensor(seen)
         hidden, cell = (
             torch.as_tensor(states, device=policy.device).permute(1, 2, 0, 3).contiguous()
         )
         goes_on = torch.zeros(len(memory), device=policy.device)  # no row begins an episode
-        found, after = policy.get_distribution(seen, (hidden, cell), goes_on)
+        found, after = policy.get_distribution(tensor, (hidden, cell), goes_on)
         kept = torch.stack(after).permute(2, 0, 1, 3).reshape(memory.shape)
     return found.distribution.logits.cpu().numpy(), kept.cpu().numpy()
 
 
-def _normalized(model: Any, observation: Any) -> Any:
-    """Returns an observation as a `VecNormalize` around the model's environment shows it."""
-    normalized = model.get_vec_normalize_env()
-    return observation if normalized is None else normalized.normalize_obs(observation)
+@contextmanager
+def _evaluating(policy: Any) -> Iterator[None]:
+    """Ask a policy in evaluation mode, so that asking draws nothing and changes no statistics."""
+    modes = [(part, part.training) for part in policy.modules()]
+    policy.set_training_mode(False)
+    try:
+        yield
+    finally:
+        for part, training in modes:
+            part.training = training
 
 
-def scores(model: Any, observation: Any) -> np.ndarray:
+def scores(model: Any, seen: Any) -> np.ndarray:
     """Returns what a model's network returns for each action, [N, A] float32.
 
     Args:
         model: A model that `meaning_of` knows.
-        observation: As the environment shows it, [N, F] or a mapping of arrays; what a
-            `VecNormalize` around the environment does to it is done here.
+        seen: What the outermost wrapper of its environment shows it, [N, F] or a mapping of arrays.
     """
     policy = model.policy
-    normalized = _normalized(model, observation)
     if _is_plain(policy):
-        return _logits(policy, normalized)
-    with torch.no_grad():
-        seen, _ = policy.obs_to_tensor(normalized)
+        return _logits(policy, seen)
+    with _evaluating(policy), torch.no_grad():
+        tensor, _ = policy.obs_to_tensor(seen)
         if hasattr(policy, "q_net"):
-            found = policy.q_net(seen)
+            found = policy.q_net(tensor)
         elif hasattr(policy, "quantile_net"):
-            found = policy.quantile_net(seen).mean(1)
+            found = policy.quantile_net(tensor).mean(1)
         else:
-            found = policy.get_distribution(seen).distribution.logits
+            found = policy.get_distribution(tensor).distribution.logits
     return found.cpu().numpy()
 
 

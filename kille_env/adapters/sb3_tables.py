@@ -14,7 +14,7 @@ import numpy as np
 
 from kille_env.adapters.options import reset_options
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
-from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
+from kille_env.adapters.sb3_models import algorithm_that_steps, is_evaluated, memory_size
 from kille_env.core import arguments
 from kille_env.errors import KilleError, RulesError
 
@@ -22,7 +22,13 @@ RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 class TableVecEnv(VecEnv):
-    """What all forms share: one object that stands for N environments."""
+    """What all forms share: one object that stands for N environments.
+
+    Attributes:
+        observation: What is shown of an observation: "float", "box" or "seats".
+    """
+
+    observation: str
 
     render_mode: str | None = None
 
@@ -94,13 +100,20 @@ class TableVecEnv(VecEnv):
             infos[i]["TimeLimit.truncated"] = False
 
     def _check_buffer(self) -> None:
-        """Refuses an algorithm that collects here with another buffer than `SeatStreamBuffer`.
+        """Refuse whoever would take the rewards of steps for what a seat earns.
 
         A `SeatStreamBuffer` reads from this environment from now on.
 
         Raises:
-            KilleError: It would credit seats with what others earn, or was made for other tables.
+            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
+                with one that was made for other tables; or Stable-Baselines3 evaluates here.
         """
+        if is_evaluated():
+            raise KilleError(
+                "here every seat is the model's, so what it earns against itself measures nothing: "
+                "measure it with kille_training.evaluate or NashConvCallback, or evaluate in a "
+                "SeatVecEnv against other opponents"
+            )
         learner = algorithm_that_steps(self)
         if memory_size(learner):
             raise KilleError(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
+from kille_env.adapters.sb3_asking import Step, steps_outside
 from kille_env.adapters.sb3_models import algorithm_that_steps, meaning_of, scores
 from kille_env.core import arguments
 from kille_env.errors import KilleError
@@ -27,11 +28,14 @@ class BestLegalAction(VecEnvWrapper):
         replaced: [N] bool, whose action was replaced in the last step.
     """
 
+    passes_observations_on = chooses_best_legal = True
+
     def __init__(self, venv: Any) -> None:
         """Wraps a vector environment with `action_masks`; other wrappers go around this one."""
         super().__init__(venv)
         self.replaced = np.zeros(self.num_envs, dtype=np.bool_)
         self._model: Any = None
+        self._outside: tuple[Step, ...] = ()
         self._shown: Any = None
 
     def follow(self, model: Any) -> None:
@@ -43,7 +47,7 @@ class BestLegalAction(VecEnvWrapper):
             PolicyError: The model has neither logits nor values.
         """
         meaning_of(model)
-        self._model = model
+        self._model, self._outside = model, steps_outside(model, self)
 
     def reset(self) -> Any:
         """Returns the first observations."""
@@ -61,7 +65,10 @@ class BestLegalAction(VecEnvWrapper):
         known = actions.clip(0, mask.shape[1] - 1)  # the environment refuses others
         self.replaced = (mask[np.arange(self.num_envs), known] == 0) & (known == actions)
         if self.replaced.any():
-            found = scores(self._find_model(), self._shown)[self.replaced]
+            model, seen = self._find_model(), self._shown
+            for step in self._outside:
+                seen = step(seen)
+            found = scores(model, seen)[self.replaced]
             actions[self.replaced] = np.where(mask[self.replaced], found, -np.inf).argmax(axis=1)
         self.venv.step_async(actions)
 
@@ -92,6 +99,8 @@ class ScaledRewards(VecEnvWrapper):
     Attributes:
         units: What one unit of the scaled rewards is worth.
     """
+
+    passes_observations_on = True
 
     def __init__(self, venv: Any, units: float) -> None:
         """Wraps a vector environment; a reward of `units` becomes 1."""

@@ -7,6 +7,7 @@ drawings, so that each has to be turned into pixels once only.
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import accumulate
 from typing import NamedTuple
 
 from kille_env.core.spec import GameSpec
@@ -286,6 +287,7 @@ def cut(text: str, room: float, size: float) -> str:
     """Returns a text that fits into some room, with an ellipsis where something is missing."""
     if text_width(text, size) <= room:
         return text
-    while text and text_width(text + "…", size) > room:
-        text = text[:-1]
-    return text.rstrip(" ,") + "…"
+    widths = accumulate(map(_letter_width, text))
+    ends = (size * (width + _letter_width("…")) > room for width in widths)
+    fits = next((number for number, ends_outside in enumerate(ends) if ends_outside), len(text))
+    return text[:fits].rstrip(" ,") + "…"

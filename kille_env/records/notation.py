@@ -181,6 +181,8 @@ def _fraction(text: str) -> float:
 
 MOST_LEVELS = 10
 """How deeply lists and objects of a result may be nested; the games' have two levels."""
+MOST_NAME = 100
+"""Characters of a name, at most."""
 LARGEST = 1e300
 """Numbers of a record are smaller."""
 
@@ -233,7 +235,11 @@ def _check_values(record: Mapping[str, Any], num_players: int, where: str) -> No
     for key, fits, expected in (
         ("rules", _is_object, "an object of switches"),
         ("first_dealer", _seat_of(num_players), f"a seat from 0 to {num_players - 1}"),
-        ("names", _list_of(num_players, _is_text), f"{num_players} texts{each}"),
+        (
+            "names",
+            _list_of(num_players, _is_name),
+            f"{num_players} texts of up to {MOST_NAME} characters{each}",
+        ),
         ("seed", lambda seed: type(seed) is int and seed >= 0, "a whole number from 0 or null"),
         ("start", _is_object, "{}, or how a match under way stands"),
         ("deals", _is_list, "a list of deals"),
@@ -267,6 +273,10 @@ def _is_number(thing: Any) -> bool:
 def _is_text(thing: Any) -> bool:
     """Whether it is a text that UTF-8 can hold; JSON can spell half of a surrogate pair."""
     return isinstance(thing, str) and thing == thing.encode("utf-8", "replace").decode("utf-8")
+
+
+def _is_name(thing: Any) -> bool:
+    return _is_text(thing) and len(thing) <= MOST_NAME
 
 
 def _seat_of(num_players: int) -> Callable[[Any], bool]:

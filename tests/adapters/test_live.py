@@ -206,3 +206,9 @@ def test_it_is_a_player_of_evaluations_and_populations_too() -> None:
     batch.reset()
     wanted = player.probabilities(batch.observation, batch.mask)
     assert wanted.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda observation: observation])
+def test_a_function_of_other_arguments_is_refused_when_it_is_handed_over(function: Any) -> None:
+    with pytest.raises(PolicyError, match="cannot be called with two arguments"):
+        LiveOpponent(function, observation="box", returns="probabilities")

@@ -354,6 +354,11 @@ def test_policies_of_openspiel_are_measured_exactly() -> None:
     assert float(trained) < float(found)
 
 
+def test_one_bot_that_plays_one_seat_is_refused_for_all() -> None:
+    with pytest.raises(PolicyError, match="pass one for each seat"):
+        OpenSpielPlayer(pyspiel.make_uniform_random_bot(0, 7))
+
+
 def test_one_bot_for_each_seat_plays_a_tournament() -> None:
     import kille_training as kt
 

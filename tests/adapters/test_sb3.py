@@ -162,7 +162,7 @@ def test_the_learners_live_policy_plays_the_others(monkeypatch: pytest.MonkeyPat
         asked.append(len(observation))
         return scores(model, observation)
 
-    monkeypatch.setattr("kille_env.adapters.sb3.scores", counted)
+    monkeypatch.setattr("kille_env.adapters.sb3_asking.scores", counted)
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
     model.learn(16 * 8)
@@ -228,7 +228,7 @@ def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
     model.learn(32)
     assert venv.live.memory_size == 2 * 256
-    player = sb3_player(model)
+    player = sb3_player(model).at_table("knack", 3)
     twin = SeatVecEnv("knack", 4, 3, seed=5, opponents=player, illegal="lose")
     again = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     again.follow(model)
@@ -440,9 +440,21 @@ def test_the_live_policy_sees_observations_as_the_model_learns_them() -> None:
 def test_an_environment_to_evaluate_in_is_not_taken_for_the_one_that_is_learnt_in() -> None:
     venv = SeatVecEnv("byteskille", 8, 3, episode="deal", seed=1)
     watched = MaskableEvalCallback(
-        VecMonitor(SelfPlayVecEnv("byteskille", 8, 3, episode="deal", seed=2)),
+        VecMonitor(SeatVecEnv("byteskille", 8, 3, episode="deal", seed=2)),
         n_eval_episodes=8, eval_freq=4, verbose=0, warn=False,
     )  # fmt: skip
     model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=32, n_epochs=1, device="cpu")
     model.learn(64, callback=watched)
     assert watched.n_calls > 0
+
+
+@pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")
+def test_the_librarys_evaluation_of_self_play_is_refused() -> None:
+    model = learner(self_play(), SeatStreamBuffer)
+    watched = MaskableEvalCallback(VecMonitor(self_play()), eval_freq=4, verbose=0)
+    for measure in (
+        lambda: evaluate_policy(model, VecMonitor(self_play()), n_eval_episodes=4),
+        lambda: model.learn(128, callback=watched),
+    ):
+        with pytest.raises(KilleError, match=r"kille_training\.evaluate or NashConvCallback"):
+            measure()

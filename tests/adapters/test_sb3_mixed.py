@@ -128,7 +128,7 @@ def test_a_model_learns_at_all_tables_and_plays_at_any() -> None:
         table = self_play(4, seats, episode="deal", seed=1)
         table.reset()
         seen, mask = table.batch.observation.copy(), table.batch.mask.copy()
-        player: Any = resolve(model, "byteskille", seats, table.rules)
+        player: Any = resolve(model, "byteskille", seats, table.rules, transfer=True)
         tensor, _ = model.policy.obs_to_tensor(table.batch.read("seats"))
         wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
         assert player.probabilities(seen, mask) == pytest.approx(wanted.detach().numpy(), abs=1e-6)

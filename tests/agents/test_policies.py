@@ -25,6 +25,17 @@ def test_the_kernel_of_uniform_play_draws_what_its_probabilities_say():
         assert drawn == pick_actions(shares, chances).tolist()
 
 
+@pytest.mark.parametrize(
+    "returned",
+    [None, "text", 3, [[0.5, 0.5]], np.array([["a", "b"]]), np.array([[0.5j, 0.5]]), {}],
+)
+def test_what_is_no_array_of_numbers_is_refused(returned):
+    with pytest.raises(
+        PolicyError, match=r"expected probabilities as an array of numbers \(1, 2\)"
+    ):
+        check_probabilities("p", returned, np.ones((1, 2), np.int8))
+
+
 def test_uniform_gives_every_legal_action_the_same():
     mask = np.array([[1, 1, 0], [0, 0, 1]], dtype=np.int8)
     chances = UniformPolicy().probabilities(np.zeros((2, 4), np.uint8), mask)

@@ -3,42 +3,29 @@
 import json
 import zipfile
 
-import gymnasium
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from gymnasium import spaces
 from sb3_contrib import QRDQN, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from env.players import decisions as shown
-from kille_agents import check_probabilities, load_policy
+from kille_agents import as_policy, check_probabilities, load_policy
 from kille_agents.sb3 import SB3Policy, SB3Recurrent, sb3_player
-from kille_env.core.spec import width
+from kille_env.adapters.gym import KilleEnv
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
+from kille_env.sb3 import save
 
 GAME = spec("byteskille")
 RULES = GAME.resolve(episode="deal")
-FEATURES = width(GAME.observation(3))
 
 
-class Shapes(gymnasium.Env):
-    """Has the spaces of a table and nothing else."""
-
-    def __init__(self, features=FEATURES, as_dict=False):
-        inner = spaces.Box(0, 255, (features,), np.uint8)
-        mask = spaces.Box(0, 1, (GAME.num_actions,), np.int8)
-        self.observation_space = (
-            spaces.Dict({"observation": inner, "action_mask": mask}) if as_dict else inner
-        )
-        self.action_space = spaces.Discrete(GAME.num_actions)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return self.observation_space.sample(), {}
+def table(num_players=3, **options):
+    return DummyVecEnv([lambda: KilleEnv("byteskille", num_players, episode="deal", **options)])
 
 
 @pytest.fixture
@@ -46,33 +33,36 @@ def decisions():
     return shown("byteskille", 3, RULES, 50, 1)
 
 
+def at_three(model):
+    return as_policy(model, "byteskille", 3, RULES)
+
+
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN, QRDQN])
 def test_every_kind_plays_and_is_the_same_when_loaded(tmp_path, decisions, algorithm):
     more = {"buffer_size": 10} if algorithm in (DQN, QRDQN) else {}
-    model = algorithm("MlpPolicy", Shapes(), seed=1, device="cpu", **more)
-    policy = SB3Policy(model)
-    chances = policy.probabilities(*decisions)
+    model = algorithm("MlpPolicy", table(), seed=1, device="cpu", **more)
+    chances = at_three(model).probabilities(*decisions)
     check_probabilities("sb3", chances, decisions[1])
-    model.save(tmp_path / "model.zip")
+    save(model, tmp_path / "model")
     again = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     assert again.name == "model"
     assert np.array_equal(again.probabilities(*decisions), chances)
 
 
 def test_dictionaries_of_observation_and_mask_are_understood(decisions):
-    model = PPO("MultiInputPolicy", Shapes(as_dict=True), seed=1, device="cpu")
-    check_probabilities("sb3", SB3Policy(model).probabilities(*decisions), decisions[1])
+    model = PPO("MultiInputPolicy", table(observation="dict"), seed=1, device="cpu")
+    check_probabilities("sb3", at_three(model).probabilities(*decisions), decisions[1])
 
 
 def test_a_model_is_loaded_on_an_explicit_word_only(tmp_path):
-    MaskablePPO("MlpPolicy", Shapes(), device="cpu").save(tmp_path / "model.zip")
+    save(MaskablePPO("MlpPolicy", table(), device="cpu"), tmp_path / "model.zip")
     with pytest.raises(PolicyError, match="--trust"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES)
 
 
 def test_a_model_for_another_table_is_refused(tmp_path):
-    MaskablePPO("MlpPolicy", Shapes(7), device="cpu").save(tmp_path / "model.zip")
-    with pytest.raises(PolicyError, match="reads 7 features"):
+    save(MaskablePPO("MlpPolicy", table(2), device="cpu"), tmp_path / "model.zip")
+    with pytest.raises(PolicyError, match=r"reads \d+ features.* with 3 seats shows it"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 
 
@@ -81,14 +71,14 @@ def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*as_policy"):
-        SB3Policy(RecurrentPPO("MlpLstmPolicy", Shapes(), device="cpu"))
+        SB3Policy(RecurrentPPO("MlpLstmPolicy", table(), device="cpu"))
 
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, layers):
     kwargs = {"n_lstm_layers": layers, "lstm_hidden_size": 8, "net_arch": [8]}
-    model = RecurrentPPO("MlpLstmPolicy", Shapes(), seed=1, device="cpu", policy_kwargs=kwargs)
-    model.save(tmp_path / "model.zip")
+    model = RecurrentPPO("MlpLstmPolicy", table(), seed=1, device="cpu", policy_kwargs=kwargs)
+    save(model, tmp_path / "model.zip")
     player = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     assert isinstance(player, SB3Recurrent) and isinstance(sb3_player(model), SB3Recurrent)
     assert player.memory_size == 2 * layers * 8
@@ -120,11 +110,11 @@ def test_an_archive_that_is_only_half_a_model_is_refused(tmp_path, data, message
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", json.dumps(data))
     with pytest.raises(PolicyError, match=message):
-        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
+        as_policy(tmp_path / "model.zip", "byteskille", 3, RULES, observation="box", trust=True)
 
 
 def test_broken_weights_are_noticed(decisions):
-    model = PPO("MlpPolicy", Shapes(), device="cpu")
+    model = PPO("MlpPolicy", table(), device="cpu")
     model.policy.action_net.bias.data[:] = np.nan
     with pytest.raises((PolicyError, ValueError)):
-        SB3Policy(model).probabilities(*decisions)
+        at_three(model).probabilities(*decisions)

@@ -277,6 +277,7 @@ REFUSED = {
     "no number of players": (["num_players"], None, RecordError, "num_players"),
     "half a player": (["num_players"], 4.5, RecordError, "2 to 20"),
     "too few names": (["names"], ["a"], RecordError, "4 texts"),
+    "a name without end": (["names"], ["x" * 101, "b", "c", "d"], RecordError, "up to 100 char"),
     "half a character": (["names"], ["\ud800", "b", "c", "d"], RecordError, "4 texts"),
     "a seed below 0": (["seed"], -1, RecordError, "whole number from 0"),
     "a dealer who is not there": (["first_dealer"], 4, RecordError, "from 0 to 3"),

@@ -1,11 +1,14 @@
 """A learnt best response is a lower bound, and says so honestly."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
+
+import torch
 
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
 from kille_agents.greedy import Greedy
@@ -74,6 +77,22 @@ def test_the_learners_are_chosen_over_other_deals_than_the_gain_is_measured_over
     assert len(reported) == len(set(found.chosen) - {module.KEEPS})
     assert reported
     assert all(mine.isdisjoint(theirs) for mine in chosen for theirs in reported)
+
+
+def test_the_callers_random_numbers_go_on_as_if_nothing_had_been_learnt():
+    def seeded():
+        torch.manual_seed(5)
+        np.random.seed(5)
+        random.seed(5)
+
+    def drawn():
+        return random.random(), np.random.random(), float(torch.rand(1))
+
+    seeded()
+    wanted = drawn()
+    seeded()
+    search_response(UniformPolicy(), 2, DEAL, replace(TINY, seeds=1))
+    assert drawn() == wanted
 
 
 def test_each_position_is_played_by_its_best_learner(monkeypatch, deal):
@@ -219,6 +238,13 @@ def test_command_for_people(kille):
     assert "lower bound" in said
     assert "forehand" in said
     assert "at least this much" in said
+
+
+def test_a_failed_search_says_so(kille, monkeypatch):
+    monkeypatch.setattr(module, "_learn", lambda *given: (UniformPolicy(), 1))
+    said = kille("best-response", "rule_of_thumb", "--players", "2", *WORDS).out
+    assert "nothing found" in said and "+0.0000" not in said.split("sum")[1]
+    assert "No learner gained anything" in said
 
 
 @pytest.mark.parametrize(

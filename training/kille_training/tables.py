@@ -1,14 +1,13 @@
 """At which table players are measured: what is given, else what they were made for."""
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kille_agents.catalog import BASELINES, game_of
 from kille_agents.metadata import Metadata
 from kille_agents.network import SPECIFICATION, policy_folder, read_network
+from kille_agents.objects import is_from
 from kille_agents.tabular import read_metadata, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
@@ -60,7 +59,7 @@ def seat(
         PolicyError: A player was made for another table; the message names every difference.
         KilleError: There is no such game, switch or table, or a file cannot be read.
     """
-    homes = [home_of(player) for player in players]
+    homes = [home_of(player, num_players, episode) for player in players]
     table = _table(players, homes, game, num_players, episode, rules)
     seated, transferred = list(players), {}
     for number, (player, home) in enumerate(zip(players, homes, strict=True)):
@@ -81,14 +80,29 @@ def seat(
     return Seated(table, seated, transferred)
 
 
-def home_of(player: PlayerLike) -> Metadata | None:
-    """Return what a player was made for; None if it was made for no table, or does not say."""
+def home_of(
+    player: PlayerLike, num_players: int | None = None, episode: str | None = None
+) -> Metadata | None:
+    """Return what a player was made for; None if it was made for no table, or does not say.
+
+    Of several tables that a model learned at, it is the first that has what is given.
+    """
+    if getattr(player, "transferred", False):
+        return None
+    asking = _asking(player)
+    if asking is not None:
+        fits = [
+            table
+            for table in asking.tables
+            if num_players in (None, table.num_players)
+            and episode in (None, table.rules["episode"])
+        ]
+        return next((Metadata.of(table) for table in (*fits, *asking.tables)), None)
     if not isinstance(player, (str, Path)):
         found = getattr(player, "metadata", None)
         if isinstance(found, Metadata):
             return found
-        table = next(_tables_of(player), None)
-        return None if table is None else Metadata.of(table)
+        return None
     if str(player) in BASELINES or game_of(str(player)) is not None:
         return None
     if (file := tabular_file(player)) is not None:
@@ -99,12 +113,20 @@ def home_of(player: PlayerLike) -> Metadata | None:
     return None
 
 
-def _tables_of(player: Any) -> Iterator[Table]:
-    """Yield the table that a player says, or that its model's environment says."""
-    model = getattr(player, "model", player)
-    for thing in (player, model, getattr(model, "env", None)):
-        if isinstance(found := getattr(thing, "table", None), Table):
-            yield found
+def _asking(player: PlayerLike) -> Any:
+    """Return how a model of Stable-Baselines3 is asked, or its file says; None for all others."""
+    if isinstance(player, (str, Path)):
+        path = Path(player)
+        if path.suffix != ".zip" or not path.is_file():
+            return None
+        from kille_env.adapters.sb3_asking import read_asking  # needs torch
+
+        return read_asking(path)
+    if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
+        from kille_env.adapters.sb3_asking import asking_of
+
+        return asking_of(player)
+    return getattr(player, "asking", None)
 
 
 def _table(
@@ -130,12 +152,7 @@ def _table(
 
 def _moved(player: PlayerLike, home: Metadata, table: Table, trust: bool) -> PlayerLike:
     """Return a player as if it had been made for another table; it plays by the same weights."""
-    if isinstance(player, (str, Path)):
-        player = resolve(player, home.game, home.num_players, home.table.rules, trust=trust)
-    if not hasattr(player, "metadata"):
-        return player
-    moved: Any = copy.copy(player)
-    moved.metadata = replace(
-        home, game_version=table.version, num_players=table.num_players, rules=table.rules.as_dict()
-    )
+    own: Any = resolve(player, home.game, home.num_players, home.table.rules, trust=trust)
+    moved: Any = resolve(own, table.game, table.num_players, table.rules, transfer=True)
+    moved.name = own.name  # the result says it
     return moved

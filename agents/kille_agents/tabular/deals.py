@@ -6,6 +6,7 @@ from kille_agents.metadata import Metadata
 from kille_agents.tabular.files import Index
 from kille_env.errors import PolicyError
 from kille_env.policy import check_probabilities, check_shapes
+from kille_env.registry import Table
 
 FORMAT = "kille-table 1"
 ARRAYS = ("observations", "probabilities")
@@ -57,6 +58,10 @@ class TabularPolicy:
         order = Index(observations, name, "").order
         self.observations, self.chances = observations[order], chances[order]
         self._index = Index(self.observations, name, "the single deal")
+
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than the one that it was made for."""
+        return self.metadata.differences(table.game, table.num_players, table.rules)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.

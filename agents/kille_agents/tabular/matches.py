@@ -15,7 +15,7 @@ from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.table import Action, Phase
 from kille_env.policy import check_probabilities, check_shapes
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 
 FORMAT = "kille-match-table 1"
 POT = "the match, one pot of its rules from the beginning,"
@@ -120,6 +120,10 @@ class TabularMatchPolicy:
         self._hand_index = Index(_of_hands(a["hand_rows"], a["hands"]), name, POT)
         self._standing_index = Index(a["standings"], name, POT)
         self._buy_index = Index(a["buy_rows"], name, POT)
+
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than the one that it was made for."""
+        return self.metadata.differences(table.game, table.num_players, table.rules)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.

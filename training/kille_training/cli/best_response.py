@@ -73,6 +73,11 @@ def best_response(
         "These are lower bounds: the true best response gains at least this much, within the "
         "interval.",
     ]
+    if all(number < 0 for number in found.chosen):
+        shown.append(
+            "No learner gained anything: the search failed, which says nothing of how exploitable "
+            f"{policy} is; give more --decisions, or other --seeds."
+        )
     console.report(result, shown, as_json)
 
 
@@ -85,12 +90,18 @@ def _gains(found: "Response", policy: str) -> "Table":
     names = position_names(len(found.gains))
     by_position = zip(names, found.values, found.gains, found.chosen, strict=True)
     rows = [
-        (name, f"{value:+.4f}", str(gain), "none gains" if number == KEEPS else str(number))
+        (
+            name,
+            f"{value:+.4f}",
+            "nothing found" if number == KEEPS else str(gain),
+            "none gains" if number == KEEPS else str(number),
+        )
         for name, value, gain, number in by_position
     ]
+    failed = all(number == KEEPS for number in found.chosen)
     unit = unit_of(found.table.rules["episode"])
     return table(
         f"What a learnt response gains over {policy}, units per {unit}",
         ["position", f">{policy} earns", ">response gains", ">learner"],
-        [*rows, ("sum", "", str(found.total), "")],
+        [*rows, ("sum", "", "nothing found" if failed else str(found.total), "")],
     )

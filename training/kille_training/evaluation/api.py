@@ -8,10 +8,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from kille_agents.greedy import PLAYS, in_play
+from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.core.text import columns
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, PolicyError
 from kille_env.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import Row, payoff_table
@@ -20,6 +21,7 @@ from kille_training.evaluation.exact import (
     can_be_asked,
     deal_of,
     exact_rows,
+    greedy_of,
     is_exact,
     strategies_at,
 )
@@ -46,7 +48,8 @@ class Evaluation:
         seed: Their seed.
         rows: The payoff table.
         exact: NashConv for each way to play; None where it was not computed.
-        losses: Where its sampled play loses most, the largest loss first.
+        losses: Where it loses most, the largest loss first: by its sampled play, or by its greedy
+            play if only that was measured.
         transferred: By the name of each player that was made for another table, that table.
     """
 
@@ -172,11 +175,19 @@ def evaluate(
     focal, *baselines = (
         resolve(each, resolved.game, num_players, resolved, trust=trust) for each in players
     )
+    asked, focal = focal, remarked(focal, table)
+    steady = focal is asked
+    baselines = [remarked(each, table) for each in baselines]
     plays = PLAYS if play == BOTH else (play,)
+    if not steady and play == BOTH:
+        plays = ("sampled",)  # nothing says what it is likely to do
     for each in plays:
         in_play(focal, each)  # refuses an unknown one before anything is played
+    if exact and not steady:
+        raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
     if exact is None:
-        exact = is_exact(num_players, resolved) and can_be_asked(focal, num_players, resolved)
+        seen = steady and can_be_asked(focal, num_players, resolved)
+        exact = seen and is_exact(num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()
@@ -201,7 +212,9 @@ def _exactly(
     most: int,
     progress: Progress | None,
 ) -> tuple[Player, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
-    """Returns NashConv for each way to play, and where sampled play loses most.
+    """Return NashConv for each way to play, and where it loses most.
+
+    The losses are those of sampled play, or of greedy play if that alone is measured.
 
     Also returns the player to play with: for a searcher the table of its answers, so that it is not
     asked again about the same hand, dealt as the second one.
@@ -214,7 +227,8 @@ def _exactly(
     rows = exact_rows(focal, num_players, rules, plays, advance, deal, asked)
     if searches(focal):
         focal = policy_of(asked, deal, focal.name)
-    return focal, tuple(rows), tuple(largest_losses(asked, deal, most))
+    played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
+    return focal, tuple(rows), tuple(largest_losses(played, deal, most))
 
 
 def nash_conv(
@@ -252,5 +266,7 @@ def nash_conv(
         [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
     )
     player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
+    if remarked(player, table) is not player:
+        raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
     (row,) = exact_rows(in_play(player, play), table.num_players, table.rules, ("sampled",))
     return replace(row, transferred=next(iter(transferred.values()), None))

@@ -12,7 +12,8 @@ exactly 0.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -174,10 +175,11 @@ def search_response(
     deals, choice, probe = np.split(seeds, np.cumsum(counts)[:-1])
     # A policy that cannot play at all fails here.
     spread = float(_alone(policy, num_players, rules, probe).var(axis=0).mean())
-    learners = [
-        _learn(policy, num_players, rules, search, number, spread, progress)
-        for number in range(search.seeds)
-    ]
+    with _kept_generators():
+        learners = [
+            _learn(policy, num_players, rules, search, number, spread, progress)
+            for number in range(search.seeds)
+        ]
     players, decisions = zip(*learners, strict=True)
     means = np.array(
         [gains(player, policy, num_players, rules, choice).mean(axis=0) for player in players]
@@ -199,6 +201,23 @@ def search_response(
         seconds=time.perf_counter() - began,
         players=players,
     )
+
+
+@contextmanager
+def _kept_generators() -> Iterator[None]:
+    """Give the caller its random generators and threads back, which the library's learners set."""
+    import random
+
+    import torch
+
+    kept = random.getstate(), np.random.get_state(), torch.get_rng_state(), torch.get_num_threads()
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+        torch.set_rng_state(kept[2])
+        torch.set_num_threads(kept[3])
 
 
 def gains(

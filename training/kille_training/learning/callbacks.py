@@ -6,6 +6,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from kille_agents.greedy import PLAYS
 from kille_env.adapters.options import one_of
+from kille_env.adapters.sb3_asking import asking_of, check_last_seen
 from kille_env.errors import ConfigError
 from kille_env.policy import resolve
 from kille_env.registry import Table
@@ -40,7 +41,7 @@ class NashConvCallback(BaseCallback):
         play: str = BOTH,
         transfer: bool = False,
     ) -> None:
-        """Prepares to measure single deals of a table.
+        """Prepare to measure single deals of a table.
 
         Args:
             game: The game; None is that of the environment that the model learns in.
@@ -57,7 +58,8 @@ class NashConvCallback(BaseCallback):
         super().__init__()
         if every < 1:
             raise ConfigError(f"every is {every}, expected decisions between two measurements")
-        self._asked, self._transfer = (game, num_players, None, rules), transfer
+        episode = "deal" if transfer else None
+        self._asked, self._transfer = (game, num_players, episode, rules), transfer
         if game is not None:
             table = Table.of(game, num_players, rules)
             check_exact(table.num_players, table.rules)
@@ -68,10 +70,12 @@ class NashConvCallback(BaseCallback):
         self._next = 0
 
     def _on_training_start(self) -> None:
-        table = seat([self.model], *self._asked, transfer=self._transfer).table
+        table, (self._seated,), _ = seat([self.model], *self._asked, transfer=self._transfer)
         check_exact(table.num_players, table.rules)
         self.num_players, self.rules = table.num_players, table.rules
-        self._deal = self._deal or build_deal(self.num_players, self.rules)
+        deal = self._deal
+        if deal is None or (deal.num_players, deal.rules) != (self.num_players, self.rules):
+            self._deal = build_deal(self.num_players, self.rules)
         self._next = self.num_timesteps
 
     def _on_step(self) -> bool:
@@ -79,6 +83,7 @@ class NashConvCallback(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self._next:
+            check_last_seen(self.model, asking_of(self.model))
             self._measure()
             while self._next <= self.num_timesteps:
                 self._next += self.every
@@ -88,7 +93,7 @@ class NashConvCallback(BaseCallback):
         self.logger.dump(self.num_timesteps)
 
     def _measure(self) -> None:
-        player = resolve(self.model, self.rules.game, self.num_players, self.rules)
+        player = resolve(self._seated, self.rules.game, self.num_players, self.rules)
         rows = exact_rows(player, self.num_players, self.rules, self.plays, deal=self._deal)
         self.found.append((self.num_timesteps, rows))
         for row in rows:

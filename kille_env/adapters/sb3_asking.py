@@ -1,0 +1,464 @@
+"""How a model of Stable-Baselines3 is asked: as the environment that it learned in asked it.
+
+A model is weights, how they are asked, and where they were trained. The last two are read off its
+environment: which observations it gives, and what the wrappers around it make of these. Unknown
+wrappers are refused, since nobody could say what they do. `save` keeps both beside the weights.
+"""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.wrappers import (
+    AddRenderObservation,
+    NormalizeObservation,
+    OrderEnforcing,
+    PassiveEnvChecker,
+    RecordEpisodeStatistics,
+    TimeLimit,
+    TransformObservation,
+)
+
+from kille_env.extras import needs
+
+with needs("train"):
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from sb3_contrib.common.wrappers import ActionMasker
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import (
+        DummyVecEnv,
+        VecCheckNan,
+        VecEnvWrapper,
+        VecMonitor,
+        VecNormalize,
+    )
+
+from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.options import OBSERVATION
+from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
+from kille_env.adapters.sb3_tables import TableVecEnv
+from kille_env.core.floats import READINGS, Reading
+from kille_env.core.spec import width
+from kille_env.errors import KilleError, PolicyError, shortened
+from kille_env.files import MOST_JSON, parse_json, write_whole
+from kille_env.policy import masked_best, masked_softmax
+from kille_env.registry import Table, spec
+
+Step = Callable[[Any], Any]
+"""What a wrapper makes of observations [N, ...], or of a mapping of them."""
+MEMBER, FORMAT = "kille.json", "kille-sb3 1"
+SAME = 1e-4
+PASS_ON = (VecMonitor, VecCheckNan)
+"""Wrappers of vector environments that leave observations and actions as they are."""
+PASS_ON_ONE = (
+    ActionMasker,
+    Monitor,
+    OrderEnforcing,
+    PassiveEnvChecker,
+    RecordEpisodeStatistics,
+    TimeLimit,
+)
+"""The same of single environments."""
+BY_HAND = (
+    "hand it over as a function of observations and masks: kille_agents.Network(function, "
+    'observation="box", returns="logits")'
+)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a model is asked, and where it learned.
+
+    Attributes:
+        observation: What its environment showed it; see `kille_env.adapters.spaces.Observations`.
+        tables: Where it learned; empty where nobody has said.
+        steps: What wrappers made of the observations, the innermost first.
+        best_legal: Whether an illegal action was replaced by the best legal one.
+    """
+
+    observation: str
+    tables: tuple[Table, ...] = ()
+    steps: tuple[Step, ...] = ()
+    best_legal: bool = False
+
+    def reading(self, game: str, num_players: int) -> Reading | None:
+        """Return how features are read at a table; None is as they are."""
+        kind = self.observation.removesuffix("_dict")
+        return READINGS[kind](spec(game), num_players) if kind in READINGS else None
+
+    def show(self, features: np.ndarray, mask: np.ndarray, reading: Reading | None) -> Any:
+        """Return what the model saw at such decisions.
+
+        Args:
+            features: [N, F] uint8.
+            mask: [N, A] int8.
+            reading: As `reading` returns it for the table.
+        """
+        seen: Any = features if reading is None else reading(features)
+        if self.observation.endswith("dict"):
+            seen = {"observation": seen, "action_mask": mask}
+        for step in self.steps:
+            seen = step(seen)
+        return seen
+
+    def chances(
+        self, model: Any, features: np.ndarray, mask: np.ndarray, reading: Reading | None
+    ) -> np.ndarray:
+        """Return how likely a model's actions are, [N, A] float64; arguments as `show`.
+
+        A distribution is taken with the mask where the model knows masks. Where it does not, its
+        share of illegal actions goes to the best legal one if `BestLegalAction` did so, and is
+        spread over the legal ones in proportion otherwise.
+        """
+        name = type(model).__name__
+        found = scores(model, self.show(features, mask, reading))
+        if meaning_of(model) == "values":
+            return masked_best(name, found, mask)
+        legal = masked_softmax(name, found, mask)
+        if not self.best_legal or isinstance(model.policy, MaskableActorCriticPolicy):
+            return legal
+        every = masked_softmax(name, found, np.ones_like(mask))
+        kept = np.where(mask != 0, every, 0.0)
+        return kept + (1.0 - kept.sum(axis=1, keepdims=True)) * masked_best(name, found, mask)
+
+    def chances_with_memory(
+        self,
+        model: Any,
+        features: np.ndarray,
+        mask: np.ndarray,
+        memory: np.ndarray,
+        reading: Reading | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the chances of a model that remembers, [N, A] float64, and its memory, [N, M]."""
+        seen = self.show(features, mask, reading)
+        logits, after = scores_with_memory(model, seen, memory)
+        return masked_softmax(type(model).__name__, logits, mask), after
+
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than the nearest one that it learned at."""
+        return min((one.differences(table) for one in self.tables), key=len, default=[])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it.
+
+        Raises:
+            PolicyError: A wrapper is code, which JSON cannot hold.
+        """
+        return {
+            "format": FORMAT,
+            "observation": self.observation,
+            "tables": [table.as_dict() for table in self.tables],
+            "steps": [_normalization(step).as_dict() for step in self.steps],
+            "best_legal": self.best_legal,
+        }
+
+
+@dataclass(frozen=True)
+class Normalization:
+    """What `VecNormalize` or `NormalizeObservation` makes of observations, as numbers.
+
+    Attributes:
+        parts: Mean and variance, [F] each, by the key of a mapping; "" is an observation by itself.
+        epsilon: Added to variances.
+        clip: Largest absolute value.
+    """
+
+    parts: dict[str, tuple[np.ndarray, np.ndarray]]
+    epsilon: float
+    clip: float
+
+    def __call__(self, seen: Any) -> Any:
+        """Return normalized observations."""
+        if isinstance(seen, dict):
+            return {key: self._one(key, value) for key, value in seen.items()}
+        return self._one("", seen)
+
+    def _one(self, key: str, seen: np.ndarray) -> np.ndarray:
+        if key not in self.parts:
+            return seen
+        mean, variance = self.parts[key]
+        scaled = (seen - mean) / np.sqrt(variance + self.epsilon)
+        return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        parts = {key: [part.tolist() for part in both] for key, both in self.parts.items()}
+        return {"parts": parts, "epsilon": self.epsilon, "clip": self.clip}
+
+    @classmethod
+    def read(cls, content: dict[str, Any]) -> "Normalization":
+        """Return what `as_dict` has written."""
+        parts = {
+            key: (np.array(mean, dtype=np.float64), np.array(variance, dtype=np.float64))
+            for key, (mean, variance) in content["parts"].items()
+        }
+        return cls(parts, float(content["epsilon"]), float(content["clip"]))
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What a live wrapper makes of observations, as it stands; it learns nothing from these."""
+
+    wrapper: Any
+
+    def __call__(self, seen: Any) -> Any:
+        if isinstance(self.wrapper, VecNormalize):
+            return self.wrapper.normalize_obs(seen)
+        with _frozen(self.wrapper):
+            size = len(seen["observation"] if isinstance(seen, dict) else seen)
+            rows = [self.wrapper.observation(_row(seen, number)) for number in range(size)]
+        if rows and isinstance(rows[0], dict):
+            return {key: np.stack([row[key] for row in rows]) for key in rows[0]}
+        space = self.wrapper.observation_space
+        return np.stack(rows) if rows else np.zeros((0, *space.shape), space.dtype)
+
+
+def _row(seen: Any, number: int) -> Any:
+    if isinstance(seen, dict):
+        return {key: value[number] for key, value in seen.items()}
+    return seen[number]
+
+
+@contextmanager
+def _frozen(wrapper: Any) -> Iterator[None]:
+    """Keep `NormalizeObservation` from learning of what it is asked to normalize."""
+    learns = getattr(wrapper, "update_running_mean", None)
+    if learns is None:
+        yield
+        return
+    wrapper.update_running_mean = False
+    try:
+        yield
+    finally:
+        wrapper.update_running_mean = learns
+
+
+def _normalization(step: Step) -> Normalization:
+    if isinstance(step, Normalization):
+        return step
+    wrapper = step.wrapper if isinstance(step, _Around) else None
+    if isinstance(wrapper, VecNormalize):
+        found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
+        stats = found if isinstance(found, dict) else {"": found}
+        parts = {key: (one.mean.copy(), one.var.copy()) for key, one in stats.items()}
+        return Normalization(parts, wrapper.epsilon, float(wrapper.clip_obs))
+    if isinstance(wrapper, NormalizeObservation):
+        one = wrapper.obs_rms
+        unbounded = float(np.finfo(np.float64).max)
+        return Normalization({"": (one.mean.copy(), one.var.copy())}, wrapper.epsilon, unbounded)
+    raise PolicyError(
+        f"{type(wrapper).__name__} around the model's environment is code, which a file of numbers "
+        "does not keep (VecNormalize and NormalizeObservation are kept); measure the model in the "
+        "program where it lives"
+    )
+
+
+def asking_of(model: Any) -> Asking:
+    """Return how a model is asked, as its own environment asks it.
+
+    Raises:
+        PolicyError: It has neither distribution nor values, no environment, none of ours, or
+            something around it that is not known. The message says how to hand the model over.
+    """
+    name = type(model).__name__
+    if not memory_size(model):
+        meaning_of(model)
+    env = model.get_env()
+    if env is None:
+        raise PolicyError(
+            f"the {name} has no environment that says how it is asked; load it with the one that "
+            f"it learned in, wrappers included: {name}.load(path, env=venv)"
+        )
+    outside: list[Step] = []
+    best_legal = False
+    while isinstance(env, VecEnvWrapper):
+        best_legal |= bool(getattr(env, "chooses_best_legal", False))
+        if type(env) is VecNormalize:
+            outside.append(_Around(env))
+        elif type(env) not in PASS_ON and not getattr(env, "passes_observations_on", False):
+            raise PolicyError(_unknown(name, env))
+        env = env.venv
+    inside: list[Step] = []
+    if type(env) is DummyVecEnv:
+        env, inside = _one_environment(name, env)
+    if isinstance(env, TableVecEnv):
+        parts: tuple[Any, ...] = getattr(env, "parts", (env,))
+        tables = tuple(part.table for part in parts)
+    elif isinstance(env, KilleEnv):
+        tables = (env.table,)
+    else:
+        raise PolicyError(
+            f"the {name} lives in a {type(env).__name__}, where nothing says how it is asked: give "
+            "it an environment of this process, made as the one that it learned in, with "
+            f"set_env(DummyVecEnv([make])), or {BY_HAND}"
+        )
+    asking = Asking(env.observation, tables, (*inside, *reversed(outside)), best_legal)
+    check_space(name, model, asking, tables[0].game, tables[0].num_players)
+    return asking
+
+
+def steps_outside(model: Any, wrapper: VecEnvWrapper) -> tuple[Step, ...]:
+    """Return what wrappers around `wrapper` make of what it shows a model, the innermost first."""
+    env, steps = model.get_env(), list[Step]()
+    while env is not wrapper and isinstance(env, VecEnvWrapper):
+        if isinstance(env, VecNormalize):
+            steps.append(_Around(env))
+        env = env.venv
+    return tuple(reversed(steps))
+
+
+def _one_environment(name: str, venv: DummyVecEnv) -> tuple[Any, list[Step]]:
+    """Return the environment inside a vector of single ones, and its wrappers, innermost first."""
+    env: Any = venv.envs[0]
+    steps: list[Step] = []
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.ObservationWrapper):
+            learns = isinstance(env, NormalizeObservation)
+            theirs = type(env).__module__.startswith("gymnasium.")
+            known = learns or isinstance(env, TransformObservation)
+            if isinstance(env, AddRenderObservation) or (theirs and not known):
+                raise PolicyError(_unknown(name, env))
+            if learns and len(venv.envs) > 1:
+                raise PolicyError(
+                    f"each of the {len(venv.envs)} environments of the {name} normalizes by "
+                    "statistics of its own; use one VecNormalize around all of them"
+                )
+            steps.append(_Around(env))
+        elif type(env) not in PASS_ON_ONE and not isinstance(env, gymnasium.RewardWrapper):
+            raise PolicyError(_unknown(name, env))
+        env = env.env
+    return env, steps[::-1]
+
+
+def _unknown(name: str, wrapper: Any) -> str:
+    return (
+        f"nothing says what {type(wrapper).__name__} around the environment of the {name} makes of "
+        "observations and actions: make it a gymnasium.ObservationWrapper around a single "
+        f"environment, use VecNormalize, or {BY_HAND}"
+    )
+
+
+def check_space(name: str, model: Any, asking: Asking, game: str, num_players: int) -> None:
+    """Refuse a table at which a model would be shown other observations than it reads.
+
+    Raises:
+        PolicyError: Its observations or its actions are others.
+    """
+    table = spec(game)
+    features = np.zeros((1, width(table.observation(num_players))), np.uint8)
+    mask = np.ones((1, table.num_actions), np.int8)
+    try:
+        shown = _shapes(asking.show(features, mask, asking.reading(game, num_players)))
+    except ValueError:  # statistics of another size
+        shown = {"": (features.shape[1],)}
+    space = model.observation_space
+    parts = space.spaces if isinstance(space, spaces.Dict) else {"": space}
+    reads = {key: part.shape for key, part in parts.items()}
+    actions = int(getattr(model.action_space, "n", 0))
+    if reads != shown or actions != table.num_actions:
+        raise PolicyError(
+            f"the model {name} reads {_in_words(reads)} and knows {actions} actions; {game} with "
+            f"{num_players} seats shows it {_in_words(shown)} and has {table.num_actions}"
+        )
+
+
+def _shapes(seen: Any) -> dict[str, Any]:
+    parts = seen if isinstance(seen, dict) else {"": seen}
+    return {key: value.shape[1:] for key, value in parts.items()}
+
+
+def _in_words(shapes: dict[str, Any]) -> str:
+    return " and ".join(
+        f"{'x'.join(map(str, shape)) or 1} {key or 'features'}" for key, shape in shapes.items()
+    )
+
+
+def check_last_seen(model: Any, asking: Asking) -> None:
+    """Refuse a model that saw other observations than it would be shown, while it learns.
+
+    To be called while a rollout is collected, when what it saw last is what stands on the tables.
+
+    Raises:
+        PolicyError: They differ.
+    """
+    env, last = model.get_env().unwrapped, model._last_obs
+    tables = getattr(env, "tables", env)
+    if last is None or isinstance(last, dict) or not hasattr(tables, "batch"):
+        return  # nothing was seen yet, or tables of several sizes
+    batch = tables.batch
+    features = tables.observation() if tables is not env else batch.observation
+    table = asking.tables[0]
+    seen = asking.show(features, batch.mask, asking.reading(table.game, table.num_players))
+    if seen.shape != last.shape or not np.allclose(seen, last, atol=SAME):
+        raise PolicyError(
+            f"the {type(model).__name__} saw other observations in its environment than it would "
+            f"be shown for the same decisions; {BY_HAND}"
+        )
+
+
+def save(model: Any, path: str | Path) -> Path:
+    """Save a model with how it is asked and where it learned.
+
+    The file is Stable-Baselines3's own, which its `load` reads, with one more member: the table,
+    the kind of observation and the statistics of `VecNormalize`, as plain numbers. Whatever takes
+    the path of a player takes it.
+
+    Args:
+        model: The model, with the environment that it learned in.
+        path: The file; ".zip" is added where it has no such end.
+
+    Returns:
+        The file.
+
+    Raises:
+        PolicyError: Nothing says how it is asked, or a wrapper is code.
+    """
+    if not hasattr(model, "get_env"):
+        raise PolicyError(f"a model of Stable-Baselines3 is saved, got {shortened(model)}")
+    told = json.dumps(asking_of(model).as_dict())
+    content = BytesIO()
+    model.save(content)
+    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MEMBER, told)
+    file = Path(path)
+    file = file if file.suffix == ".zip" else file.with_name(file.name + ".zip")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, content.getvalue())
+    return file
+
+
+def read_asking(path: Path) -> Asking | None:
+    """Return how a saved model is asked; None if the file does not say it. This runs no code.
+
+    Raises:
+        PolicyError: What it says is broken.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if MEMBER not in archive.namelist():
+                return None
+            with archive.open(MEMBER) as member:
+                content = parse_json(member.read(MOST_JSON + 1))
+        if content["format"] != FORMAT:
+            raise KilleError(f"the format is {shortened(content['format'])}, expected {FORMAT}")
+        if content["observation"] not in OBSERVATION:
+            raise KilleError(f"the observation is {shortened(content['observation'])}")
+        tables = tuple(
+            replace(Table.of(one["game"], one["num_players"], one["rules"]), version=one["version"])
+            for one in content["tables"]
+        )
+        steps = tuple(Normalization.read(step) for step in content["steps"])
+        return Asking(content["observation"], tables, steps, bool(content["best_legal"]))
+    except Exception as error:  # what is broken may be so in any way
+        raise PolicyError(
+            f"{path} says how its model is asked in a way that cannot be read: "
+            f"{shortened(str(error))}"
+        ) from None

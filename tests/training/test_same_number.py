@@ -1,0 +1,508 @@
+"""One policy, one number: every way of handing a policy over, by every way of measuring it.
+
+The reference asks a model exactly as its environment did, written here from the model's own raw
+distribution, and goes through the tree by itself.
+"""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from gymnasium.wrappers import (
+    NormalizeObservation,
+    RescaleObservation,
+    TimeAwareObservation,
+    TimeLimit,
+)
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
+
+import kille_env
+import kille_training as kt
+from kille_agents import Network, as_policy
+from kille_agents.metadata import Metadata
+from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
+from kille_env import LiveOpponent, SeatVectorEnv
+from kille_env.adapters.gym import KilleEnv
+from kille_env.core.floats import READINGS
+from kille_env.core.spec import feature_scale
+from kille_env.errors import KilleError
+from kille_env.experience import collect
+from kille_env.registry import Table, spec
+from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
+from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.byteskille.policies import policy_of, strategies_of
+from kille_training.solving.trees.values import best_response, expected_values
+
+GAME = spec("byteskille")
+TABLE = Table.of("byteskille", 2, {"fraga": "off"}, "deal")
+HERE: dict[str, Any] = {"num_players": 2, "rules": TABLE.rules}
+SCALE = feature_scale(GAME.observation(2)).astype(np.float32)
+F, A = len(SCALE), GAME.num_actions
+
+
+class Reference:
+    """A policy asked as its environment asked it, and nothing in between."""
+
+    name = "reference"
+
+    def __init__(self, ask: Any) -> None:
+        self.ask = ask
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.asarray(self.ask(observation, mask), dtype=np.float64)
+
+
+def softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True)) * mask
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def best(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return np.eye(A)[np.where(mask != 0, values, -np.inf).argmax(axis=1)]
+
+
+def raw(model: Any, seen: np.ndarray) -> np.ndarray:
+    """What a model's own network says, in evaluation mode."""
+    model.policy.set_training_mode(False)
+    with torch.no_grad():
+        tensor, _ = model.policy.obs_to_tensor(seen)
+        if hasattr(model, "q_net"):
+            return model.q_net(tensor).double().numpy()
+        return model.policy.get_distribution(tensor).distribution.logits.double().numpy()
+
+
+def with_preferences(model: Any) -> Any:
+    """A network begins with next to none: these are what is to be measured."""
+    if hasattr(model.policy, "action_net"):
+        with torch.no_grad():
+            model.policy.action_net.weight *= 300.0
+    return model
+
+
+def on_streams(kind: str, around: Any = lambda venv: venv) -> Any:
+    inner = SelfPlayVecEnv("byteskille", 8, 2, observation=kind, rules=TABLE.rules, seed=1)
+    venv = around(inner)
+    return with_preferences(
+        MaskablePPO(
+            "MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer,
+            rollout_buffer_kwargs={"env": inner}, n_steps=8, batch_size=32, seed=1, device="cpu",
+        )
+    )  # fmt: skip
+
+
+def normalizing(venv: Any) -> VecNormalize:
+    """VecNormalize that has seen some play."""
+    made = VecNormalize(venv, norm_reward=False)
+    made.reset()
+    for _ in range(20):
+        made.step(made.env_method("action_masks")[0].argmax(axis=1))
+    return made
+
+
+def one_seat(around: Any, algorithm: Any, wrapper: Any, **options: Any) -> Any:
+    def make() -> Any:
+        return wrapper(KilleEnv("byteskille", 2, observation="float", rules=TABLE.rules))
+
+    return with_preferences(algorithm("MlpPolicy", around([make]), seed=1, device="cpu", **options))
+
+
+class Layers(torch.nn.Module):
+    """A network with parts that behave otherwise in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.first, self.last = torch.nn.Linear(F, 16), torch.nn.Linear(16, A)
+        self.norm, self.drop = torch.nn.BatchNorm1d(16), torch.nn.Dropout(0.5)
+        self.norm.running_mean += 0.3
+
+    def forward(self, seen: Any) -> Any:
+        return 5.0 * self.last(self.drop(torch.tanh(self.norm(self.first(seen)))))
+
+
+def module_logits(module: torch.nn.Module, seen: np.ndarray) -> np.ndarray:
+    module.eval()
+    with torch.no_grad():
+        found = module(torch.as_tensor(seen, dtype=torch.float32)).double().numpy()
+    module.train()
+    return found
+
+
+WEIGHTS = np.random.default_rng(5).normal(size=(F, A)) * 3.0
+
+
+def scaled_logits(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (observation * SCALE) @ WEIGHTS
+
+
+def made_function() -> tuple[Any, Any]:
+    def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return softmax(scaled_logits(observation, mask), mask)
+
+    return even, even
+
+
+def made_function_on_floats() -> tuple[Any, Any]:
+    def logits(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return observation @ WEIGHTS
+
+    handed = Network(logits, observation="float", returns="logits")
+    return handed, lambda seen, mask: softmax(scaled_logits(seen, mask), mask)
+
+
+def made_live() -> tuple[Any, Any]:
+    values = LiveOpponent(
+        lambda seen, mask: seen @ WEIGHTS, observation="float", returns="values", epsilon=0.5
+    )
+    return values, lambda seen, mask: best(scaled_logits(seen, mask), mask)
+
+
+def made_module() -> tuple[Any, Any]:
+    layers = Layers()
+    handed = Network(layers, observation="float", returns="logits")
+    return handed, lambda seen, mask: softmax(module_logits(layers, seen * SCALE), mask)
+
+
+def made_softmax() -> tuple[Any, Any]:
+    layers = Layers()
+    ends = torch.nn.Sequential(layers, torch.nn.Softmax(dim=1))
+    handed = Network(ends, observation="box", returns="probabilities")
+    return handed, lambda seen, mask: softmax(module_logits(layers, seen), mask)
+
+
+def made_model(kind: str) -> tuple[Any, Any]:
+    model = on_streams(kind)
+    reading = READINGS[kind](GAME, 2) if kind in READINGS else lambda seen: seen
+    return model, lambda seen, mask: softmax(raw(model, reading(seen)), mask)
+
+
+def made_normalized() -> tuple[Any, Any]:
+    model = on_streams("float", normalizing)
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return softmax(raw(model, model.get_env().normalize_obs(seen * SCALE)), mask)
+
+    return model, ask
+
+
+def made_rescaled() -> tuple[Any, Any]:
+    model = one_seat(
+        DummyVecEnv, PPO, lambda env: RescaleObservation(env, np.float32(-1.0), np.float32(1.0))
+    )
+    return model, lambda seen, mask: softmax(raw(model, seen * SCALE * 2.0 - 1.0), mask)
+
+
+def made_normalized_by_gymnasium() -> tuple[Any, Any]:
+    model = one_seat(DummyVecEnv, PPO, NormalizeObservation)
+    env = model.get_env()
+    env.reset()
+    for _ in range(20):
+        env.step([int(env.env_method("action_masks")[0].argmax())])
+    stats = env.envs[0].obs_rms
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        shown = (seen * SCALE - stats.mean) / np.sqrt(stats.var + 1e-8)
+        return softmax(raw(model, shown.astype(np.float32)), mask)
+
+    return model, ask
+
+
+def made_best_legal() -> tuple[Any, Any]:
+    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
+    model = PPO("MlpPolicy", BestLegalAction(tables), seed=1, device="cpu")
+    with torch.no_grad():
+        model.policy.action_net.weight *= 100.0
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        logits = raw(model, seen * SCALE)
+        chances = softmax(logits, np.ones_like(mask))
+        illegal = np.where(mask != 0, 0.0, chances).sum(axis=1, keepdims=True)
+        return np.where(mask != 0, chances, 0.0) + illegal * best(logits, mask)
+
+    return model, ask
+
+
+def made_dqn() -> tuple[Any, Any]:
+    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
+    model = DQN("MlpPolicy", BestLegalAction(tables), seed=1, device="cpu", buffer_size=10)
+    model.exploration_rate = 0.7
+    return model, lambda seen, mask: best(raw(model, seen * SCALE), mask)
+
+
+def made_network() -> tuple[Any, Any]:
+    about = Metadata("byteskille", GAME.version, 2, TABLE.rules.as_dict())
+    metadata = NetworkMetadata(
+        **vars(about), observation_width=F, num_actions=A, layers=(8,), activation="tanh"
+    )
+    rng = np.random.default_rng(2)
+    shapes = {"weight.0": (8, F), "bias.0": (8,), "weight.1": (A, 8), "bias.1": (A,)}
+    weights = {key: rng.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        hidden = np.tanh(seen @ weights["weight.0"].T + weights["bias.0"])
+        return softmax(hidden @ weights["weight.1"].T + weights["bias.1"], mask)
+
+    return NetworkPolicy(metadata, weights, "folder"), ask
+
+
+def made_tabular() -> tuple[Any, Any]:
+    _, ask = made_function()
+    deal = build_deal(2, TABLE.rules)
+    return policy_of(strategies_of(Reference(ask), deal), deal, "table"), ask
+
+
+WAYS: dict[str, Any] = {
+    "function": made_function,
+    "function on floats": made_function_on_floats,
+    "live opponent that explores": made_live,
+    "module": made_module,
+    "module that ends in softmax": made_softmax,
+    "model on floats": lambda: made_model("float"),
+    "model on counts": lambda: made_model("box"),
+    "model on seats": lambda: made_model("seats"),
+    "model under VecNormalize": made_normalized,
+    "model under RescaleObservation": made_rescaled,
+    "model under NormalizeObservation": made_normalized_by_gymnasium,
+    "PPO behind BestLegalAction": made_best_legal,
+    "DQN": made_dqn,
+    "network": made_network,
+    "tabular": made_tabular,
+}
+
+
+def nash_conv_of(ask: Any) -> float:
+    """Exact NashConv from the tree, without anything that measures."""
+    (stage,) = build_deal(2, TABLE.rules).stages
+    (strategy,) = strategies_of(Reference(ask), build_deal(2, TABLE.rules))
+    tree = stage.worth(np.zeros(2))
+    values = expected_values(tree, strategy)
+    return sum(best_response(tree, strategy, seat).value - values[seat] for seat in range(2))
+
+
+@pytest.fixture(params=WAYS)
+def both(request: Any) -> tuple[Any, Any]:
+    return WAYS[request.param]()
+
+
+def plain(ask: Any, game: str = "byteskille") -> Any:
+    return as_policy(Reference(ask), game, 2, TABLE.rules)
+
+
+def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
+    player, ask = both
+    weights = getattr(player, "policy", getattr(player, "function", None))
+    state = getattr(weights, "state_dict", dict)()
+    before = {name: value.clone() for name, value in state.items()}
+    exact = nash_conv_of(ask)
+    assert float(kt.nash_conv(player, "byteskille", **HERE)) == pytest.approx(exact, abs=2e-5)
+
+    measures = {"against": ["rule_of_thumb"], "deals": 60, "play": "sampled", **HERE}
+    found = kt.evaluate(player, "byteskille", **measures)
+    wanted = kt.evaluate(plain(ask), "byteskille", **measures)
+    assert found.exact is not None
+    assert found.exact[0].nash_conv == pytest.approx(exact, abs=2e-5)
+    assert found.rows[0].estimate == wanted.rows[0].estimate
+
+    tournament: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "deals": 30}
+    cells = [
+        kt.play_tournament({"mine": one, "chance": "uniform"}, "byteskille", **tournament).standings
+        for one in (player, plain(ask))
+    ]
+    assert cells[0].equals(cells[1])
+
+    batches = [kille_env.make_batch("byteskille", 16, 2, rules=TABLE.rules) for _ in range(2)]
+    mine, theirs = (
+        collect(batch, one, observation="box", seed=3)
+        for batch, one in zip(batches, (player, plain(ask)), strict=True)
+    )
+    if not isinstance(player, LiveOpponent):  # in tables it explores
+        assert np.array_equal(mine.action, theirs.action)
+        assert mine.log_probability == pytest.approx(theirs.log_probability, abs=1e-4)
+        rewards = []
+        for one in (player, plain(ask)):
+            venv = SeatVectorEnv("byteskille", 16, 2, rules=TABLE.rules, opponents=one)
+            _, infos = venv.reset(seed=4)
+            for _ in range(6):
+                _, reward, *_, infos = venv.step(infos["action_mask"].argmax(axis=1))
+                rewards.append(reward.tolist())
+        assert rewards[:6] == rewards[6:]
+    after = getattr(weights, "state_dict", dict)()
+    assert all(before[name].equal(value) for name, value in after.items())
+
+
+SAVED = ["model on floats", "model on seats", "model under VecNormalize", "DQN"]
+
+
+@pytest.mark.parametrize("way", [*SAVED, "PPO behind BestLegalAction"])
+def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_path: Any) -> None:
+    model, ask = WAYS[way]()
+    path = save(model, tmp_path / "model")
+    found = kt.nash_conv(path, trust=True)  # the file says where
+    assert float(found) == pytest.approx(nash_conv_of(ask), abs=2e-5)
+    assert float(kt.nash_conv(model)) == float(found)
+    again = type(model).load(path, device="cpu")
+    assert again.policy.state_dict().keys() == model.policy.state_dict().keys()
+
+
+def test_another_process_measures_the_same(tmp_path: Any) -> None:
+    model, ask = made_normalized()
+    path = save(model, tmp_path / "model")
+    folder = save_network(made_network()[0], tmp_path / "network").parent
+    code = (
+        "import kille_training as kt\n"
+        f"print(float(kt.nash_conv({str(path)!r}, trust=True)))\n"
+        f"print(float(kt.nash_conv({str(folder)!r})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    of_model, of_network = map(float, done.stdout.split())
+    assert of_model == pytest.approx(nash_conv_of(ask), abs=2e-5)
+    assert of_network == pytest.approx(nash_conv_of(made_network()[1]), abs=2e-5)
+
+
+class Doubled(VecEnvWrapper):
+    """Shows other observations, in a way that nobody knows."""
+
+    def reset(self) -> Any:
+        return self.venv.reset() * 2.0
+
+    def step_wait(self) -> Any:
+        seen, *others = self.venv.step_wait()
+        return seen * 2.0, *others
+
+
+def refused_wrapper() -> Any:
+    return kt.nash_conv(on_streams("float", Doubled))
+
+
+def refused_time() -> Any:
+    return kt.nash_conv(
+        one_seat(DummyVecEnv, PPO, lambda env: TimeAwareObservation(TimeLimit(env, 99)))
+    )
+
+
+def refused_bare(tmp_path: Any) -> Any:
+    model = on_streams("float")
+    model.save(tmp_path / "bare")
+    return kt.nash_conv(tmp_path / "bare.zip", trust=True)
+
+
+def refused_code(tmp_path: Any) -> Any:
+    save(made_rescaled()[0], tmp_path / "model")
+
+
+def refused_without_environment(tmp_path: Any) -> Any:
+    on_streams("float").save(tmp_path / "bare")
+    return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda _: refused_wrapper(), "nothing says what Doubled"),
+        (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
+        (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
+        (refused_code, "RescaleObservation around the model's environment is code"),
+        (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
+        (
+            lambda _: kt.nash_conv(on_streams("float"), rules="wikipedia"),
+            r"does not fit this table: .*transfer=True",
+        ),
+        (
+            lambda _: kt.nash_conv(made_network()[0], rules="wikipedia"),
+            r"does not fit this table: .*transfer=True",
+        ),
+    ],
+)
+def test_what_cannot_be_measured_as_it_was_trained_is_refused(
+    call: Any, words: str, tmp_path: Any
+) -> None:
+    with pytest.raises(KilleError, match=words):
+        call(tmp_path)
+
+
+def test_a_player_measured_elsewhere_says_so() -> None:
+    for player in (on_streams("float"), made_network()[0]):
+        found = kt.nash_conv(player, rules="wikipedia", transfer=True)
+        assert found.transferred is not None
+
+
+def test_a_zip_that_was_asked_plainly_is_taken_on_a_word(tmp_path: Any) -> None:
+    model, ask = made_model("float")
+    model.save(tmp_path / "bare")
+    path = tmp_path / "bare.zip"
+    player = as_policy(path, "byteskille", 2, TABLE.rules, observation="float", trust=True)
+    assert float(kt.nash_conv(player, **HERE)) == pytest.approx(nash_conv_of(ask), abs=2e-5)
+
+
+def test_a_function_that_draws_is_no_deterministic_player() -> None:
+    rng = np.random.default_rng(1)
+
+    def draws(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.eye(A)[(mask * rng.random(mask.shape)).argmax(axis=1)]
+
+    found = kt.evaluate(draws, "byteskille", against="uniform", deals=20, **HERE)
+    assert found.exact is None
+    assert [row.play for row in found.rows] == ["sampled"]
+    assert found.rows[0].policy == "draws (draws at random or keeps state)"
+    for measure in (kt.nash_conv, lambda *a, **k: kt.evaluate(*a, exact=True, **k)):
+        with pytest.raises(KilleError, match="nothing exact is known of 'draws'"):
+            measure(draws, "byteskille", **HERE)
+
+
+def test_self_play_meets_the_policy_that_learns() -> None:
+    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
+    venv = VecNormalize(BestLegalAction(tables), norm_reward=False)
+    model = with_preferences(PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu"))
+    model.learn(64)
+    tables.follow(model)
+    player = as_policy(model, "byteskille", 2, TABLE.rules)
+    batch = kille_env.make_batch("byteskille", 8, 2, rules=TABLE.rules, seed=2)
+    batch.reset()
+    seen, mask = batch.observation, batch.mask
+    assert np.array_equal(tables.live.probabilities(seen, mask), player.probabilities(seen, mask))
+    logits = raw(model, venv.normalize_obs(seen * SCALE))
+    chances = softmax(logits, np.ones_like(mask))
+    illegal = np.where(mask != 0, 0.0, chances).sum(axis=1, keepdims=True)
+    wanted = np.where(mask != 0, chances, 0.0) + illegal * best(logits, mask)
+    assert player.probabilities(seen, mask) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_callback_measures_where_and_as_the_model_learns() -> None:
+    model = on_streams("float", normalizing)
+    callback = kt.NashConvCallback(every=1_000, play="sampled")
+    model.learn(64, callback=callback)
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return softmax(raw(model, model.get_env().normalize_obs(seen * SCALE)), mask)
+
+    assert callback.rules == TABLE.rules and callback.num_players == 2
+    assert callback.found[-1][1][0].nash_conv == pytest.approx(nash_conv_of(ask), abs=2e-5)
+    elsewhere = kt.NashConvCallback("byteskille", 2, rules="wikipedia")
+    with pytest.raises(KilleError, match="does not fit this table"):
+        model.learn(64, callback=elsewhere)
+
+
+@pytest.mark.parametrize("way", ["module", "model under VecNormalize", SAVED[-1]])
+def test_a_comparison_says_the_same_number(way: str) -> None:
+    player, ask = WAYS[way]()
+    asked: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "by": 0.05, "most": 500}
+    found, wanted = (kt.compare(one, "uniform", **asked) for one in (player, plain(ask)))
+    assert (found.played, found.mean) == (wanted.played, wanted.mean)
+
+
+def test_losses_are_those_of_the_play_that_is_measured() -> None:
+    player = made_function()[0]
+    shown: dict[str, Any] = {"against": "uniform", "deals": 2, "losses": 10_000, **HERE}
+    found = kt.evaluate(player, "byteskille", play="greedy", **shown)
+    assert found.exact is not None
+    lost = sum(loss.loss for loss in found.losses)
+    assert lost == pytest.approx(found.exact[0].nash_conv, abs=1e-6)
+    assert {chance for loss in found.losses for chance in loss.plays.values()} == {0.0, 1.0}
