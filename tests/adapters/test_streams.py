@@ -51,7 +51,9 @@ def test_rewards_are_the_tables_own(
     players: int, rules: dict[str, Any], scale: Callable[..., int]
 ) -> None:
     seat = ("rotate", 0, "random")[RULES.index((players, rules)) % 3]
-    tables = SeatTables("byteskille", scale(32, 4), players, rules=rules, seat=seat, seed=3, episode="match")
+    tables = SeatTables(
+        "byteskille", scale(32, 4), players, rules=rules, seat=seat, seed=3, episode="match"
+    )
     spy = SeatSpy(tables)
     tables.begin()
     rng = np.random.default_rng(1)
