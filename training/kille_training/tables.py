@@ -1,6 +1,6 @@
 """At which table players are measured: what is given, else what they were made for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,7 +102,8 @@ def home_of(
         found = getattr(player, "metadata", None)
         if isinstance(found, Metadata):
             return found
-        return None
+        table = next(_tables_of(player), None)
+        return None if table is None else Metadata.of(table)
     if str(player) in BASELINES or game_of(str(player)) is not None:
         return None
     if (file := tabular_file(player)) is not None:
@@ -111,6 +112,13 @@ def home_of(
     if folder is not None and (folder / SPECIFICATION).is_file():
         return read_network(folder)[0]
     return None
+
+
+def _tables_of(player: Any) -> Iterator[Table]:
+    """Yield the table that a player says, or that its environment says."""
+    for thing in (player, getattr(player, "env", None)):
+        if isinstance(found := getattr(thing, "table", None), Table):
+            yield found
 
 
 def _asking(player: PlayerLike) -> Any:
