@@ -186,8 +186,8 @@ def evaluate(
     if exact and not steady:
         raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
     if exact is None:
-        seen = steady and can_be_asked(focal, num_players, resolved)
-        exact = seen and is_exact(num_players, resolved)
+        known = steady and is_exact(num_players, resolved)
+        exact = known and can_be_asked(focal, num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
     nash, lost = None, ()
