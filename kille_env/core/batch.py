@@ -20,8 +20,6 @@ from kille_env.errors import IllegalActionError, KilleError, RulesError, shorten
 if TYPE_CHECKING:
     from kille_env.registry import Table
 
-    pass
-
 
 @cache
 def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
@@ -79,6 +77,7 @@ class Batch:
         self._use, self._shape = Use(), (n,)
         self._rules = np.array(self.rules.record)
         self._tables = self._array("table", spec.table)
+        self._tables["deck"] = np.arange(spec.pack.size)
         self._shown = (
             self._array("seat", np.int8),
             self._array("observation", np.uint8, _width(spec.observation, self.num_players)),
@@ -498,9 +497,11 @@ class Batch:
         `reward`, `terminated` and `truncated` then show no step: they belonged to the last one.
 
         Raises:
-            KilleError: The bytes are of another game, rule set or shape.
+            KilleError: The bytes are of another game, rule set or shape, or hold a table that
+                cannot have come about by the rules; nothing has changed then.
         """
         tables = saving.decoded(saved, self._identity(self.rules), self.spec.table)
+        saving.check_tables(self.game, self.rules, self.num_players, tables)
         with self._use:
             self._tables[:] = tables
             self._begun_by = self.rules

@@ -177,6 +177,10 @@ class GameSpec:
             a card that is led face down, discards by their places in the hand.
         meanings: What the first word of each action's text means, for a person who plays.
         notes: What a person who plays has to know besides, a few paragraphs.
+        bounds: The least and largest value of each field of a table that is the game's own, for a
+            number of seats: saved tables are checked by them. Only fields of 32 bits with a sign
+            and of fewer bits need any. Other words of 32 bits are sets of seats, those of 64 bits
+            sets of cards, or amounts if they have a sign.
         result_keys: The keys of a deal's result, in the order in which records write them; None if
             it does not say, and a record with other keys is refused only when it is replayed.
     """
@@ -204,6 +208,7 @@ class GameSpec:
     covered_actions: tuple[int, ...] = ()
     meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    bounds: Callable[[int], Mapping[str, tuple[float, float]]] = lambda num_players: {}
     result_keys: tuple[str, ...] | None = None
 
     @property

@@ -18,6 +18,7 @@ from kille_env.games.byteskille.determinize import relabel, resample
 from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
 from kille_env.games.byteskille.rules import apply, begin, deal, legal_actions
+from kille_env.games.byteskille.saved import action_before, can_go_on, undeal
 from kille_env.games.byteskille.settle import retired
 from kille_env.games.byteskille.spec import SPEC
 from kille_env.games.byteskille.text import describe, narrate, result

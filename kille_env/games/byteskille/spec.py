@@ -8,6 +8,7 @@ from kille_env.games.byteskille.observe import (
     information_state_parts,
     observation_parts,
 )
+from kille_env.games.byteskille.saved import bounds
 from kille_env.games.byteskille.text import MEANINGS, NOTES, RESULT_KEYS
 
 
@@ -224,5 +225,6 @@ SPEC = GameSpec(
     secret_actions=(table.Action.WAIT,),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

@@ -7,6 +7,7 @@ from kille_env.games.femkortskille.observe import (
     information_state_parts,
     observation_parts,
 )
+from kille_env.games.femkortskille.saved import bounds
 from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
 from kille_env.games.femkortskille.text import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
@@ -62,5 +63,6 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

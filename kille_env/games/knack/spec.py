@@ -7,6 +7,7 @@ from kille_env.games.knack.observe import (
     information_state_parts,
     observation_parts,
 )
+from kille_env.games.knack.saved import bounds
 from kille_env.games.knack.text import MEANINGS, NOTES, RESULT_KEYS
 
 SWITCHES = (
@@ -85,5 +86,6 @@ SPEC = GameSpec(
     covered_actions=tuple(range(table.Action.PLAY_DOWN, len(table.ACTIONS))),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

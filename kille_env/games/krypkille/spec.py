@@ -9,6 +9,7 @@ from kille_env.games.krypkille.observe import (
     information_state_parts,
     observation_parts,
 )
+from kille_env.games.krypkille.saved import bounds
 from kille_env.games.krypkille.table import (
     ACTIONS,
     FIRST_WORTH,
@@ -118,5 +119,6 @@ SPEC = GameSpec(
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

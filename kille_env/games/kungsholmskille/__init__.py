@@ -12,6 +12,7 @@ from kille_env.games.kungsholmskille.determinize import relabel, resample
 from kille_env.games.kungsholmskille.manual import describe_rules
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
+from kille_env.games.kungsholmskille.saved import action_before, can_go_on, undeal
 from kille_env.games.kungsholmskille.spec import SPEC
 from kille_env.games.kungsholmskille.text import (
     action_text,

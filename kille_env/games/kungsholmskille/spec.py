@@ -7,6 +7,7 @@ from kille_env.games.kungsholmskille.observe import (
     information_state_parts,
     observation_parts,
 )
+from kille_env.games.kungsholmskille.saved import bounds
 from kille_env.games.kungsholmskille.table import (
     ACTIONS,
     ANTE,
@@ -76,5 +77,6 @@ SPEC = GameSpec(
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )
