@@ -86,9 +86,9 @@ def check_tables(game: Game, rules: Rules, num_players: int, tables: np.ndarray)
     _refuse(live & (tables["deals"] < 1), tables, "a hand that was not dealt")
     stuck = [not game.can_go_on(table, rules) for table in tables]
     _refuse(np.array(stuck, dtype=np.bool_), tables, "a match that cannot go on")
-    unreached = np.zeros(len(tables), dtype=np.bool_)
-    unreached[live] = ~_played_again(game, rules, num_players, tables[live])
-    _refuse(unreached, tables, "a hand that cannot have come about by the rules")
+    if live.any():
+        live[live] = ~_played_again(game, rules, num_players, tables[live])
+        _refuse(live, tables, "a hand that cannot have come about by the rules")
 
 
 def field_bounds(spec: GameSpec, num_players: int) -> dict[str, tuple[float, float]]:
@@ -130,9 +130,10 @@ def field_bounds(spec: GameSpec, num_players: int) -> dict[str, tuple[float, flo
     return bounds
 
 
-def _beyond(values: np.ndarray, low: float, high: float) -> np.ndarray:
+def _beyond(values: np.ndarray, low: float, high: float) -> np.ndarray[Any, Any]:
     """[N] bool: whether a value of a table is out of bounds, or no number."""
-    return ~((values >= low) & (values <= high)).reshape(len(values), -1).all(axis=1)
+    within = np.asarray((values >= low) & (values <= high))
+    return np.logical_not(within.reshape(len(values), -1).all(axis=1))
 
 
 def _refuse(wrong: np.ndarray, tables: np.ndarray, what: str) -> None:

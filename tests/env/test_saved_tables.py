@@ -49,7 +49,8 @@ def _play_on(batch, rng):
     """Looks at tables and plays them on, by steps, deals and determinizations."""
     for _ in range(STEPS):
         for seat in range(batch.num_players):
-            batch.observe(seat), batch.information_state(seat), batch.full_state(seat)
+            for look in (batch.observe, batch.information_state, batch.full_state):
+                look(seat)
         other = batch.clone()
         other.resample(int(rng.integers(batch.num_players)), rng.integers(2**32, size=2))
         if batch.at_chance.any():

@@ -41,7 +41,10 @@ def bounds(num_players: int) -> dict[str, tuple[float, float]]:
 
 
 def can_go_on(table: Any, rules: Any) -> bool:
-    """Returns whether at least two seats are in where cards are to be dealt, or have been."""
+    """Returns whether the match is not past its end, and two seats are in where cards are dealt."""
+    counted = (("deals", "max_deals"), ("pots_won", "pots"), ("redeals", "max_redeals"))
+    if any(table[count] > rules.number(most) for count, most in counted):
+        return False
     if table["phase"] == Phase.OVER or (table["phase"] == Phase.DEAL and table["new_pot"]):
         return True
     seats = table["in_pot"] if table["phase"] == Phase.DEAL else table["players"]

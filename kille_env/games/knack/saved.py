@@ -11,6 +11,7 @@ from kille_env.games.knack.table import (
     Action,
     Phase,
     Strength,
+    deals_left,
 )
 
 
@@ -30,7 +31,7 @@ def bounds(num_players: int) -> dict[str, tuple[float, float]]:
 
 
 def can_go_on(table: Any, rules: Any) -> bool:
-    """Returns whether the bets are piles of different sizes, with room for what can be added.
+    """Returns whether the party is not past its end, and the bets are piles with room for more.
 
     A new bet is one stake larger than the smallest: two sizes are alive besides those of a start.
     """
@@ -40,8 +41,9 @@ def can_go_on(table: Any, rules: Any) -> bool:
     ordered = sizes[:number] == sorted(set(sizes[:number]))
     empty = not any(sizes[number:]) and not any(counts[number:])
     larger = sum(size > sizes[0] + 1 for size in sizes[:number])
+    left = deals_left(table, rules.record[0]) >= 0
     dealt = table["phase"] != Phase.DEAL or table["next_dealer"] >= 0
-    return bool(dealt) and piled and ordered and empty and larger <= START_SIZES
+    return bool(dealt and left) and piled and ordered and empty and larger <= START_SIZES
 
 
 def undeal(table: Any) -> None:
