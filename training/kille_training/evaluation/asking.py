@@ -1,7 +1,5 @@
 """Searchers as strategies: what one does in every information set of a deal, asked once each."""
 
-import json
-import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -36,7 +34,9 @@ def ask_everywhere(
 
 def _ask_stage(searcher: Searcher, stage: Stage, progress: Callable[[int], None]) -> np.ndarray:
     batch = _batch_of(stage)
-    decisions = Determinizer(batch, np.arange(batch.num_tables), np.zeros(batch.num_tables))
+    decisions = Determinizer(
+        batch, np.arange(batch.num_tables), np.zeros(batch.num_tables, np.uint64)
+    )
     answers = np.zeros(stage.masks.shape)
     for begin in range(0, len(answers), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
@@ -53,6 +53,8 @@ def _batch_of(stage: Stage) -> Batch:
     game = load_game(stage.rules.game)
     batch = Batch(game, len(tables), stage.num_players, stage.rules, seed=0, restart=False)
     batch.reset()
-    head, body = json.loads(batch.save().partition(b"\n")[0]), tables.tobytes()
-    batch.restore(json.dumps({**head, "crc32": zlib.crc32(body)}).encode() + b"\n" + body)
+    batch._tables[:] = (
+        tables  # our own tree's, some of which no pack deals: `restore` refuses these
+    )
+    batch._show()
     return batch

@@ -129,7 +129,7 @@ def _warm_up(unit: WorkUnit) -> None:
     for _ in range(2):
         rows = np.flatnonzero(batch.seat >= 0)
         with suppress(KilleError):  # not every game has determinizations
-            Determinizer(batch, rows, np.zeros(len(rows)), history).draw_with_past(1)
+            Determinizer(batch, rows, np.zeros(len(rows), np.uint64), history).draw_with_past(1)
         actions = batch.mask.argmax(axis=1)
         history.note(actions)
         batch.step(actions)
