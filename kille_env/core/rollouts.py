@@ -297,6 +297,7 @@ class Rollouts:
         self._numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
         self._features, self._actions = batch.observation.shape[1], batch.mask.shape[1]
         self._seats = batch.num_players
+        self._known = width(batch.spec.information_state(self._seats))  # takes as long as a play
 
     def earnings(
         self, tables: np.ndarray, origins: np.ndarray, actions: np.ndarray, searchers: np.ndarray
@@ -353,10 +354,9 @@ class Rollouts:
             tables: [n] tables.
             seats: [n] a seat of each.
         """
-        layout = self._game.spec.information_state(self._seats)
         check_tables(tables, self._batch)
         seats = arguments.seats(seats, self._seats, len(tables))
-        states = np.zeros((len(tables), width(layout)), dtype=np.uint8)
+        states = np.zeros((len(tables), self._known), dtype=np.uint8)
         self._game.information_state(tables, self._rules, seats, states)
         return states
 
