@@ -27,7 +27,7 @@ pytest.importorskip("sb3_contrib")
 
 import kille_env
 import kille_training as kt
-from kille_agents.llm.settings import VARIABLE, Settings
+from kille_agents.llm.service import VARIABLE, Settings
 from kille_training.arena.settings import load_tournament
 from kille_training.cli.main import kille, main
 from kille_training.learning.settings import load_settings

@@ -48,7 +48,7 @@ API = {
     "records": (
         "Records, pictures and text",
         "Matches that can be written down, replayed, drawn and told.",
-        ("kille_env.records", "kille_env.core.view", "kille_env.pictures", "kille_env.prompts"),
+        ("kille_env.records", "kille_env.core.view", "kille_env.pictures"),
     ),
     "games": (
         "Games of your own",
@@ -63,8 +63,7 @@ API = {
             "kille_env.adapters.rllib",
             "kille_env.adapters.tianshou",
             "kille_env.adapters.torchrl",
-            "kille_env.adapters.textarena",
-            "kille_env.adapters.openenv",
+            "kille_env.adapters.text",
         ),
     ),
     "players": (

@@ -6,9 +6,7 @@
     open_spiel    OpenSpiel: Python games, every card a chance node
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
     sb3_buffer    the rollout buffer for the latter
-    textarena     TextArena: every seat is a player that reads and answers in text
-    openenv       OpenEnv: one seat in text, served over HTTP and WebSocket
-    text_seat     what forms in text share: what is told, and what an unreadable answer costs
+    text          language models: prompts, how an answer is read, one seat of a table
     tianshou      Tianshou: a collector of the decisions of all seats
     torchrl       TorchRL: a seat of each table, or all of them as a group of agents
     versioned     the same under PettingZoo's names, byteskille_v0.env()

@@ -9,19 +9,19 @@ import pytest
 import kille_env
 from env.language_model_server import serving
 from kille_agents import as_policy, describe_player
-from kille_agents.llm import LanguageModel, Settings, client
-from kille_agents.llm.answers import Answers, LimitError
+from kille_agents.llm import LanguageModel, Settings, service
+from kille_agents.llm.player import Answers, LimitError
+from kille_env.adapters.text import decision_prompt
 from kille_env.core.determinization import Determinizer
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.playing import Players, play_out
 from kille_env.policy import decide
-from kille_env.prompts import decision_prompt
 
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch):
     waited = []
-    monkeypatch.setattr(client, "sleep", waited.append)
+    monkeypatch.setattr(service, "sleep", waited.append)
     return waited
 
 
@@ -113,7 +113,7 @@ def test_nonsense_is_asked_again_and_then_costs_a_uniform_action(ask):
     assert np.allclose(found[0][legal], 1 / legal.sum())
     assert len(service.requests) == 2
     last = service.requests[1]["messages"][-1]["content"]
-    assert "does not name one of the legal actions" in last
+    assert 'has no line "Answer: ..."' in last and "1. stand" in last
     lines = log(player)
     assert [line["done"] for line in lines] == [False, True]
     assert [line["action"] for line in lines] == [None, None]
@@ -173,6 +173,12 @@ def test_a_refusal_is_not_repeated(ask):
         with pytest.raises(PolicyError, match=r"HTTP 401.*KILLE_LLM_KEY"):
             search(ask(service), tables(1))
         assert len(service.requests) == 1
+
+
+def test_a_redirect_does_not_take_the_key_along(ask):
+    with serving(lambda messages: 302) as service, pytest.raises(PolicyError, match="HTTP 404"):
+        search(ask(service, key="secret"), tables(1))
+    assert ["Authorization" in sent for sent in service.headers] == [True, False]
 
 
 def test_a_service_that_hangs_is_given_up(ask):
@@ -266,6 +272,8 @@ def test_settings_come_from_the_environment():
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_BODY": "[1]"}, "expected an object of JSON"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_ASKS": "0"}, "asks is 0"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_RETRIES": "-1"}, "retries is -1"),
+        ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_TIMEOUT": "nan"}, "timeout is nan"),
+        ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_COST": "nan"}, "cost is nan"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_COST": "5"}, "needs prices"),
     ],
 )

@@ -36,12 +36,17 @@ def serving(answer: Answer) -> Iterator[Service]:
             if isinstance(found, int):
                 self.send_response(found)
                 self.send_header("Retry-After", "3")
+                self.send_header("Location", "/elsewhere")  # read if the status is a redirect's
                 self.end_headers()
                 self.wfile.write(b"no such luck")
                 return
             self.send_response(200)
             self.end_headers()
             self.wfile.write(found if isinstance(found, bytes) else completion(found))
+
+        def do_GET(self) -> None:
+            headers.append(self.headers)
+            self.send_error(404)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

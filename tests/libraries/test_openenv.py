@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false
-"""OpenEnv's interface, in an environment of its own: `make test-libraries`."""
+"""The recipe for OpenEnv, in an environment of its own: `make test-libraries`."""
 
 import socket
 import threading
@@ -9,6 +9,7 @@ import pytest
 
 import kille_env
 from kille_env.errors import KilleError, RulesError
+from reference.scripts import script
 
 pytest.importorskip("openenv")
 
@@ -16,13 +17,14 @@ import uvicorn
 from openenv.cli._validation import validate_running_environment
 from openenv.core.generic_client import GenericEnvClient
 
-from kille_env.adapters.openenv import KilleAction, KilleOpenEnv, make_app
+recipe = script("training/recipes/openenv_server.py")
+KilleAction, KilleOpenEnv, make_app = recipe.KilleAction, recipe.KilleOpenEnv, recipe.make_app
 
 
 @pytest.fixture(scope="module")
 def server():
     """A server of three-seat deals of Byteskille, by its address."""
-    app = make_app("byteskille", 3, episode="deal", opponents="uniform", tries=1)
+    app = make_app("byteskille", num_players=3, episode="deal", opponents="uniform", tries=1)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -44,15 +46,13 @@ def test_openenvs_own_validation_passes(server):
 def test_a_session_is_played_over_the_wire(server):
     with GenericEnvClient(base_url=server).sync() as client:
         for seed in range(3):
-            result, earned = client.reset(seed=seed), 0.0
+            result, steps = client.reset(seed=seed), 0
             assert result.observation["rules"].startswith("Byteskille")
             while not result.done:
                 assert "seat" in result.observation["prompt"]
                 result = client.step({"answer": result.observation["legal_actions"][0]})
-                earned += result.reward
-            state = client.state()
-            assert state["earned"] == pytest.approx(earned)
-            assert (state["game"], state["num_players"]) == ("byteskille", 3)
+                steps += 1
+            assert client.state()["step_count"] == steps
 
 
 def test_sessions_do_not_disturb_each_other(server):
@@ -67,43 +67,40 @@ def test_sessions_do_not_disturb_each_other(server):
 @pytest.mark.parametrize("game", kille_env.list_games())
 def test_every_game_is_played_to_its_end(game):
     env = KilleOpenEnv(game, episode="deal", opponents="uniform")
-    assert env.get_metadata().name == f"kille_env/{game}-v0"
     for seed in range(3):
         seen = env.reset(seed=seed, episode_id=f"number {seed}")
         assert env.state.episode_id == f"number {seed}"
         assert seen.reward is None and not seen.done
         total = 0.0
         while not seen.done:
-            seen = env.step(KilleAction(answer=f"I choose {seen.legal_actions[-1]}."))
+            seen = env.step(KilleAction(answer=f"Answer: {seen.legal_actions[-1]}"))
             total += seen.reward
-        assert seen.legal_actions == [] and "Your result" in seen.prompt
-        assert env.state.earned == pytest.approx(total)
-        assert not env.state.forfeited
+        assert seen.legal_actions == []
+        assert f"Your result: {round(total, 2):+g}." in seen.prompt
         with pytest.raises(KilleError):
             env.step(KilleAction(answer="1"))
 
 
 def test_a_seed_is_a_match():
-    one, two = (KilleOpenEnv("knack", 4, episode="deal") for _ in range(2))
+    one, two = (KilleOpenEnv("knack", num_players=4, episode="deal") for _ in range(2))
     for seed in (1, 2):
         assert one.reset(seed=seed) == two.reset(seed=seed)
         assert one.step(KilleAction(answer="1")) == two.step(KilleAction(answer="knock"))
 
 
 def test_an_unreadable_answer_is_told_so_and_then_costs():
-    env = KilleOpenEnv("byteskille", 3, episode="deal", seat=0)
+    env = KilleOpenEnv("byteskille", num_players=3, episode="deal", seat=0)
     before = env.reset(seed=1)
     told = env.step(KilleAction(answer="perhaps"))
     assert (told.reward, told.done) == (0.0, False)
     assert told.legal_actions == before.legal_actions
-    assert "does not name exactly one legal action" in told.prompt
+    assert "Your answer has no line" in told.prompt
     after = env.step(KilleAction(answer="perhaps"))
     assert (after.reward, after.done) == (-3.0, True)  # the stake of 2, and one unit
-    assert env.state.forfeited
 
 
 def test_what_cannot_be_played_is_refused_at_once():
     with pytest.raises(RulesError):
-        make_app("byteskille", 21)
+        make_app("byteskille", num_players=21)
     with pytest.raises(KilleError):
         KilleOpenEnv().step(KilleAction(answer="1"))

@@ -9,7 +9,7 @@ import pytest
 import kille_training as kt
 from env.language_model_server import serving
 from kille_agents.llm import LanguageModel
-from kille_agents.llm.answers import LimitError
+from kille_agents.llm.player import LimitError
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import KilleError
 from kille_env.registry import spec

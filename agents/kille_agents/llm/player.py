@@ -3,41 +3,150 @@
 The prompt is written from a determinization, a table that the seat cannot tell from the real one,
 so it cannot hold what the seat does not know.
 
-An answer that cannot be read, or names nothing legal, is asked for again, with a word about what
-was wrong; after `Settings.attempts` answers a uniformly drawn legal action is played instead. How
-often that happened stands in `summary`.
+An answer that names no legal action is asked for again, with a sentence that says what is wrong;
+after `Settings.attempts` answers a uniformly drawn legal action is played instead. `summary` says
+how often that happened.
+
+Answers are kept in one file of JSON lines that only grows: transcript, cache and account in one.
+Several processes may write to it: each adds whole lines, and reads what the others have added.
 """
 
 import hashlib
 import json
+import os
 import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kille_agents.llm.answers import Answers
-from kille_agents.llm.client import Messages, Reply, request, unanswered, wait_before
-from kille_agents.llm.settings import Settings
+from kille_agents.llm import service
+from kille_agents.llm.service import VARIABLE, Messages, Reply, Settings
+from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rules_prompt
 from kille_env.core.determinization import Determinizer
-from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError
-from kille_env.prompts import decision_prompt, read_answer, rules_prompt
-from kille_env.registry import spec
+from kille_env.errors import ConfigError, PolicyError
+from kille_env.files import parse_json
 
 PREFIX = "llm:"
-"""What the name of a language model as a player begins with."""
+"""Prefix of a language model's name as a player."""
 
-AGAIN = (
-    "That does not name one of the legal actions. Legal: {legal}. Answer with one line only, such "
-    "as:\nAnswer: 1"
-)
+
+class LimitError(PolicyError):
+    """A limit of calls, tokens or cost is reached."""
+
+
+class Answers:
+    """The answers in a folder, and what they cost.
+
+    Attributes:
+        path: The log.
+        calls: Requests so far, failed ones too.
+        tokens: Tokens of all prompts and answers.
+        cost: In the unit of the prices.
+        counts: Answers that count, by kind: "legal" or "uniform".
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        """Name the log; nothing is read or written yet.
+
+        Args:
+            folder: Folder of the log.
+            settings: The limits.
+        """
+        self.path, self._settings = folder / "answers.jsonl", settings
+        self.calls, self.tokens, self.cost = 0, 0, 0.0
+        self.counts: Counter[str] = Counter()
+        self._actions: dict[str, str | None] = {}
+        self._read_to, self._under_way = 0, 0
+        self._most_tokens, self._most_cost = 0, 0.0
+        self._lock = Lock()
+
+    def find(self, key: str) -> tuple[str | None] | None:
+        """Return the action that counts for a key, (None,) for none; None if it is still open."""
+        with self._lock:
+            return (self._actions[key],) if key in self._actions else None
+
+    def refresh(self) -> None:
+        """Read the lines that have been added to the log."""
+        with self._lock:
+            self._refresh()
+
+    def begin(self) -> None:
+        """Claim a request; `add` it when it has ended.
+
+        Requests under way count as much as the dearest so far.
+
+        Raises:
+            LimitError: A limit is reached.
+        """
+        with self._lock:
+            self._refresh()
+            for name, most in (
+                ("calls", 1),
+                ("tokens", self._most_tokens),
+                ("cost", self._most_cost),
+            ):
+                limit = getattr(self._settings, name)
+                if limit is not None and getattr(self, name) + self._under_way * most >= limit:
+                    raise LimitError(
+                        f"the limit of {limit:,} {name} is reached ({VARIABLE}{name.upper()}); "
+                        f"what was answered is kept in {self.path.parent}: raise the limit and "
+                        "run the same command again to resume"
+                    )
+            self._under_way += 1
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Add a request that has ended.
+
+        Args:
+            line: "key"; "done", whether this settles the key's action; "action", a text or None;
+                "input_tokens", "output_tokens" and "cost"; and whatever people want to read.
+        """
+        # Half a character, as from an answer that was cut off, is written as an escape of JSON.
+        data = json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+        with self._lock:
+            self._under_way -= 1
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b", buffering=0) as file:
+                if file.seek(0, os.SEEK_END):
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":  # a killed process has left a line unfinished
+                        data = b"\n" + data
+                file.write(data)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._read_to)
+            added = file.read()
+        whole = added[: added.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        for line in whole.splitlines():
+            self._take(line)
+
+    def _take(self, text: bytes) -> None:
+        try:
+            line = parse_json(text)
+            tokens = line["input_tokens"] + line["output_tokens"]
+            key, done, action, cost = (line[name] for name in ("key", "done", "action", "cost"))
+        except (ValueError, KeyError, TypeError):
+            return  # unfinished, or somebody else's
+        self.calls, self.tokens, self.cost = self.calls + 1, self.tokens + tokens, self.cost + cost
+        self._most_tokens = max(self._most_tokens, tokens)
+        self._most_cost = max(self._most_cost, cost)
+        if done and key not in self._actions:
+            self._actions[key] = action
+            self.counts["uniform" if action is None else "legal"] += 1
 
 
 class _Question(NamedTuple):
@@ -46,15 +155,14 @@ class _Question(NamedTuple):
     key: str
     messages: Messages
     legal: tuple[str, ...]
-    pack: Pack
 
 
 class LanguageModel:
     """A language model as a player, for any game and table.
 
     Attributes:
-        model: What the service calls the model.
-        name: What tables and reports call it.
+        model: The model's name at the service.
+        name: Its name at tables and in reports.
         keyless: True: what it plays depends on the prompt, and not on the key of a decision.
         settings: How it is asked.
         answers: The log.
@@ -63,10 +171,10 @@ class LanguageModel:
     keyless = True
 
     def __init__(self, model: str, settings: Settings | None = None, **changes: Any) -> None:
-        """Makes the player; nothing is asked and nothing is written yet.
+        """Make the player; nothing is asked and nothing is written yet.
 
         Args:
-            model: What the service calls the model.
+            model: The model's name at the service.
             settings: How it is asked; None takes the environment's variables.
             **changes: Settings that replace those, such as `url`.
 
@@ -85,19 +193,19 @@ class LanguageModel:
         self.answers = Answers(Path(folder), self.settings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles what makes it; the answers are in the folder."""
+        """Pickle the arguments; the answers are in the folder."""
         return LanguageModel, (self.model, self.settings)
 
     @cached_property
     def fingerprint(self) -> str:
-        """What identifies it in tournaments; address, key and limits do not play."""
+        """Identity in tournaments; address, key and limits do not play."""
         return json.dumps([self.name, self.settings.asks, self.settings.attempts, self._body])
 
     @property
     def account(self) -> dict[str, Any]:
-        """What the folder holds: answers, those that stand for a uniform action, and their cost."""
-        self.answers.refresh()
+        """Answers in the folder, those that stand for a uniform action, and their cost."""
         log = self.answers
+        log.refresh()
         return {
             "answers": sum(log.counts.values()),
             "uniform": log.counts["uniform"],
@@ -110,53 +218,50 @@ class LanguageModel:
     @property
     def summary(self) -> str:
         """The same in one line."""
-        found = self.account
+        account = self.account
         return (
-            f"{self.name}: {found['answers']:,} answers, of which {found['uniform']:,} were not "
-            f"legal after {self.settings.attempts} attempts (a uniform legal action instead); "
-            f"{found['calls']:,} calls, {found['tokens']:,} tokens, cost {found['cost']:.4g}; "
-            f"transcript {found['transcript']}"
+            f"{self.name}: {account['answers']:,} answers, of which {account['uniform']:,} were "
+            f"not legal after {self.settings.attempts} attempts (a uniform legal action instead); "
+            f"{account['calls']:,} calls, {account['tokens']:,} tokens, cost "
+            f"{account['cost']:.4g}; transcript {account['transcript']}"
         )
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
-        """Returns the shares of the model's answers, [M, A] float64; see `Searcher`.
+        """Return the shares of the model's answers, [M, A] float64; see `Searcher`.
 
         Raises:
             LimitError: A limit is reached; what was answered is kept.
             PolicyError: The service does not answer.
         """
-        seen = determinizer.draw(1)
+        drawn = determinizer.draw(1)
         system = _rules(determinizer.game, determinizer.rules, determinizer.num_players)
-        asked = []
-        for row in range(len(determinizer)):
-            prompt, legal = decision_prompt(seen, row), tuple(seen.legal_texts(row))
-            asked.append([self._question(system, prompt, legal, i, determinizer.game)
-                          for i in range(self.settings.asks)])  # fmt: skip
+        questions = [
+            [self._question(system, prompt, legal, number) for number in range(self.settings.asks)]
+            for row in range(len(determinizer))
+            for prompt, legal in [(decision_prompt(drawn, row), tuple(drawn.legal_texts(row)))]
+        ]
         self.answers.refresh()
-        self._settle_all([question for questions in asked for question in questions])
-        shares = [np.mean([self._shares(one) for one in questions], axis=0) for questions in asked]
+        self._settle_all([one for row in questions for one in row])
         probabilities = np.zeros(determinizer.mask.shape)
-        for row, share in enumerate(shares):
-            probabilities[row, determinizer.mask[row] != 0] = share
+        for row, asked in enumerate(questions):
+            legal = determinizer.mask[row] != 0
+            probabilities[row, legal] = np.mean([self._shares(one) for one in asked], axis=0)
         return probabilities
 
     @cached_property
     def _body(self) -> str:
         return json.dumps(self.settings.body, sort_keys=True)
 
-    def _question(
-        self, system: str, prompt: str, legal: tuple[str, ...], number: int, game: str
-    ) -> _Question:
+    def _question(self, system: str, prompt: str, legal: tuple[str, ...], number: int) -> _Question:
         messages = (
             {"role": "system", "content": system},
             {"role": "user", "content": prompt},
         )
         told = json.dumps([self.model, self._body, self.settings.attempts, messages, number])
-        key = hashlib.sha256(told.encode()).hexdigest()
-        return _Question(key, messages, legal, spec(game).pack)
+        return _Question(hashlib.sha256(told.encode()).hexdigest(), messages, legal)
 
     def _settle_all(self, questions: Sequence[_Question]) -> None:
-        """Asks whatever has not been answered yet, each once."""
+        """Ask every question that has not been answered yet, each once."""
         waiting = {one.key: one for one in questions if self.answers.find(one.key) is None}
         if not waiting:
             return
@@ -170,42 +275,40 @@ class LanguageModel:
                 raise
 
     def _settle(self, question: _Question) -> None:
-        """Asks until the answer is legal, or often enough."""
-        said = list(question.messages)
+        """Ask until the answer is legal, or often enough."""
+        messages = list(question.messages)
         for attempt in range(1, self.settings.attempts + 1):
-            reply = self._ask(question, said, attempt)
+            reply = self._ask(question, messages, attempt)
             if self.answers.find(question.key) is not None:
                 return
-            again = AGAIN.format(legal=", ".join(question.legal))
-            said += [
+            again = ask_again(reply.text, question.legal)
+            messages += [
                 {"role": "assistant", "content": reply.text},
                 {"role": "user", "content": again},
             ]
 
     def _ask(self, question: _Question, messages: Messages, attempt: int) -> Reply:
-        """Sends messages, again after errors of the service, and logs every request."""
+        """Send messages, again after errors of the service, and log every request."""
         retry = 0
         while True:
             self.answers.begin()
             began = time.monotonic()
             reply = Reply(error="interrupted")
             try:
-                reply = request(self.model, messages, self.settings)
+                reply = service.request(self.model, messages, self.settings)
             finally:
-                self._note(question, messages, attempt, reply, time.monotonic() - began)
+                self._log(question, messages, attempt, reply, time.monotonic() - began)
             if not reply.error:
                 return reply
             if not reply.again or retry == self.settings.retries:
-                raise unanswered(self.model, reply, self.settings)
-            wait_before(retry, reply)
+                raise service.unanswered(self.model, reply, self.settings)
+            service.wait_before(retry, reply)
             retry += 1
 
-    def _note(
+    def _log(
         self, question: _Question, messages: Messages, attempt: int, reply: Reply, seconds: float
     ) -> None:
-        number = None
-        if not reply.error:
-            number = read_answer(reply.text, question.legal, question.pack)
+        number = None if reply.error else read_answer(reply.text, question.legal)
         last = not reply.error and attempt == self.settings.attempts
         prices = self.settings.input_price, self.settings.output_price
         tokens = reply.input_tokens, reply.output_tokens
@@ -225,12 +328,11 @@ class LanguageModel:
         })  # fmt: skip
 
     def _shares(self, question: _Question) -> np.ndarray:
-        """Returns how likely one answer makes each legal action."""
-        actions = len(question.legal)
+        """Return the probability of each legal action by one answer."""
         (played,) = self.answers.find(question.key) or (None,)
         if played is None:
-            return np.full(actions, 1.0 / actions)
-        return np.eye(actions)[question.legal.index(played)]
+            return np.full(len(question.legal), 1.0 / len(question.legal))
+        return np.array([float(text == played) for text in question.legal])
 
 
 @lru_cache(maxsize=16)
