@@ -16,7 +16,7 @@ from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import Policy, UniformPolicy, sample_actions
-from kille_env.registry import load_game
+from kille_env.registry import load_game, spec
 from kille_training.solving.byteskille import match_build
 from kille_training.solving.byteskille.match_build import build_match
 from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
@@ -78,7 +78,8 @@ class Brute:
     def __init__(self, num_players: int, rules: object, cards: list[str], policy: Whim) -> None:
         self.policy, self.cards = policy, cards
         self.capped = isinstance(rules, dict) and rules.get("ante") == "deal"
-        batch = Batch(load_game("byteskille"), 1, num_players, rules, seed=1, restart=False)
+        played = spec("byteskille").resolve(rules, episode="match")
+        batch = Batch(load_game("byteskille"), 1, num_players, played, seed=1, restart=False)
         batch.reset(dealer=num_players - 1, deal=False)
         self.num_players = num_players
         self.states: dict[tuple, list] = {}
@@ -276,7 +277,12 @@ def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: obj
     tables = 20_000
     dealers = np.arange(tables) % num_players
     batch = kille_env.make_batch(
-        "byteskille", num_tables=tables, num_players=num_players, rules=rules, seed=3, restart=False
+        "byteskille",
+        num_tables=tables,
+        num_players=num_players,
+        rules=match.rules,
+        seed=3,
+        restart=False,
     )
     batch.reset(dealer=dealers)
     rng, earned = np.random.default_rng(5), np.zeros((tables, num_players))
