@@ -1,8 +1,10 @@
 """Players that do what no player should; tournaments in tests enter them by name."""
 
 import asyncio
+import contextlib
 import ctypes
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -106,6 +108,50 @@ class Masked(Player):
 
     def probabilities(self, observation, mask):
         return np.ma.masked_array(np.where(mask, even(mask), np.nan), mask=mask == 0)
+
+
+class Scribbles(Player):
+    """Writes into the mask, and plays what is legal by what it wrote."""
+
+    def probabilities(self, observation, mask):
+        mask += 1
+        return even(mask)
+
+
+def write_everywhere(content):
+    for handle in range(3, 31):
+        with contextlib.suppress(OSError):
+            os.write(handle, content)
+
+
+class WritesIntoFiles(Player):
+    def probabilities(self, observation, mask):
+        write_everywhere(b"hello, here I am\n" * 10)
+        return even(mask)
+
+
+class WritesIntoFilesWhenMade(Player):
+    def __init__(self, num_players, rules):
+        write_everywhere(b"\0" * 100)
+
+
+class WritesABit(Player):
+    def probabilities(self, observation, mask):
+        write_everywhere(b"\0")
+        return even(mask)
+
+
+class RunsInTheParent:
+    def __reduce__(self):
+        return os._exit, (42,)
+
+
+class WritesPickles(Player):
+    """Sends what runs code in whoever unpickles it."""
+
+    def probabilities(self, observation, mask):
+        write_everywhere(pickle.dumps(RunsInTheParent()))
+        return even(mask)
 
 
 class Sleeps(Player):

@@ -72,17 +72,30 @@ def play_unit(
     Returns:
         The results, which depend on nothing but the unit.
     """
+    tables = Tables(unit)
     try:
-        tables = _Tables(unit)
-        if not len(tables):
-            return Outcome(unit, tables.results(np.zeros((0, unit.num_players))))
-        earned = play_out(_Entrants(tables, tables.batch(), cache, monitored))
+        return Outcome(unit, tables.results(play_tables(tables, cache, monitored)))
     except EntrantFailed as error:
         return Outcome(unit, failure=error.failure)
-    return Outcome(unit, tables.results(earned))
 
 
-class _Tables:
+def play_tables(tables: "Tables", cache: PlayerCache, monitored: Monitored) -> np.ndarray:
+    """Plays the tables of a unit; returns what each seat earned, [N, P].
+
+    Args:
+        tables: The tables.
+        cache: Players that have been loaded in this process.
+        monitored: Told who is thinking.
+
+    Raises:
+        EntrantFailed: An entrant cannot go on.
+    """
+    if not len(tables):
+        return np.zeros((0, tables.unit.num_players))
+    return play_out(_Entrants(tables, tables.batch(), cache, monitored))
+
+
+class Tables:
     """The tables of a unit: block by block, deal by deal, lineup by lineup, rotation by rotation.
 
     Attributes:
@@ -140,7 +153,7 @@ class _Entrants(Players):
 
     def __init__(
         self,
-        tables: _Tables,
+        tables: Tables,
         batch: Batch,
         cache: PlayerCache,
         monitored: Monitored = lambda _: nullcontext(),
@@ -163,11 +176,11 @@ class _Entrants(Players):
         try:
             with self._monitored(about):
                 probabilities = super().ask(number, rows, keys)
-            if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
-                probabilities = np.asarray(probabilities)
-                check_probabilities(
-                    name_of(self.players[number]), probabilities, self.batch.mask[rows]
-                )
+                if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
+                    probabilities = np.asarray(probabilities)
+                    check_probabilities(
+                        name_of(self.players[number]), probabilities, self.batch.mask[rows]
+                    )
         except (Exception, SystemExit) as error:  # a player may not end the tournament
             raise EntrantFailed(failure(about, error)) from error
         return probabilities

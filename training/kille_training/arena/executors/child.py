@@ -1,23 +1,27 @@
-"""The process in which work units are played; `processes` starts and monitors it.
+"""The process in which work units are played; `processes` starts it and reads what it says.
 
-    python -m kille_training.arena.executors.child MONITOR PARENT
+    python -m kille_training.arena.executors.child PARENT
 
-MONITOR is the file of a `Monitor`, PARENT the id of the process that started this one. Python
-objects that play and then units arrive on standard input, outcomes go to standard output, all
-pickled.
+PARENT is the id of the process that started this one. Python objects that play and then units
+arrive on standard input, pickled. What comes of them goes to standard output as frames of one size,
+see `Said`; after some of them follow as many bytes as the frame says.
+
+Every player is announced before its code runs: before it is imported, made or asked. So whatever
+happens meanwhile, to this process or to what it sends, is that player's doing. The other side
+unpickles nothing: units earned come as float64, reasons as text.
 """
 
 import os
 import pickle
-import queue
 import signal
+import struct
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from enum import IntEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -25,30 +29,51 @@ from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError
 from kille_env.policy import PlayerLike
 from kille_env.registry import make_batch
-from kille_training.arena.executors.monitor import Crash, Monitor
-from kille_training.arena.play import PlayerCache, failure, play_unit, unit_rules
-from kille_training.arena.work import Outcome, WorkUnit
+from kille_training.arena.play import PlayerCache, Tables, failure, play_tables, unit_rules
+from kille_training.arena.work import EntrantFailed, Thinking, WorkUnit
+
+FRAME = struct.Struct("<8s5q")
+"""A mark, what is said, and four numbers. All frames have one size, so that garbage which a player
+writes among them is noticed with the next one."""
+MARK = b"kille\0\r\n"
+MOST_TEXT = 10_000
+"""Bytes of a text that are sent, and read."""
+FILES_CLOSED = 113
+"""Exit code of a child whose files a player has closed or replaced."""
+
+
+class Said(IntEnum):
+    """What a child says.
+
+    Attributes:
+        ASKED: A player's code runs next; the numbers are those of `Thinking`.
+        ANSWERED: It has answered.
+        FAILED: It cannot go on; the reason follows, as many bytes as the first number says.
+        EARNED: The unit has been played; what every seat earned follows, float64.
+        CRASHED: Something went wrong while no player was thinking; a traceback follows.
+    """
+
+    ASKED = 1
+    ANSWERED = 2
+    FAILED = 3
+    EARNED = 4
+    CRASHED = 5
 
 
 def main() -> None:
     """Plays units until the parent process has ended."""
-    path, parent = Path(sys.argv[1]), int(sys.argv[2])
-    _die_before(parent)
-    monitor = Monitor(path)
-    with suppress(OSError):  # some systems keep the file of mapped memory
-        path.unlink()
-    units, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    _die_before(int(sys.argv[1]))
+    units, frames = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Whatever players print, in Python or not, goes where standard error goes: to the log.
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    monitor.guard((0, 1, 2, units.fileno(), outcomes.fileno()))
-    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_take, args=(units, waiting, monitor), daemon=True).start()
-    table = _Table(monitor, _Objects(waiting.get()))
-    while True:
-        pickle.dump(table.play(waiting.get()), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
-        outcomes.flush()
+    reporter = _Reporter(frames, (0, 1, 2, units.fileno(), frames.fileno()))
+    with suppress(EOFError, OSError):  # the parent has ended, or hears nothing more
+        cache, warm = PlayerCache(_Objects(pickle.load(units))), set[tuple[str, int]]()
+        while True:
+            unit = pickle.load(units)
+            reporter.play(unit, cache, warm)
 
 
 def _die_before(parent: int) -> None:
@@ -62,15 +87,6 @@ def _die_before(parent: int) -> None:
             Path("/proc/self/oom_score_adj").write_text("1000")
     if sys.platform != "win32" and os.getppid() != parent:
         os._exit(1)
-
-
-def _take(units: IO[bytes], waiting: "queue.SimpleQueue[Any]", monitor: Monitor) -> None:
-    """Queues objects and units as they arrive, and ends this process when no more can arrive."""
-    try:
-        while True:
-            waiting.put(pickle.load(units))
-    finally:
-        os._exit(monitor.exit_code())
 
 
 class _Objects(Mapping[str, PlayerLike]):
@@ -95,28 +111,67 @@ class _Objects(Mapping[str, PlayerLike]):
         return len(self._packed)
 
 
-class _Table:
-    """Where a child plays: what it has compiled, and the players that it has loaded."""
+class _Reporter:
+    """Plays units, and tells the parent process whose code runs and what came of it."""
 
-    def __init__(self, monitor: Monitor, objects: Mapping[str, PlayerLike]) -> None:
-        self._monitor = monitor
-        self._cache = PlayerCache(objects)
-        self._warm: set[tuple[str, int]] = set()
+    def __init__(self, frames: IO[bytes], handles: tuple[int, ...]) -> None:
+        """Notes which files have to stay as they are.
 
-    def play(self, unit: WorkUnit) -> Outcome | Crash:
+        Args:
+            frames: Where frames go.
+            handles: A player that closes or replaces one of these ends the process, or the next
+                player would be blamed for it.
+        """
+        self._frames, self._handles = frames, handles
+        self._files = [_identity(handle) for handle in handles]
+        self._about: Thinking | None = None
+
+    def play(self, unit: WorkUnit, cache: PlayerCache, warm: set[tuple[str, int]]) -> None:
         """Plays a unit, whatever happens in it."""
         try:
             # Before any player is timed: compiling counts for none of them.
-            if (unit.game, unit.num_players) not in self._warm:
+            if (unit.game, unit.num_players) not in warm:
                 _warm_up(unit)
-                self._warm.add((unit.game, unit.num_players))
-            return play_unit(unit, self._cache, self._monitor.thinking)
+                warm.add((unit.game, unit.num_players))
+            earned = play_tables(Tables(unit), cache, self.thinking)
+        except EntrantFailed as error:
+            self._say_more(Said.FAILED, error.failure.reason.encode()[:MOST_TEXT])
         except BaseException as error:
-            _, about = self._monitor.read()
-            if about is None:
-                return Crash(traceback.format_exc())
-            self._monitor.forgive()
-            return Outcome(unit, failure=failure(about, error))
+            if self._about is None:
+                self._say_more(Said.CRASHED, traceback.format_exc().encode()[-MOST_TEXT:])
+            else:
+                reason = failure(self._about, error).reason
+                self._say_more(Said.FAILED, reason.encode()[:MOST_TEXT])
+        else:
+            self._say_more(Said.EARNED, np.ascontiguousarray(earned, "<f8").tobytes())
+
+    @contextmanager
+    def thinking(self, about: Thinking) -> Generator[None]:
+        """Announces a player while the context is open, and for good if it fails in there."""
+        self._about = about
+        self._say(Said.ASKED, *about)
+        yield
+        if [_identity(handle) for handle in self._handles] != self._files:
+            os._exit(FILES_CLOSED)
+        self._say(Said.ANSWERED)
+        self._about = None
+
+    def _say(self, said: Said, *numbers: int) -> None:
+        self._frames.write(FRAME.pack(MARK, said, *numbers, *[0] * (4 - len(numbers))))
+        self._frames.flush()
+
+    def _say_more(self, said: Said, content: bytes) -> None:
+        self._about = None
+        self._frames.write(FRAME.pack(MARK, said, len(content), 0, 0, 0) + content)
+        self._frames.flush()
+
+
+def _identity(handle: int) -> tuple[int, int] | None:
+    """Returns what tells the file behind a handle from others; None if it is closed."""
+    with suppress(OSError):
+        found = os.fstat(handle)
+        return found.st_dev, found.st_ino
+    return None
 
 
 def _warm_up(unit: WorkUnit) -> None:

@@ -1,41 +1,42 @@
 """Plays work units in child processes that are monitored, so that no player stops a tournament.
 
-A child plays one unit at a time and notes, in memory that it shares with this process, who is
-thinking. If a player thinks for too long, or the child dies meanwhile, the child is replaced and
-the player has failed. Children use one thread for arithmetic, so that the output of networks does
-not depend on the number of cores. What players print goes to a log file. Children run in sessions
-of their own, so Ctrl-C reaches only this process; they end when it ends, for whatever reason.
+A child plays one unit at a time and announces each player before its code runs, see `child`. If a
+player thinks for too long, or the child dies meanwhile or sends what it should not, the child is
+replaced and the player has failed. Nothing that a child sends is unpickled. Children use one thread
+for arithmetic, so that the output of networks does not depend on the number of cores. What players
+print goes to a log file. Children run in sessions of their own, so Ctrl-C reaches only this
+process; they end when it ends, for whatever reason.
 """
 
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, redirect_stdout, suppress
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import IO, cast
 
 import cloudpickle
+import numpy as np
 
+from kille_env.core.text import printable
 from kille_env.errors import KilleError
 from kille_env.policy import PlayerLike
-from kille_training.arena.executors.monitor import FILES_CLOSED, Crash, Monitor
-from kille_training.arena.play import PlayerCache, play_unit
-from kille_training.arena.work import Failure, Outcome, WorkUnit
+from kille_training.arena.executors.child import FILES_CLOSED, FRAME, MARK, MOST_TEXT, Said
+from kille_training.arena.play import MAX_REASON, PlayerCache, Tables, play_unit
+from kille_training.arena.work import Failure, Outcome, Thinking, WorkUnit
 from kille_training.children import start_child
 
 LOADING_LIMIT = 300.0
 """Seconds that loading a player may take, or the time limit if that is longer: what the player
 imports may have to be compiled first."""
 TICK = 0.25
-"""Longest time between two looks at who is thinking, in seconds."""
+"""Longest time between two looks at a child, in seconds."""
 TRIES = 2
 """How often a unit is tried whose child dies while no player is thinking."""
 
@@ -99,25 +100,22 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
             raise WorkerError(f"workers is {workers}, expected 1 process or more")
         if time_limit is not None and not time_limit > 0:
             raise WorkerError(f"the time limit is {time_limit} s, expected more than 0")
-        self._limit, self._log, self._folder = time_limit, log, folder
+        self._workers, self._limit = workers, time_limit
+        self._log, self._folder = log, folder
         self._objects = _packed(objects or {})
-        self._workers = workers
-        self._threads = ThreadPoolExecutor(workers, "kille arena")
-        self._own = threading.local()
-        self._children: set[_Child] = set()
+        self._idle: list[_Child] = []
+        self._busy: list[_Child] = []
         self._closed = False
-        self._change = threading.Lock()  # of the two above
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Kills the processes, whatever they are doing."""
-        with self._change:
-            self._closed = True
-        for child in list(self._children):
-            self._drop(child)
-        self._threads.shutdown(cancel_futures=True)
+        self._closed = True
+        for child in (*self._idle, *self._busy):
+            child.end()
+        self._idle, self._busy = [], []
 
     def run(self, units: Iterable[WorkUnit]) -> Iterator[Outcome]:
         """Plays units, taking them as processes become free.
@@ -130,90 +128,56 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
         """
         if self._closed:
             raise WorkerError("this LocalExecutor is closed; create another one")
-        waiting, playing = iter(units), set[Future[Outcome]]()
-
-        def play(most: int) -> None:
-            playing.update(self._threads.submit(self._play, unit) for unit in some(waiting, most))
-
+        waiting = iter(units)
+        tick = TICK if self._limit is None else min(TICK, self._limit / 4)
         try:
             while True:
-                play(self._workers - len(playing))
-                if not playing:
+                for unit in some(waiting, self._workers - len(self._busy)):
+                    self._begin(unit)
+                if not self._busy:
                     return
-                done, _ = wait(playing, return_when=FIRST_COMPLETED)
-                for future in done:
-                    playing.remove(future)
-                    outcome = future.result()
-                    play(1)  # a process plays on while the caller looks at this
-                    yield outcome
+                wait([child.frames.fileno() for child in self._busy], tick)
+                for child in tuple(self._busy):
+                    outcome = self._outcome(child)
+                    if outcome is not None:
+                        for unit in some(waiting, 1):  # it plays while the caller looks at this
+                            self._begin(unit)
+                        yield outcome
         finally:
-            for future in playing:
-                future.cancel()
-
-    def _play(self, unit: WorkUnit) -> Outcome:
-        """Has the child of this thread play a unit, and replaces the child if it dies."""
-        died = ""
-        for _ in range(TRIES):
-            child = self._child()
-            answer = self._ask(child, unit)
-            if isinstance(answer, Outcome):
-                return answer
-            self._drop(child)
-            if isinstance(answer, Failure):
-                return Outcome(unit, failure=answer)
-            if isinstance(answer, Crash):
-                raise WorkerError(f"a unit could not be played:\n{answer.text}")
-            died = answer
-        where = "" if self._log is None else f" {self._log} may say more"
-        raise WorkerError(
-            f"a process died {TRIES} times while it played {unit.game} with {unit.num_players} "
-            f"seats, and no player was thinking ({died}); is there enough memory?{where}"
-        )
-
-    def _child(self) -> "_Child":
-        """Returns this thread's own child: Linux kills a child when its thread ends."""
-        with self._change:
-            if self._closed:
-                raise WorkerError("this LocalExecutor is closed")
-            if getattr(self._own, "child", None) not in self._children:
-                self._own.child = _Child(self._log, self._folder, self._objects)
-                self._children.add(self._own.child)
-            return self._own.child
-
-    def _drop(self, child: "_Child") -> None:
-        """Kills a child, whatever it is doing, unless that has been done."""
-        with self._change:
-            if child in self._children:
-                self._children.remove(child)
+            for child in self._busy:  # nobody waits for what they play
                 child.end()
+            self._busy = []
 
-    def _ask(self, child: "_Child", unit: WorkUnit) -> "Outcome | Failure | Crash | str":
-        """Returns the outcome of a unit, who failed, what went wrong, or how the child died."""
-        if not child.send(unit):
-            return child.death()
-        tick = None if self._limit is None else min(TICK, self._limit / 4)
-        seen, since = -1, time.monotonic()
-        while True:
-            try:
-                answer = child.inbox.get(timeout=tick)
-            except queue.Empty:
-                answer = None
-            if isinstance(answer, (Outcome, Crash)):
-                return answer
-            count, about = child.monitor.read()
-            if isinstance(answer, _Dead):
-                if about is None:
-                    return child.death()
-                what = f"its process died ({child.death()}): it was asked {_task(about.decisions)}"
-                return Failure(about.entrant, what, about.panel, about.deal)
-            now = time.monotonic()
-            if count != seen:
-                seen, since = count, now
-            elif about is not None and self._limit is not None:
-                limit = self._limit if about.decisions else max(LOADING_LIMIT, self._limit)
-                if now - since > limit:
-                    what = f"took longer than {limit:g} s {_task(about.decisions)}"
-                    return Failure(about.entrant, what, about.panel, about.deal)
+    def _begin(self, unit: WorkUnit, deaths: int = 0) -> None:
+        """Has a child play a unit of which some have died already."""
+        idle = self._idle
+        child = idle.pop() if idle else _Child(self._log, self._folder, self._objects)
+        self._busy.append(child)
+        child.begin(unit, deaths)
+
+    def _outcome(self, child: "_Child") -> Outcome | None:
+        """Returns what came of a child's unit; None while it is played, or played again."""
+        unit = child.unit
+        try:
+            outcome = child.listen(self._limit)
+        except _Stopped as stopped:
+            self._busy.remove(child)
+            child.end()
+            if child.about is not None:
+                return Outcome(unit, failure=_failure(child.about, str(stopped)))
+            if child.deaths + 1 >= TRIES:
+                where = "" if self._log is None else f" {self._log} may say more"
+                raise WorkerError(
+                    f"a process died {TRIES} times while it played {unit.game} with "
+                    f"{unit.num_players} seats, and no player was thinking ({stopped}); is there "
+                    f"enough memory?{where}"
+                ) from None
+            self._begin(unit, child.deaths + 1)
+            return None
+        if outcome is not None:
+            self._busy.remove(child)
+            self._idle.append(child)
+        return outcome
 
 
 def some(waiting: Iterator[WorkUnit], most: int) -> Iterator[WorkUnit]:
@@ -228,47 +192,123 @@ def _task(decisions: int) -> str:
     return f"for a batch of {decisions:,} decision{'s' if decisions > 1 else ''}"
 
 
-class _Dead:
-    """Stands for an answer when a child sends nothing more."""
+class _Stopped(Exception):
+    """A child can no longer be used; the text says why."""
 
 
 class _Child:
     """A process that plays units.
 
     Attributes:
-        monitor: Who is thinking.
-        inbox: What it sends.
+        frames: What it sends.
+        unit: What it plays.
+        deaths: Children that have died of the unit before.
+        about: Whose code it runs, about what; None while it runs its own.
     """
 
     def __init__(self, log: Path | None, folder: Path | None, objects: Mapping[str, bytes]) -> None:
-        handle, path = tempfile.mkstemp(prefix="kille-arena-")
-        os.close(handle)
-        self._path = Path(path)  # the child removes it once it shares the memory
-        self.monitor = Monitor(self._path, create=True)
-        self.inbox: queue.SimpleQueue[Outcome | Crash | _Dead] = queue.SimpleQueue()
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
-        words = ("kille_training.arena.executors.child", path, str(os.getpid()))
+        words = ("kille_training.arena.executors.child", str(os.getpid()))
         with Path(os.devnull if log is None else log).open("ab") as errors:
             self._process = start_child(*words, errors=errors, folder=folder)
         self._stdin = cast(IO[bytes], self._process.stdin)
-        self._stdout = cast(IO[bytes], self._process.stdout)
+        self.frames = cast(IO[bytes], self._process.stdout)
+        os.set_blocking(self.frames.fileno(), False)
+        self._received = bytearray()
         self._unsent: list[object] = [objects]  # goes before the first unit
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self.unit: WorkUnit
+        self.deaths, self.about = 0, None
 
-    def send(self, unit: WorkUnit) -> bool:
-        """Sends a unit; returns whether the child is there to take it."""
-        self._unsent.append(unit)
+    def begin(self, unit: WorkUnit, deaths: int = 0) -> None:
+        """Hands it a unit, without waiting until it takes it."""
+        self.unit, self.deaths, self.about = unit, deaths, None
+        content = b"".join(pickle.dumps(each) for each in (*self._unsent, unit))
+        self._unsent = []
+        threading.Thread(target=self._send, args=(content,), daemon=True).start()
         try:
-            while self._unsent:
-                pickle.dump(self._unsent.pop(0), self._stdin)
-            self._stdin.flush()
-        except OSError:
-            return False
-        return True
+            self._tables = Tables(unit)
+        except Exception as error:
+            raise WorkerError(f"a unit could not be played: {error!r}: {unit}") from error
 
-    def death(self) -> str:
+    def _send(self, content: bytes) -> None:
+        with suppress(OSError, ValueError):  # it has ended, which `listen` notices
+            self._stdin.write(content)
+            self._stdin.flush()
+
+    def listen(self, limit: float | None) -> Outcome | None:
+        """Reads what it has sent, without waiting.
+
+        Args:
+            limit: Seconds that a player may take for a batch of decisions.
+
+        Returns:
+            What came of its unit; None while it is being played.
+
+        Raises:
+            _Stopped: It has ended, sends garbage, or a player takes too long.
+            WorkerError: It says that something went wrong while no player was thinking.
+        """
+        ended = self._process.poll() is not None
+        with suppress(BlockingIOError):
+            while content := os.read(self.frames.fileno(), 1 << 20):
+                self._received += content
+                for frame in self._complete():
+                    if (outcome := self._heard(*frame)) is not None:
+                        return outcome
+            ended = True
+        if ended:
+            raise _Stopped(self._died(self._death()))
+        if limit is not None and self.about is not None:
+            limit = limit if self.about.decisions else max(LOADING_LIMIT, limit)
+            if time.monotonic() - self._since > limit:
+                raise _Stopped(f"took longer than {limit:g} s {_task(self.about.decisions)}")
+        return None
+
+    def _complete(self) -> Iterator[tuple[Said, list[int], bytes]]:
+        """Yields the frames that have arrived as a whole, with what follows them."""
+        received = self._received
+        while len(received) >= FRAME.size:
+            mark, said, *numbers = FRAME.unpack_from(received)
+            most = {
+                Said.EARNED: 8 * self._tables.seated.size, Said.FAILED: MOST_TEXT,
+                Said.CRASHED: MOST_TEXT,
+            }.get(said, 0)  # fmt: skip
+            size = numbers[0] if most else 0
+            if mark != MARK or said not in tuple(Said) or not 0 <= size <= most:
+                raise _Stopped(self._died("it wrote into the files of its process"))
+            if len(received) < FRAME.size + size:
+                return
+            content = bytes(received[FRAME.size : FRAME.size + size])
+            del received[: FRAME.size + size]
+            yield Said(said), numbers, content
+
+    def _heard(self, said: Said, numbers: list[int], content: bytes) -> Outcome | None:
+        """Takes note of a frame; returns what came of the unit, if it says that."""
+        thinking = said in (Said.ANSWERED, Said.FAILED)
+        earned = np.frombuffer(content if said is Said.EARNED else b"", "<f8")
+        known = said is not Said.ASKED or numbers[0] in self.unit.keys
+        whole = said is not Said.EARNED or earned.size == self._tables.seated.size
+        whole = whole and bool(np.isfinite(earned).all())
+        if (self.about is not None) != thinking or not known or not whole:
+            raise _Stopped(self._died("it sent what no child sends"))
+        about, self.about, self._since = self.about, None, time.monotonic()
+        if said is Said.CRASHED:
+            raise WorkerError(f"a unit could not be played:\n{content.decode(errors='replace')}")
+        if said is Said.ASKED:
+            self.about = Thinking(*numbers)
+        if said is Said.FAILED and about is not None:
+            return Outcome(self.unit, failure=_failure(about, content.decode(errors="replace")))
+        if said is Said.EARNED:
+            results = self._tables.results(earned.reshape(self._tables.seated.shape))
+            return Outcome(self.unit, results)
+        return None
+
+    def _died(self, how: str) -> str:
+        task = "" if self.about is None else f": it was asked {_task(self.about.decisions)}"
+        return f"its process died ({how}){task}" if task else how
+
+    def _death(self) -> str:
         """Returns how it ended, as text."""
         try:
             code = self._process.wait(TICK)
@@ -290,18 +330,11 @@ class _Child:
         self._process.wait()
         with suppress(OSError):  # nothing takes what is left
             self._stdin.close()
-        self._reader.join(TICK)
-        if not self._reader.is_alive():  # else a process that a player has started holds it
-            self._stdout.close()
-        self.monitor.close()
-        self._path.unlink(missing_ok=True)
+        self.frames.close()
 
-    def _read(self) -> None:
-        try:
-            while True:
-                self.inbox.put(pickle.load(self._stdout))
-        except (EOFError, OSError, pickle.UnpicklingError, ValueError):
-            self.inbox.put(_Dead())
+
+def _failure(about: Thinking, reason: str) -> Failure:
+    return Failure(about.entrant, printable(reason[:MAX_REASON]), about.panel, about.deal)
 
 
 def _packed(objects: Mapping[str, PlayerLike]) -> dict[str, bytes]:
