@@ -1,10 +1,10 @@
 """How many 95% intervals of tournaments hold the truth: `python benchmarks/arena_coverage.py`.
 
-Eleven players of a game play deals at *every* table of three that they can form: all lineups, both
-orders round the table, all positions. That is a population whose every mean is known. Tournaments
-are drawn from it: deals at random, and who meets whom in which order at each deal by the arena's
-own draws. Their intervals are made by the arena's own statistics, and counted if they hold the
-population's value. The populations are stored in `--cache`; `--write` puts the tables into
+Eleven players of a game play deals at *every* table of two and of three that they can form: all
+lineups, all orders round the table, all positions. That is a population whose every mean is known.
+Tournaments are drawn from it: deals at random, and who meets whom in which order at each deal by
+the arena's own draws. Their intervals are made by the arena's own statistics, and counted if they
+hold the population's value. The populations are stored in `--cache`; `--write` puts the tables into
 docs/statistics.md.
 """
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from zlib import crc32
 
@@ -21,7 +21,6 @@ import numpy as np
 import platformdirs
 
 from kille_agents.catalog import load_policy
-from kille_env.core.jit import kernel
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file, write_whole
 from kille_env.playing import Players, play_out
@@ -32,9 +31,10 @@ from kille_training.arena.matchmaking import Pairing, draws
 from kille_training.arena.settings import TablesSettings, TournamentSettings
 from kille_training.arena.store import KeptEntrant
 from kille_training.arena.work import Entrant
+from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.grouping import group
-from kille_training.statistics.intervals import differences, units
+from kille_training.statistics.grouping import group, grouping
+from kille_training.statistics.intervals import ScoreRange, differences, units
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.tally import Tally
 from markdown_tables import table
@@ -59,6 +59,8 @@ PLAYERS: dict[str, tuple[str, ...]] = {
 """Good and bad ones, and some that are hard to tell apart."""
 DEALS = (20, 200, 2_000, 20_000)
 """Deals after which a tournament is looked at."""
+MORE = {SEATS: 1, 2: 20}
+"""Deals of a population, as a multiple of those of tables of three."""
 BATCH = 16_384
 """Tables that are played at a time, about."""
 AT_ONCE = 50
@@ -68,84 +70,69 @@ AT_ONCE = 50
 # --- the population ---
 
 
-def circles(entrants: int) -> np.ndarray:
+def circles(entrants: int, seats: int = SEATS) -> np.ndarray:
     """Returns every lineup in every order round the table, [C, P], its lowest number first."""
-    return np.array(
-        [
-            lineup
-            for first, *rest in combinations(range(entrants), SEATS)
-            for lineup in ((first, *rest), (first, *reversed(rest)))
-        ]
-    )
+    lineups = combinations(range(entrants), seats)
+    return np.array([(first, *rest) for first, *others in lineups for rest in permutations(others)])
 
 
-def play(game: str, players: Sequence[Player], deals: np.ndarray, seed: int) -> np.ndarray:
-    """Plays deals at all tables of three that players can form, from all positions.
+def play(
+    game: str, players: Sequence[Player], deals: np.ndarray, seed: int, seats: int = SEATS
+) -> np.ndarray:
+    """Plays deals at all tables of one size that players can form, from all positions.
 
     Args:
         game: The game; single deals under its default rules.
         players: [E].
         deals: [M] numbers of the deals.
         seed: Seed of the deals.
+        seats: P.
 
     Returns:
         [M, E, E, E] units that the first earns with the second to its left and the third to the
-        second's, mean over the positions; 0 where two are the same.
+        second's, mean over the positions; 0 where two are the same. With two seats [M, E, E].
     """
-    tables, turn = circles(len(players)), np.arange(SEATS)
-    turned = tables[:, (turn + turn[:, None]) % SEATS]  # [C, rotations, seats]
+    tables, turn = circles(len(players), seats), np.arange(seats)
+    turned = tables[:, (turn + turn[:, None]) % seats]  # [C, rotations, seats]
     shape = (len(deals), *turned.shape)
     rules = spec(game).resolve({}, episode="deal")
     size = int(np.prod(shape[:-1]))
-    batch = make_batch(game, size, SEATS, rules=rules, seed=0, restart=False)
-    batch.reset(seed=np.repeat(deal_seeds(seed, SEATS, deals), size // len(deals)))
-    seated = np.broadcast_to(turned, shape).reshape(size, SEATS)
+    batch = make_batch(game, size, seats, rules=rules, seed=0, restart=False)
+    batch.reset(seed=np.repeat(deal_seeds(seed, seats, deals), size // len(deals)))
+    seated = np.broadcast_to(turned, shape).reshape(size, seats)
     earned = play_out(Players(batch, players, seated)).reshape(shape)
     # In rotation t the member at place p sits in seat p - t.
-    by_place = earned[:, :, turn, (turn[:, None] - turn) % SEATS]
+    by_place = earned[:, :, turn, (turn[:, None] - turn) % seats]
     return by_company(by_place.mean(axis=3), len(players))
 
 
 def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
     """Returns scores by place of the lineups of `circles`, [M, C, P], as `play` returns them."""
-    found = np.zeros((len(scores), *[entrants] * SEATS))
-    for place in range(SEATS):
-        one, left, right = np.roll(circles(entrants), -place, axis=1).T
-        found[:, one, left, right] = scores[:, :, place]
+    seats = scores.shape[2]
+    found = np.zeros((len(scores), *[entrants] * seats))
+    for place in range(seats):
+        company = np.roll(circles(entrants, seats), -place, axis=1).T
+        found[(slice(None), *company)] = scores[:, :, place]
     return found
 
 
-def stored(game: str, deals: int, cache: Path) -> Path:
-    """Returns the file of a game's population, [deals, E, E, E], which is played if need be."""
+def stored(game: str, deals: int, cache: Path, seats: int = SEATS) -> Path:
+    """Returns the file of a game's population, see `play`, which is played if need be."""
     names = PLAYERS[game]
-    path = cache / f"{game}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
+    path = cache / f"{game}-{seats}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
     if path.is_file():
         return path
     rules = spec(game).resolve({}, episode="deal")
-    players = [load_policy(name, game, SEATS, rules) for name in names]
-    at_once = max(1, BATCH // (SEATS * len(circles(len(names)))))
+    players = [load_policy(name, game, seats, rules) for name in names]
+    at_once = max(1, BATCH // (seats * len(circles(len(names), seats))))
     parts = [
-        play(game, players, np.arange(first, min(first + at_once, deals)), SEED)
+        play(game, players, np.arange(first, min(first + at_once, deals)), SEED, seats)
         for first in range(0, deals, at_once)
     ]
     cache.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         np.save(file, np.concatenate(parts))
     return path
-
-
-@kernel
-def _look_up(population, deals, members, found):
-    """Sets what the members of lineups, [D, L, 3], earn at deals of the population, [D]."""
-    for row in range(len(deals)):
-        for lineup in range(members.shape[1]):
-            one, left, right = members[row, lineup]
-            if one < 0:
-                continue
-            scores = population[deals[row]]
-            found[row, lineup, 0] = scores[one, left, right]
-            found[row, lineup, 1] = scores[left, right, one]
-            found[row, lineup, 2] = scores[right, one, left]
 
 
 def add(
@@ -155,16 +142,19 @@ def add(
 
     Args:
         tally: The tally.
-        population: [M, E, E, E].
+        population: [M, E, E, E], or [M, E, E] of two seats.
         drawn: [D] which of the population's deals they are.
         first: Number of the first in the tournament; the others follow.
         members: [D, L, P] who sits at each, as `Draw.lineups` returns it.
     """
-    scores = np.zeros(members.shape)
-    _look_up(population, drawn, members, scores)
+    seats = members.shape[2]
+    company = [np.roll(members, -place, axis=2) for place in range(seats)]
+    scores = np.stack(
+        [population[(drawn[:, None], *np.moveaxis(each, 2, 0))] for each in company], axis=2
+    )
     deals = np.repeat(first + np.arange(len(drawn)), members.shape[1])
-    unranked = np.zeros((len(deals), SEATS, SEATS))
-    tally.add_scores(members.reshape(-1, SEATS), deals, scores.reshape(-1, SEATS), unranked)
+    unranked = np.zeros((len(deals), seats, seats))
+    tally.add_scores(members.reshape(-1, seats), deals, scores.reshape(-1, seats), unranked)
 
 
 # --- what is counted ---
@@ -189,12 +179,12 @@ class Estimates:
     clear: np.ndarray
 
 
-def estimates(tally: Tally) -> Estimates:
+def estimates(tally: Tally, scale: ScoreRange) -> Estimates:
     """Returns what the page of a tournament says."""
-    table, ratings, gaps = crosstable(tally), fit(tally), differences(tally)
+    table, ratings, gaps = crosstable(tally, scale), fit(tally), differences(tally, scale)
     pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
     kinds = {
-        "standings": (units(tally), ...),
+        "standings": (units(tally, scale), ...),
         "differences": (gaps, pairs),
         "cells": (table, cells),
         "margins": (table.margin, pairs),
@@ -229,8 +219,9 @@ class Truth:
 
 def everything(population: np.ndarray) -> Tally:
     """Returns the tally of all that was played."""
-    tables = circles(population.shape[1])
-    tally = Tally.empty(SEATS, population.shape[1])
+    seats = population.ndim - 1
+    tables = circles(population.shape[1], seats)
+    tally = Tally.empty(seats, population.shape[1])
     for first in range(0, len(population), 1000):
         drawn = np.arange(first, min(first + 1000, len(population)))
         add(tally, population, drawn, first, np.tile(tables, (len(drawn), 1, 1)))
@@ -240,7 +231,11 @@ def everything(population: np.ndarray) -> Tally:
 def truth(population: np.ndarray) -> Truth:
     """Returns the values over everything that was played."""
     tally = everything(population)
-    return Truth(estimates(tally).values, crosstable(tally).margin.mean, differences(tally).mean)
+    return Truth(
+        estimates(tally, ScoreRange(0.0, 1)).values,
+        crosstable(tally).margin.mean,
+        differences(tally).mean,
+    )
 
 
 # --- tournaments ---
@@ -257,22 +252,27 @@ class Design:
         name: In the table.
         entrants: E.
         seating: Who sits where.
+        seats: P.
+        games: Those that it is played in.
     """
 
     name: str
     entrants: int
     seating: Seating
+    seats: int = SEATS
+    games: tuple[str, ...] = tuple(PLAYERS)
 
 
-def redrawn(pairing: Pairing, *waves: int) -> Seating:
+def redrawn(pairing: Pairing, *waves: int, seats: int = SEATS) -> Seating:
     """Returns the arena's own draws, anew at every deal.
 
     Args:
         pairing: How lineups are made.
         waves: How many players enter together; all play every deal, as late ones catch up.
+        seats: P.
     """
     ends = np.cumsum([0, *waves]).tolist()
-    made = draws(pairing, [range(*each) for each in pairwise(ends)], SEATS)
+    made = draws(pairing, [range(*each) for each in pairwise(ends)], seats)
     keys = {number: Entrant(number, f"player {number}", "").key for number in range(ends[-1])}
 
     def seating(seed: int, deals: int) -> np.ndarray:
@@ -311,10 +311,16 @@ def some(entrants: int, each: int) -> Callable[[np.random.Generator], np.ndarray
     return lineups
 
 
+PAIRED = ("byteskille",)
+"""The games of which there are tables of two."""
+ALIKE = "two seats, rule_of_thumb and caller"
+"""Two that differ in about one deal of a thousand."""
 NOW = (
     Design("all lineups, order by lot", 7, redrawn(Pairing("round_robin"), 7)),
     Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=3), 11)),
     Design("random lineups, four enter late", 11, redrawn(Pairing("random"), 7, 4)),
+    Design("two seats, all pairs", 7, redrawn(Pairing("round_robin"), 7, seats=2), 2, PAIRED),
+    Design(ALIKE, 2, redrawn(Pairing("round_robin"), 2, seats=2), 2, PAIRED),
 )
 BEFORE = (
     Design("all lineups, order by name", 7, kept(by_name(7))),
@@ -359,7 +365,11 @@ def joined(parts: Sequence[Found]) -> Found:
 
 
 def simulate(
-    population: np.ndarray, design: Design, seeds: Sequence[int], deals: Sequence[int] = DEALS
+    population: np.ndarray,
+    design: Design,
+    seeds: Sequence[int],
+    largest: float,
+    deals: Sequence[int] = DEALS,
 ) -> dict[int, Found]:
     """Plays tournaments whose deals are drawn from the population.
 
@@ -367,43 +377,45 @@ def simulate(
         population: [M, E, E, E].
         design: How they are played.
         seeds: [N] one for each tournament.
+        largest: The most by which two scores of a deal differ.
         deals: After how many deals they are looked at, ascending.
 
     Returns:
         What came of them, by number of deals.
     """
     entrants = design.entrants
-    own = np.ascontiguousarray(population[:, :entrants, :entrants, :entrants])
+    own = np.ascontiguousarray(population[(slice(None), *[slice(entrants)] * design.seats)])
     true = truth(own)
     found: dict[int, list[Found]] = {end: [] for end in deals}
     for seed in seeds:
         drawn = np.random.default_rng(seed).integers(len(own), size=deals[-1])
         members = design.seating(seed, deals[-1])
-        tally = Tally.empty(SEATS, entrants)
+        tally = Tally.empty(design.seats, entrants)
         for begin, end in pairwise((0, *deals)):
             add(tally, own, drawn[begin:end], begin, members[begin:end])
-            found[end].append(judge(estimates(tally), true))
+            found[end].append(judge(estimates(tally, ScoreRange(largest, end)), true))
     return {end: joined(parts) for end, parts in found.items()}
 
 
 Job = tuple[str, int, range]
 """A game, the number of a design, and seeds."""
+Files = Mapping[tuple[str, int], Path]
+"""The files of populations, by game and seats."""
 
 
-def simulate_all(
-    files: Mapping[str, Path], runs: int, workers: int
-) -> dict[tuple[str, str, int], Found]:
+def simulate_all(files: Files, runs: int, workers: int) -> dict[tuple[str, str, int], Found]:
     """Returns what came of tournaments, by game, design and deals; a fifth as many of the old."""
     jobs = [
         (game, number, range(first, min(first + AT_ONCE, total)))
         for number, design in enumerate(DESIGNS)
         for total in (runs if design in NOW else max(1, runs // 5),)
-        for game in files
+        for game in design.games
         for first in range(0, total, AT_ONCE)
     ]
     found: dict[tuple[str, str, int], list[Found]] = {}
     with ProcessPoolExecutor(workers) as pool:
-        parts = pool.map(_simulate, [files[job[0]] for job in jobs], jobs)
+        paths = [files[game, DESIGNS[number].seats] for game, number, _ in jobs]
+        parts = pool.map(_simulate, paths, jobs)
         for (game, number, seeds), part in zip(jobs, parts, strict=True):
             design = DESIGNS[number].name
             print(f"{game}, {design}: {seeds.stop}", file=sys.stderr, flush=True)
@@ -413,8 +425,50 @@ def simulate_all(
 
 
 def _simulate(file: Path, job: Job) -> dict[int, Found]:
-    _, number, seeds = job
-    return simulate(np.load(file, mmap_mode="r"), DESIGNS[number], seeds)
+    game, number, seeds = job
+    design = DESIGNS[number]
+    return simulate(np.load(file, mmap_mode="r"), design, seeds, largest_of(game, design.seats))
+
+
+def largest_of(game: str, seats: int) -> float:
+    """Returns the most by which two scores of a deal differ."""
+    return most_apart(spec(game).resolve({}, episode="deal"), seats)
+
+
+LOOKS = 10
+"""How often a tournament is looked at that is extended."""
+
+
+def looking(population: np.ndarray, largest: float, runs: int) -> str:
+    """Returns the table of how often equal players are told apart by who looks again and again.
+
+    At each deal two unlike players of a population of two seats swap names at random, so under
+    either name they earn the same on average.
+
+    Args:
+        population: [M, E, E].
+        largest: The most by which two scores of a deal differ.
+        runs: Tournaments.
+    """
+    scores, step = population[:, 0, 6], DEALS[1]
+    wrong = np.zeros((runs, LOOKS), dtype=bool)
+    for seed in range(runs):
+        rng, tally = np.random.default_rng(seed), Tally.empty(2, 2)
+        for look in range(LOOKS):
+            earned = rng.choice(scores, step) * rng.choice([-1.0, 1.0], step)
+            members = np.tile([0, 1], (step, 1))
+            deals = np.arange(look * step, (look + 1) * step)
+            tally.add_scores(members, deals, np.stack([earned, -earned], axis=1))
+            wrong[seed, look] = grouping(tally, ScoreRange(largest, deals[-1] + 1)).clear.any()
+    names = ("looks", "deals at the last", "told apart at the last look", "at any look")
+    rows = [
+        (
+            *(str(looks), f"{looks * step:,}"),
+            *(f"{wrong[:, looks - 1].mean():.1%}", f"{wrong[:, :looks].any(axis=1).mean():.1%}"),
+        )
+        for looks in (1, 2, 5, LOOKS)
+    ]
+    return table(names, rows)
 
 
 # --- tables ---
@@ -445,7 +499,7 @@ def exact(names: Sequence[str]) -> Expected:
 
 def agreement(population: np.ndarray, solved: Expected) -> str:
     """Returns the table of how a population compares with the exact values."""
-    told = estimates(everything(population))
+    told = estimates(everything(population), ScoreRange(0.0, len(population)))
     entrants = population.shape[1]
     values = {
         "standings": solved.units,
@@ -502,15 +556,21 @@ def fill(page: Path, blocks: Mapping[str, str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=1000, help="tournaments of each kind")
-    parser.add_argument("--deals", type=int, default=6_000, help="deals of a population")
+    parser.add_argument("--runs", type=int, default=200, help="tournaments of each kind")
+    parser.add_argument("--deals", type=int, default=3_000, help="deals of a population")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the populations")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
-    files = {game: stored(game, options.deals, options.cache) for game in PLAYERS}
+    files = {
+        (game, design.seats): stored(
+            game, MORE[design.seats] * options.deals, options.cache, design.seats
+        )
+        for design in DESIGNS
+        for game in design.games
+    }
     found = simulate_all(files, options.runs, options.workers)
-    seven = np.load(files["byteskille"])[:, :7, :7, :7]
+    seven = np.load(files["byteskille", SEATS])[:, :7, :7, :7]
     names = PLAYERS["byteskille"][:7]
     solved = exact(names)
     blocks = {
@@ -518,6 +578,9 @@ def main() -> None:
         "coverage before": coverage(found, BEFORE),
         "orders": orders(seven, solved, names),
         "agreement": agreement(seven, solved),
+        "looking": looking(
+            np.load(files["byteskille", 2]), largest_of("byteskille", 2), 2 * options.runs
+        ),
     }
     for name, block in blocks.items():
         print(f"## {name}\n\n{block}\n")

@@ -29,7 +29,7 @@ from kille_env.core.spec import Rules
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.arena.compare import bounds_of, uncut_of
+from kille_training.scores import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 from markdown_tables import table
 

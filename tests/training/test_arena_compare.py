@@ -12,10 +12,11 @@ from kille_env.errors import ConfigError
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.arena.compare import Comparison, Question, bounds_of, retrace, uncut_of
+from kille_training.arena.compare import Comparison, Question, retrace
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.cli.main import main
+from kille_training.scores import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
 
 

@@ -44,7 +44,7 @@ def population(benchmark):
 )
 def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, pairing, waves):
     design = benchmark.Design("", ENTRANTS, benchmark.redrawn(pairing, *waves))
-    found = benchmark.simulate(population, design, range(200), DEALS)[DEALS[0]]
+    found = benchmark.simulate(population, design, range(200), 99.0, DEALS)[DEALS[0]]
     for kind, held in found.held.items():
         assert 0.925 <= held.mean() <= 0.975, kind
     assert found.arrows.mean() <= 0.05
@@ -56,7 +56,7 @@ def test_intervals_of_lineups_that_were_drawn_once_would_not(benchmark, populati
     """So the test above can fail: company and order matter in that game."""
     for once in (benchmark.by_name(ENTRANTS), benchmark.some(ENTRANTS, 2)):
         design = benchmark.Design("", ENTRANTS, benchmark.kept(once))
-        found = benchmark.simulate(population, design, range(30), DEALS)[DEALS[0]]
+        found = benchmark.simulate(population, design, range(30), 99.0, DEALS)[DEALS[0]]
         for kind in ("standings", "differences", "cells", "margins"):
             assert found.held[kind].mean() < 0.8, kind
 

@@ -7,6 +7,7 @@ from scipy import stats
 from kille_training.statistics import intervals
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.holm import holm
+from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.tally import Tally
 from reference.tallies import tallied
 
@@ -97,8 +98,44 @@ def test_differences_are_paired_by_folds():
     assert np.array_equal(found.mean, -found.mean.T, equal_nan=True)
     assert np.array_equal(found.low, -found.high.T, equal_nan=True)
     assert np.isnan(found.mean[3]).all() and np.isnan(np.diag(found.mean)).all()
-    twins = intervals.differences(tallied([[0, 2], [1, 2]] * 9, [[0.3, 0], [0.3, 0]] * 9))
-    assert twins.mean[0, 1] == twins.error[0, 1] == 0 and twins.p_values()[0, 1] == 1
+
+
+def test_where_no_difference_was_seen_the_rule_of_three_holds():
+    told = tallied([[0, 2], [1, 2]] * 90, [[0.3, 0], [0.3, 0]] * 90, np.repeat(range(90), 2))
+    twins = intervals.differences(told)
+    assert twins.mean[0, 1] == 0 and np.isnan(twins.half[0, 1]), "nothing is known of the scores"
+    twins = intervals.differences(told, ScoreRange(largest=4.0, deals=90))
+    assert twins.half[0, 1] == pytest.approx(3 * 4.0 / 90) and twins.p_values()[0, 1] == 1
+    fewer = intervals.differences(told, ScoreRange(largest=4.0, deals=30))
+    assert fewer.half[0, 1] == pytest.approx(3 * 4.0 / 30), "deals count, not observations"
+    cell = crosstable(told, ScoreRange(4.0, 90))
+    assert cell.half[0, 2] == pytest.approx(3 * 4.0 / 90)
+    assert cell.above.half[0, 2] == pytest.approx(3 * 0.5 / 90)
+
+
+@pytest.mark.parametrize("deals", [200, 1_000, 10_000])
+@pytest.mark.parametrize("sizes", [[-1.0], [0.25, 0.25, 2.0], [0.5, -1.0, 1.0, 2.0]], ids=str)
+def test_intervals_of_rare_differences_hold_the_truth(deals, sizes):
+    """Players that differ in one deal of a thousand, of which Student's intervals know nothing."""
+    rng = np.random.default_rng(deals)
+    hits, student = [], []
+    for _ in range(400):
+        scores = np.where(rng.random(deals) < 1e-3, rng.choice(sizes, deals), 0.0)
+        total, count = np.zeros(256), np.bincount(np.arange(deals) % 256, minlength=256)
+        np.add.at(total, np.arange(deals) % 256, scores)
+        found = intervals.means(total, count, ScoreRange(4.0, deals))
+        hits.append(found.low <= 1e-3 * np.mean(sizes) <= found.high)
+        found = intervals.means(total, count)
+        student.append(found.low <= 1e-3 * np.mean(sizes) <= found.high)
+    assert np.mean(hits) >= 0.94
+    assert np.mean(student) < 0.9 or deals == 10_000
+
+
+def test_dense_scores_have_intervals_about_as_long_as_students():
+    rng = np.random.default_rng(1)
+    scores, count = rng.normal(size=(256, 300)), np.ones((256, 300))
+    longer = intervals.means(scores, count, ScoreRange(8.0, 256)).half
+    assert 1.0 < (longer / intervals.means(scores, count).half).mean() < 1.05
 
 
 @pytest.mark.compiled
@@ -127,7 +164,7 @@ def test_intervals_narrow_with_the_root_of_the_deals():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=10_000)
     told = tallied([[0, 1]] * 10_000, np.column_stack([scores, -scores]), entrants=3)
-    part, half = intervals.convergence(told, 20)
+    part, half = intervals.convergence(told, points=20)
     assert part[0] == 2 / 256 and part[-1] == 1
     assert half.shape == (len(part), 3) and np.isnan(half[:, 2]).all()
     assert half[-1] == pytest.approx(intervals.units(told).half, nan_ok=True)
@@ -171,7 +208,8 @@ def test_cells_count_tables_where_both_sit():
     assert found.mean[1, 0] == -1.5
     assert found.above.mean[0, 1:].tolist() == [1.0, 0.0]
     assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of itself and 0
-    assert found.low[0, 2] == found.high[0, 2] == -2.0
+    assert np.isnan(found.half[0, 2])  # both were -2.0
+    assert crosstable(told, ScoreRange(6.0, 2)).low[0, 2] == -2.0 - 3 * 6.0 / 2
 
 
 def test_entrants_are_compared_at_shared_tables():

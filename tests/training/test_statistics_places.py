@@ -37,7 +37,7 @@ class TestPlaces:
         assert once.high[0, 1] == pytest.approx(0.25 + half, abs=1e-6)
         deals, orders = [0, 1, 2, 3] * 2, np.tile(orders, (2, 1, 1))
         twice = places(tallied([[0, 1, 2]] * 8, np.zeros((8, 3)), deals, orders))
-        assert twice.high == pytest.approx(once.high)
+        assert twice.high == pytest.approx(once.high, nan_ok=True)
 
 
 def round_robin(edges, deals, noise, seed):

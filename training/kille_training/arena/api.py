@@ -22,9 +22,7 @@ from kille_training.arena.compare import (
     BY,
     Comparison,
     Question,
-    bounds_of,
     play_comparison,
-    uncut_of,
 )
 from kille_training.arena.entrants import OBJECT
 from kille_training.arena.fingerprints import fingerprint_of
@@ -41,6 +39,7 @@ from kille_training.arena.settings import (
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Progress, Tournament, executor_of
 from kille_training.labels import SEED, unit_of
+from kille_training.scores import bounds_of, uncut_of
 from kille_training.statistics.sequential import Hypotheses
 from kille_training.tables import RulesLike, seat
 

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
-from kille_env.registry import Table, spec
+from kille_env.registry import Table
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder, Tournament, executor_of
@@ -41,8 +40,6 @@ GROWTH = 1.25
 """Deals until the next look, at most, as a multiple of those played so far."""
 STEP = 1.1
 """Deals from station to station of a comparison that is retraced, as a multiple."""
-UNCUT = 4.0
-"""Multiple of what a single deal can move up to which no match is cut."""
 DIGITS = range(4, 10)
 """Decimals of the ends of an interval: more where an end is close to a hypothesis."""
 
@@ -246,30 +243,6 @@ def _distinct(end: float, hypothesis: float) -> str:
 
 def _range(bounds: tuple[float, float]) -> str:
     return f"{bounds[0]:+g} or {bounds[1]:+g}"
-
-
-def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Returns the bounds of a score in an episode: a seat's units less the table's mean."""
-    game = spec(rules.game)
-    least, greatest = game.reward_range(rules, num_players)
-    spread = (greatest - least) * (1 - 1 / num_players)
-    if not game.zero_sum:
-        return -spread, spread
-    # A split may leave less than a unit per seat on the table, and lowers the mean by as much.
-    return max(least, -spread), min(greatest + 1.0, spread)
-
-
-def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
-    """Returns bounds within which the score of an episode counts in any case; None is everywhere.
-
-    A match that may last for hundreds of deals can move much more than it ever does. What is far
-    beyond several deals is cut.
-    """
-    if rules["episode"] == "deal":
-        return None
-    deal = spec(rules.game).resolve({**rules.as_dict(), "episode": "deal"})
-    low, high = bounds_of(deal, num_players)
-    return UNCUT * low, UNCUT * high
 
 
 def play_comparison(

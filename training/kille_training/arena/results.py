@@ -10,13 +10,14 @@ import numpy as np
 
 from kille_env.core.text import listed
 from kille_env.errors import ConfigError
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import BEYOND_MEAN, places_of, unit_of
+from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import Grouping, group
-from kille_training.statistics.intervals import Intervals, differences, units
+from kille_training.statistics.intervals import Intervals, ScoreRange, differences, units
 from kille_training.statistics.tally import Tally
 
 if TYPE_CHECKING:
@@ -71,15 +72,22 @@ def told_apart(tally: Tally, entrants: Sequence[KeptEntrant], gaps: Intervals) -
     return group(np.where(there, units(tally).mean, np.nan), gaps)
 
 
-def standings(tally: Tally, entrants: Sequence[KeptEntrant], places: Grouping) -> list[Standing]:
+def standings(
+    tally: Tally,
+    entrants: Sequence[KeptEntrant],
+    scale: ScoreRange,
+    places: Grouping | None = None,
+) -> list[Standing]:
     """Returns the standings at tables of one size, best first, entrants that are out last.
 
     Args:
         tally: What was played.
         entrants: All entrants, in the order of their numbers.
-        places: Which of them can be told apart.
+        scale: What is known of the scores.
+        places: Which of them can be told apart; None finds out.
     """
-    found = units(tally)
+    found = units(tally, scale)
+    places = places or told_apart(tally, entrants, differences(tally, scale))
     rows = []
     for number, entrant in enumerate(entrants):
         played = int(found.count[number])
@@ -94,6 +102,15 @@ def standings(tally: Tally, entrants: Sequence[KeptEntrant], places: Grouping) -
     ]
 
 
+def scales(store: Store) -> dict[int, ScoreRange]:
+    """Returns what is known of the scores of a tournament, by table size."""
+    tables = store.meta()["tables"]
+    rules = spec(tables["game"]).resolve(tables["rules"])
+    return {
+        seats: ScoreRange(most_apart(rules, seats), deals) for seats, deals in store.deals().items()
+    }
+
+
 @dataclass(frozen=True, repr=False)
 class TournamentResult:
     """A tournament as it stands.
@@ -101,6 +118,7 @@ class TournamentResult:
     Attributes:
         entrants: All entrants, by number.
         tallies: What was played, by table size: the input of `kille_training.statistics`.
+        scales: What is known of the scores before any is seen, by table size.
         measure: What the means are, as "units per deal".
         table: The table with its smallest size; `tallies` names all sizes.
         folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
@@ -109,6 +127,7 @@ class TournamentResult:
 
     entrants: tuple[KeptEntrant, ...]
     tallies: Mapping[int, Tally]
+    scales: Mapping[int, ScoreRange]
     measure: str
     table: Table | None
     folder: Path
@@ -128,7 +147,7 @@ class TournamentResult:
         if tallies and made is not None:
             about = {"num_players": min(tallies), "version": made["game_version"]}
             table = Table.read({"game": made["game"], "rules": made["rules"], **about})
-        return cls(tuple(store.entrants()), tallies, measure, table, folder)
+        return cls(tuple(store.entrants()), tallies, scales(store), measure, table, folder)
 
     @property
     def names(self) -> list[str]:
@@ -139,16 +158,17 @@ class TournamentResult:
     def ranked(self) -> dict[int, list[Standing]]:
         """The lines of the standings by table size, best first."""
         return {
-            seats: standings(
-                tally, self.entrants, told_apart(tally, self.entrants, differences(tally))
-            )
+            seats: standings(tally, self.entrants, self.scales[seats])
             for seats, tally in sorted(self.tallies.items())
         }
 
     @cached_property
     def crosstables(self) -> dict[int, CrossTable]:
         """What each entrant earns where each other one sits, by table size; [E, E] arrays."""
-        return {seats: crosstable(tally) for seats, tally in sorted(self.tallies.items())}
+        return {
+            seats: crosstable(tally, self.scales[seats])
+            for seats, tally in sorted(self.tallies.items())
+        }
 
     @property
     def standings(self) -> "pd.DataFrame":

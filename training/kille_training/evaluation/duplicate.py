@@ -27,7 +27,8 @@ from kille_env.playing import Players, play_out
 from kille_env.policy import Player
 from kille_env.registry import make_batch
 from kille_training.progress import ignore
-from kille_training.statistics.intervals import means
+from kille_training.scores import most_apart
+from kille_training.statistics.intervals import ScoreRange, means
 
 TABLES = 16_384
 """Tables that are played side by side; bounds the memory, not the deals."""
@@ -94,15 +95,16 @@ class Row:
     by_position: tuple[Estimate, ...]
 
 
-def estimates(scores: np.ndarray) -> tuple[Estimate, ...]:
+def estimates(scores: np.ndarray, largest: float) -> tuple[Estimate, ...]:
     """Returns means with their intervals over deals.
 
     Args:
         scores: [D, K], of D independent deals, at least 2.
+        largest: The most by which two scores of one deal can differ, see `scores.most_apart`.
     """
     if len(scores) < 2:
         raise KilleError(f"an interval needs 2 deals or more, got {len(scores)}")
-    found = means(scores, np.ones(scores.shape))
+    found = means(scores, np.ones(scores.shape), ScoreRange(largest, len(scores)))
     ends = zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     return tuple(Estimate(*each, len(scores)) for each in ends)
 
@@ -211,5 +213,5 @@ def _measure(
         part[:, 0] = earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS)
         part[np.repeat(np.arange(len(block)), num_players), 1 + place] = earned
         progress(len(block))
-    estimate, *by_position = estimates(scores)
+    estimate, *by_position = estimates(scores, most_apart(rules, num_players))
     return Row(players[0].name, play, players[1].name, estimate, tuple(by_position)), mixed

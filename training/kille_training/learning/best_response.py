@@ -32,6 +32,7 @@ from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, esti
 from kille_training.labels import SEED, position_names, unit_of
 from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
 from kille_training.progress import ignore
+from kille_training.scores import most_apart
 from kille_training.settings import settings
 
 LEARNER = LearnerSettings(
@@ -189,11 +190,12 @@ def search_response(
     for number in set(chosen.tolist()) - {KEEPS}:
         mine = np.flatnonzero(chosen == number)
         found[:, mine] = gains(players[number], policy, num_players, rules, deals, mine)
-    total, *by_position = estimates(np.column_stack([found.sum(axis=1), found]))
+    largest = most_apart(rules, num_players)
+    (total,) = estimates(found.sum(axis=1, keepdims=True), num_players * largest)
     return Response(
         policy=policy.name,
         table=Table.of(rules.game, num_players, rules),
-        gains=tuple(by_position),
+        gains=estimates(found, largest),
         total=total,
         values=tuple(_alone(policy, num_players, rules, deals).mean(axis=0).tolist()),
         chosen=tuple(chosen.tolist()),

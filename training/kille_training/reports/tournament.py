@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.arena.results import Standing, standings, told_apart
+from kille_training.arena.results import Standing, scales, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
@@ -34,7 +34,7 @@ from kille_training.reports.pages import (
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.intervals import Intervals, convergence, differences
+from kille_training.statistics.intervals import Intervals, ScoreRange, convergence, differences
 from kille_training.statistics.places import places, worst_opponents
 from kille_training.statistics.plackett_luce import ELO
 from kille_training.statistics.tally import Tally
@@ -74,7 +74,7 @@ def write_tournament_page(
     settings = folder.settings()
     told("reading the results")
     with Store(folder.results, readonly=True) as store:
-        entrants, meta, deals = store.entrants(), store.meta("tables", "made_with"), store.deals()
+        entrants, meta, known = store.entrants(), store.meta("tables", "made_with"), scales(store)
         tallies = {seats: each for seats, each in store.tallies().items() if each.observations}
     if not tallies:
         raise ConfigError(
@@ -85,7 +85,7 @@ def write_tournament_page(
     sizes = []
     for seats, tally in sorted(tallies.items()):
         told(f"statistics of tables of {seats} seats")
-        sizes.append(Size(tally, entrants, settings, deals[seats], expected.get(seats)))
+        sizes.append(Size(tally, entrants, settings, known[seats], expected.get(seats)))
     told("writing the page")
     contents = [(f"seats-{size.seats}", f"{size.seats} seats") for size in sizes]
     if len(sizes) > 1:
@@ -144,20 +144,21 @@ class Size:
         tally: Tally,
         entrants: Sequence[KeptEntrant],
         settings: TournamentSettings,
-        deals: int,
+        scale: ScoreRange,
         exact: np.ndarray | None,
     ) -> None:
-        self._tally, self._unit = tally, unit_of(settings.table.episode)
-        self.seats, self.observations, self.deals = tally.seats, tally.observations, deals
+        self._tally, self._scale = tally, scale
+        self._unit = unit_of(settings.table.episode)
+        self.seats, self.observations, self.deals = tally.seats, tally.observations, scale.deals
         self.names = [entrant.name for entrant in entrants]
         self.labels = words.labels(self.names, settings.table.game)
         self.exact = exact
         self.design = words.design(settings, self.seats)
 
-        self.crosstable = crosstable(tally)
-        self._gaps = differences(tally)
+        self.crosstable = crosstable(tally, scale)
+        self._gaps = differences(tally, scale)
         apart = told_apart(tally, entrants, self._gaps)
-        found = [row for row in standings(tally, entrants, apart) if row.mean is not None]
+        found = [row for row in standings(tally, entrants, scale, apart) if row.mean is not None]
         order = [self.names.index(row.name) for row in found]
         groups = [each for each in apart.groups if len(each) > 1]
         self.groups = groups if len(groups) <= MOST_GROUPS else []
@@ -176,7 +177,7 @@ class Size:
         self.ratings = self._ratings()
         self.rating_scale = _elo_scale([self])
         self.place_colours = plots.place_colours(self.seats)
-        self.convergence_plot = self._convergence() if deals >= LEAST_DEALS else None
+        self.convergence_plot = self._convergence() if scale.deals >= LEAST_DEALS else None
 
     def cell(self, row: int, column: int) -> str:
         """Returns what a cell of the crosstable says in words."""
@@ -241,7 +242,7 @@ class Size:
         return lines
 
     def _convergence(self) -> Markup | None:
-        share, half = convergence(self._tally)
+        share, half = convergence(self._tally, self._scale)
         if not (half > 0).any():
             return None
         played, many = share * self.deals, plural_of(self._unit)

@@ -18,10 +18,14 @@ from kille_training.statistics.holm import holm_cells
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     Intervals,
+    ScoreRange,
     means,
     stacked,
 )
 from kille_training.statistics.tally import NANO, Tally
+
+HALF = 0.5
+"""What a deal that does not end even moves how often one is above the other."""
 
 
 @dataclass(frozen=True)
@@ -48,28 +52,32 @@ class CrossTable(Intervals):
     beats: np.ndarray
 
 
-def crosstable(tally: Tally) -> CrossTable:
-    """Returns the crosstable of tables of one size."""
+def crosstable(tally: Tally, scale: ScoreRange | None = None) -> CrossTable:
+    """Returns the crosstable of tables of one size; `scale` is what is known of its scores."""
     met, shared, above = tally.met, tally.shared, tally.above
-    earned = _cells(met, lambda row: shared[:, row] / NANO)
-    margin = _cells(met, lambda row: (shared[:, row] - shared[:, :, row]) / NANO)
+    earned = _cells(met, lambda row: shared[:, row] / NANO, scale)
+    margin = _cells(met, lambda row: (shared[:, row] - shared[:, :, row]) / NANO, scale)
+    halves = None if scale is None else ScoreRange(HALF, scale.deals)
     p_values = earned.p_values()
     sign = np.sign(np.nan_to_num(earned.mean)).astype(np.int8)
     return CrossTable(
         **vars(earned),
         mark=np.where(p_values < 1 - CONFIDENCE, sign, 0).astype(np.int8),
         firm=np.where(holm_cells(p_values, mirrored=tally.seats == 2), sign, 0).astype(np.int8),
-        above=_cells(met, lambda row: above[:, row] / 2),
+        above=_cells(met, lambda row: above[:, row] / 2, halves),
         margin=margin,
         beats=holm_cells(margin.p_values(), mirrored=True) & (margin.mean > 0),
     )
 
 
-def _cells(met: np.ndarray, total: Callable[[int], np.ndarray]) -> Intervals:
+def _cells(
+    met: np.ndarray, total: Callable[[int], np.ndarray], scale: ScoreRange | None
+) -> Intervals:
     """Returns the means of all cells, [E, E], row by row: all at once would take much memory.
 
     Args:
         met: [F, E, E] observations of each cell.
         total: Returns the sums of a row of cells, [F, E].
+        scale: What is known of the scores.
     """
-    return stacked([means(total(row), met[:, row]) for row in range(met.shape[1])])
+    return stacked([means(total(row), met[:, row], scale) for row in range(met.shape[1])])

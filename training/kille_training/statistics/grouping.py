@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kille_training.statistics.holm import holm_cells
-from kille_training.statistics.intervals import Intervals, differences, units
+from kille_training.statistics.intervals import Intervals, ScoreRange, differences, units
 from kille_training.statistics.tally import Tally
 
 
@@ -38,9 +38,9 @@ class Grouping:
     groups: tuple[tuple[int, ...], ...]
 
 
-def grouping(tally: Tally) -> Grouping:
+def grouping(tally: Tally, scale: ScoreRange | None = None) -> Grouping:
     """Returns which entrants of tables of one size can be told apart."""
-    return group(units(tally).mean, differences(tally))
+    return group(units(tally).mean, differences(tally, scale))
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:

@@ -14,10 +14,19 @@ is the variance of Student's interval over folds. The degrees of freedom are Sat
 observations that depend wholly on their fold; folds that are played more often than others count
 for fewer, and with as many observations everywhere they are the folds less one. The difference of
 two means subtracts their residuals fold by fold: what the cards do to both cancels.
+
+Student's interval trusts the spread that it sees. Players that differ in one deal of a thousand may
+show none, so two things are added. Where few residuals carry the spread their mean leans, and half
+the interval grows by 2 |sum r_f^3| / sum r_f^2: for k rare differences of one size that is twice
+the weight of one, and makes the upper end Poisson's. And half the interval is at least the rule of
+three, 3 D / n for n deals of which one can move the difference by D at most: a thing that was not
+seen in n deals happens in fewer than 3 / n of them, with 95%. That floor counts in full where
+nothing was seen, and fades out until a quarter of the folds carry the spread, by their effective
+number (sum r_f^2)^2 / sum r_f^4.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -25,6 +34,31 @@ from scipy.special import stdtr, stdtrit
 from kille_training.statistics.tally import NANO, Tally
 
 CONFIDENCE = 0.95
+LEAN = 2.0
+"""Weights of a rare difference by which half an interval grows, see above."""
+UNSEEN = 3.0
+"""The rule of three: -log(1 - CONFIDENCE), rounded."""
+DUST = 1e-13
+"""Share of a sum that rounding leaves where all scores are equal."""
+ENOUGH = 0.25
+"""Share of the folds that carry the spread from which on the rule of three does not count."""
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """What is known of scores before any is seen.
+
+    Attributes:
+        largest: The most by which two scores of one deal can differ, in units.
+        deals: Deals behind a mean, at most: observations of one deal are not independent.
+    """
+
+    largest: float
+    deals: int
+
+    def unseen(self, count: np.ndarray) -> np.ndarray:
+        """Returns how far unseen differences may move means of so many observations."""
+        return UNSEEN * self.largest / np.clip(count, 1, self.deals)
 
 
 @dataclass(frozen=True)
@@ -35,7 +69,7 @@ class Intervals:
         mean: The means.
         low: Lower ends of the 95% intervals.
         high: Upper ends.
-        error: Standard errors.
+        error: Standard errors: half the interval by Student's quantile.
         freedom: Degrees of freedom.
         count: Observations behind each.
     """
@@ -53,14 +87,8 @@ class Intervals:
         return (self.high - self.low) / 2
 
     def p_values(self) -> np.ndarray:
-        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided.
-
-        Where a mean has no spread at all it is 1 for a mean of 0, else 0.
-        """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.abs(self.mean) / self.error
-        ratio = np.where((self.error == 0) & (self.mean == 0), 0.0, ratio)
-        return 2 * stdtr(self.freedom, -ratio)
+        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided."""
+        return 2 * stdtr(self.freedom, -np.abs(self.mean) / self.error)
 
 
 def stacked(rows: Sequence[Intervals]) -> Intervals:
@@ -69,26 +97,28 @@ def stacked(rows: Sequence[Intervals]) -> Intervals:
     return Intervals(*(np.array([getattr(row, name) for row in rows]) for name in names))
 
 
-def means(total: np.ndarray, count: np.ndarray) -> Intervals:
+def means(total: np.ndarray, count: np.ndarray, scale: ScoreRange | None = None) -> Intervals:
     """Returns the means of things that are measured in folds that are drawn independently.
 
     Args:
         total: [F, ...] sums of scores.
         count: [F, ...] how many scores each sum has; 0 where a fold says nothing.
+        scale: What is known of the scores. Without it intervals are Student's alone, and means
+            without any spread have none.
 
     Returns:
         Intervals of the shape [...]; NaN where fewer than two folds say something.
     """
     share, residual, mean = _residuals(total, count)
-    return _intervals(mean, share, residual, count.sum(axis=0))
+    return _intervals(mean, share, residual, count.sum(axis=0), scale)
 
 
-def units(tally: Tally) -> Intervals:
+def units(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
     """Returns the units per deal that each entrant earns, less the mean of its table, [E]."""
-    return means(tally.total / NANO, tally.count)
+    return means(tally.total / NANO, tally.count, scale)
 
 
-def differences(tally: Tally) -> Intervals:
+def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
     """Returns how much more the row's entrant earns than the column's, [E, E].
 
     Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
@@ -104,15 +134,18 @@ def differences(tally: Tally) -> Intervals:
         found[entrant] = np.nan
         joint = (share[:, own] + share) / 2
         less = np.minimum(count[entrant], count)
-        rows.append(_intervals(found, joint, residual[:, own] - residual, less))
+        rows.append(_intervals(found, joint, residual[:, own] - residual, less, scale))
     return stacked(rows)
 
 
-def convergence(tally: Tally, points: int = 40) -> tuple[np.ndarray, np.ndarray]:
+def convergence(
+    tally: Tally, scale: ScoreRange | None = None, points: int = 40
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns how the intervals of `units` narrow while deals are played, for a plot.
 
     Args:
         tally: What was played.
+        scale: What is known of its scores.
         points: How many parts of it to look at, evenly spaced on a log scale.
 
     Returns:
@@ -123,8 +156,16 @@ def convergence(tally: Tally, points: int = 40) -> tuple[np.ndarray, np.ndarray]
         return np.zeros(0), np.zeros((0, tally.entrants))
     first = np.unique(np.geomspace(2, len(played), points).round().astype(np.int64))
     total, count = tally.total[played] / NANO, tally.count[played]
-    half = [means(total[:folds], count[:folds]).half for folds in first]
-    return first / len(played), np.array(half)
+    shares = first / len(played)
+    half = [
+        means(total[:folds], count[:folds], scale and _part(scale, share)).half
+        for folds, share in zip(first, shares, strict=True)
+    ]
+    return shares, np.array(half)
+
+
+def _part(scale: ScoreRange, share: float) -> ScoreRange:
+    return replace(scale, deals=max(1, round(share * scale.deals)))
 
 
 def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -133,19 +174,33 @@ def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.nda
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total.sum(axis=0) / number
         share = count / number
-        residual = (total / number - mean * share) / np.sqrt(1 - share)
+        part = total / number
+        away = part - mean * share
+        away = np.where(np.abs(away) <= DUST * np.abs(part), 0.0, away)
+        residual = away / np.sqrt(1 - share)
     return share, np.where(share < 1, residual, np.nan), mean
 
 
 def _intervals(
-    mean: np.ndarray, share: np.ndarray, residual: np.ndarray, count: np.ndarray
+    mean: np.ndarray,
+    share: np.ndarray,
+    residual: np.ndarray,
+    count: np.ndarray,
+    scale: ScoreRange | None,
 ) -> Intervals:
     """Makes intervals of means, [...], from the folds' shares and adjusted residuals, [F, ...]."""
-    enough = (share > 0).sum(axis=0) >= 2
-    freedom = np.where(enough, _freedom(np.nan_to_num(share)), np.nan)
-    error = np.sqrt(np.where(enough, (residual**2).sum(axis=0), np.nan))
-    half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
-    return Intervals(mean, mean - half, mean + half, error, freedom, count)
+    folds = (share > 0).sum(axis=0)
+    freedom = np.where(folds >= 2, _freedom(np.nan_to_num(share)), np.nan)
+    square = np.where(folds >= 2, (residual**2).sum(axis=0), np.nan)
+    quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
+    half = np.where(square > 0, quantile * np.sqrt(square), np.nan)
+    if scale is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lean = np.abs((residual**3).sum(axis=0)) / square
+            carrying = np.nan_to_num(square**2 / (residual**4).sum(axis=0)) / folds
+        floor = scale.unseen(count) * np.clip(1 - carrying / ENOUGH, 0, None)
+        half = np.where(square == 0, floor, np.maximum(half + LEAN * lean, floor))
+    return Intervals(mean, mean - half, mean + half, half / quantile, freedom, count)
 
 
 def _freedom(share: np.ndarray) -> np.ndarray:
