@@ -32,7 +32,7 @@ BAD = {
     "NotANumber": "a value that is no probability",
     "Illegal": "an illegal action",
     "WrongShape": "returned probabilities of shape",
-    "Says": "AttributeError: 'str' object",
+    "Says": "returned 'pass', expected probabilities as an array of numbers",
     "Masked": "a value that is no probability",
     "Scribbles": "an illegal action",
     "WritesIntoFiles": "it wrote into the files of its process",
