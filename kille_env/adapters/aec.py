@@ -440,7 +440,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             KilleError: The state is of another game or number of seats.
         """
         with playing_by(self._batch, state.rules):
-            self._batch.restore(state.tables)
+            self._batch.return_to(state.tables)
             self._log.return_to(state.log)
         self._began = True
         for name, value in state.shown.items():

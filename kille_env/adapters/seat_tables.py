@@ -263,7 +263,7 @@ class SeatTables(Fixed):
             )
         self._streams["skipped"][passed] += 1
         self.skipped_units[passed] += self.returns[passed, self.own[passed]]
-        if self.skipped.max() > MOST_SKIPPED:
+        if self._streams["skipped"].max() > MOST_SKIPPED:
             raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
         (self.log or self.batch).reset(which=passed, **options)
         self._sit_down(passed, seat)
@@ -358,14 +358,14 @@ class SeatTables(Fixed):
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
         if np.count_nonzero(ended):  # much faster than any() at a single table
-            seen[ended] = self.batch.observe(self.own)[ended]
+            seen[ended] = self.batch.observe(self._streams["own"])[ended]
         return seen if which is None else seen[self._chosen(which)]
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
         legal = self.batch.mask.copy()
-        if np.count_nonzero(self.over):
-            legal[self.over] = 0
+        if np.count_nonzero(self._streams["over"]):
+            legal[self._streams["over"]] = 0
         return legal
 
     def state(self) -> dict[str, np.ndarray]:
@@ -416,7 +416,7 @@ class SeatTables(Fixed):
 
     def _return_to(self, mark: Any) -> None:
         saved, written, played, kept = mark
-        self.batch.restore(saved)
+        self.batch.return_to(saved)
         if self.log is not None:
             self.log.return_to(written)
         self.players.return_to(played)

@@ -148,7 +148,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         """
         tables = self.tables
         next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
-        again = tables.over.copy() if next_step else np.zeros_like(tables.over)
+        again = tables.over.copy() if next_step else np.zeros(self.num_envs, dtype=np.bool_)
         tables.step(actions, ~again)
         if again.any():
             tables.begin(which=again)
