@@ -260,7 +260,9 @@ def test_a_search_is_refused_where_observations_are_all_there_is():
 
 def test_money_up_to_the_end_of_the_deal_is_that_of_the_deal():
     """With a horizon of a deal the antes of the next one do not count, and play goes no further."""
-    rule = load_policy("rule_of_thumb", "knack", 3, kille_env.spec("knack").resolve())
+    rule = load_policy(
+        "rule_of_thumb", "knack", 3, kille_env.spec("knack").resolve(episode="match")
+    )
     batch = tables(rule, 50, seed=2)
     twin = batch.clone()
     while (acting := np.flatnonzero(twin.seat >= 0)).size:

@@ -278,7 +278,8 @@ import numpy as np
 from kille_env.playing import chance_of
 from kille_env.policy import UniformPolicy
 from kille_env.rounds import choices
-mask = np.eye(4, dtype=np.int8)[::-1]
+mask = np.eye(4, 5, dtype=np.int8)[::-1].copy()
+mask[:, 4] = 1
 chosen = choices(UniformPolicy(), mask.view(np.uint8), mask)
 print(json.dumps([float(chance_of(np.uint64(7))), chosen.tolist()]))
 """
@@ -297,14 +298,14 @@ def test_after_an_edit_a_warm_cache_gives_what_a_cold_one_gives(suite, tmp_path)
             "return (mix(key) >> _S11) * 2.0**-53",
             "return 0.5 + 0 * (mix(key) >> _S11)",
         ),
-        ("policy.py", "    return first  # the", "    return first + 10  # the"),
+        ("policy.py", "    return first  # the", "    return mask.shape[0] - 1  # the"),
         ("policy.py", "            if reached > drawn:", "            if reached < drawn:"),
     ]:
         file = suite / name
         assert old in file.read_text()
         file.write_text(file.read_text().replace(old, new))
     after = play("warm")
-    assert after == play("cold") == [0.5, [13, 12, 11, 10]]
+    assert after == play("cold") == [0.5, [4, 4, 4, 4]]
 
 
 POLICIES = """

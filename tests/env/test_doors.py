@@ -208,6 +208,7 @@ def test_threads_read_actions_that_nobody_else_writes(monkeypatch):
 
 def test_an_interrupt_leaves_when_every_slice_is_played():
     go, played = threading.Event(), []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
 
     def play(number: int) -> None:
         if number == 0:
@@ -218,10 +219,13 @@ def test_an_interrupt_leaves_when_every_slice_is_played():
             assert go.wait(60)
         played.append(number)
 
-    with pytest.raises(KeyboardInterrupt):
-        call_in_parallel(play, [(0,), (1,), (2,)])
-    assert sorted(played) == [0, 1, 2]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call_in_parallel(play, [(0,), (1,), (2,)])
+        assert sorted(played) == [0, 1, 2]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_error_leaves_when_every_slice_is_played():

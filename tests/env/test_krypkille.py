@@ -559,7 +559,7 @@ def test_who_is_out_is_retired_until_the_match_is_over():  # D-R01
 
 @pytest.mark.compiled
 def test_a_table_that_begins_again_begins_with_nothing():
-    batch = kille_env.make_batch("krypkille", 64, 3, seed=3)
+    batch = kille_env.make_batch("krypkille", 64, 3, episode="match", seed=3)
     batch.reset(start={"scores": [49, 48, 47]})
     chances = np.random.default_rng(0)
     seen = 0

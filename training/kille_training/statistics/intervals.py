@@ -2,8 +2,8 @@
 
 All observations of a deal have the same cards and the same lots, whichever lineups played it. So
 only deals are drawn independently, and a fold of a tally holds all observations of its deals. With
-the sums s_f and the numbers n_f of an entrant's observations in fold f, its mean is the ratio
-m = sum s_f / sum n_f, and its variance is estimated from the residuals r_f = s_f - m n_f as
+the sums s_f and the numbers n_f of an entrant's observations in fold f, its mean m is the ratio
+sum s_f / sum n_f, and its variance is estimated from the residuals r_f = s_f - m n_f as
 
     sum_f (r_f / N)^2 / (1 - n_f / N),        N = sum n_f.
 
