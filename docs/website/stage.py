@@ -113,7 +113,7 @@ def check_addresses(places: Iterable[str]) -> None:
     Raises:
         SystemExit: It names the address.
     """
-    taken = set(WRITTEN_BY_SPHINX)
+    taken: set[str] = set(WRITTEN_BY_SPHINX)
     for address in (place.removesuffix(".md") for place in places):
         if address in taken and address != "index":  # the first page stands for the repository's
             raise SystemExit(f"two pages of the site land on {address}: rename one of them")

@@ -10,6 +10,7 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import estimates, payoff, payoff_table
 from kille_training.evaluation.exact import exact_rows, exact_scores
+from kille_training.scores import most_apart
 from kille_training.solving.byteskille.deals import build_deal
 
 DEAL = spec("byteskille").resolve(episode="deal")
@@ -30,8 +31,8 @@ def test_a_player_earns_exactly_nothing_from_himself(num_players, rules):
     policy = ByteskilleRuleOfThumb(num_players, rules)
     row = payoff(policy, policy, num_players, rules, play="greedy", deals=50, seed=3)
     chance = payoff(UniformPolicy(), UniformPolicy(), num_players, rules, deals=50)
-    assert chance.estimate.low == chance.estimate.high == 0.0
-    assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
+    assert chance.estimate.mean == 0.0 and chance.estimate.low == -chance.estimate.high < 0.0
+    assert row.estimate.mean == 0.0 and row.estimate.low == -row.estimate.high < 0.0
     assert row.estimate.groups == 50
     assert sum(part.mean for part in row.by_position) == pytest.approx(0.0, abs=1e-7)
 
@@ -42,7 +43,7 @@ def test_nor_does_he_in_other_games(game, num_players, episode):
     rules = spec(game).resolve(episode=episode)
     policy = load_policy("rule_of_thumb", game, num_players, rules)
     row = payoff(policy, policy, num_players, rules, play="greedy", deals=30, seed=3)
-    assert row.estimate.mean == row.estimate.low == row.estimate.high == 0.0
+    assert row.estimate.mean == 0.0 and row.estimate.low == -row.estimate.high < 0.0
     # Where rewards do not sum to zero, it gains nothing in any position; else some are better.
     gains = {part.mean for part in row.by_position}
     assert (gains == {0.0}) == (not spec(game).zero_sum)
@@ -72,16 +73,16 @@ def test_where_rewards_do_not_sum_to_zero_he_is_paid_what_he_gains_over_the_base
         for deal in seeds
     ]
     assert row.estimate.mean < 0  # whoever always takes the first action does worse
-    assert row.estimate == estimates(np.array(gains).round(9)[:, None])[0]
+    assert row.estimate == estimates(np.array(gains).round(9)[:, None], most_apart(rules, 3))[0]
 
 
 def test_the_interval_is_students_over_groups():
-    (found,) = estimates(np.array([[1.0], [2.0], [3.0], [6.0]]))
-    # mean 3, standard deviation sqrt(14 / 3), t(0.975; 3) = 3.182446
+    (found,) = estimates(np.array([[0.0], [2.0], [4.0], [6.0]]), 0.0)
+    # mean 3, standard deviation sqrt(20 / 3), t(0.975; 3) = 3.182446; nothing leans
     assert found.mean == 3.0
-    assert found.high - found.mean == pytest.approx(3.182446 * np.sqrt(14 / 3 / 4), rel=1e-6)
+    assert found.high - found.mean == pytest.approx(3.182446 * np.sqrt(20 / 3 / 4), rel=1e-6)
     with pytest.raises(KilleError, match="2 deals or more"):
-        estimates(np.array([[1.0]]))
+        estimates(np.array([[1.0]]), 6.0)
 
 
 def test_it_equals_a_plain_loop_over_single_tables():
@@ -105,7 +106,7 @@ def test_it_equals_a_plain_loop_over_single_tables():
             earned.append(total)
             places[number, (seat - dealer - 1) % 3] = total
         means.append(np.mean(earned))
-    assert row.estimate == estimates(np.array(means).round(9)[:, None])[0]
+    assert row.estimate == estimates(np.array(means).round(9)[:, None], most_apart(DEAL, 3))[0]
     assert [part.mean for part in row.by_position] == pytest.approx(places.mean(axis=0))
 
 

@@ -12,6 +12,7 @@ from kille_env.registry import make_batch, spec
 from kille_training.arena.store import Store
 from kille_training.arena.work import rotations
 from kille_training.evaluation.duplicate import estimates, payoff
+from kille_training.scores import most_apart
 
 DEALS, SEED = 12, 3
 GAMES = [("byteskille", 3), ("kungsholmskille", 2), ("knack", 3)]
@@ -79,4 +80,7 @@ def test_evaluations_earn_what_records_say(game, seats):
         assert np.array(returns, dtype=float).round(9).tobytes() == earned.tobytes()
         scores[:, seat] = earned[:, seat]
     row = payoff(players[0], players[1], seats, rules, deals=DEALS, seed=SEED)
-    assert row.estimate == estimates(scores.mean(axis=1).round(9)[:, None])[0]
+    assert (
+        row.estimate
+        == estimates(scores.mean(axis=1).round(9)[:, None], most_apart(rules, seats))[0]
+    )
