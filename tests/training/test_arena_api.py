@@ -223,7 +223,8 @@ def test_what_is_no_player_is_refused():
 def test_a_comparison_says_what_it_found():
     found = kt.compare("rule_of_thumb", even, num_players=2, by=0.05)
     assert (found.question.better, found.question.worse) == ("rule_of_thumb", "even")
-    assert str(found).startswith("Among copies of even, rule_of_thumb earns more than +0")
+    assert str(found).startswith("byteskille, 2 seats, single deals, preset svensk.\n")
+    assert "Among copies of even, rule_of_thumb earns more than +0" in str(found)
     assert found.low < found.mean < found.high
 
 
@@ -240,12 +241,13 @@ def test_the_page_on_tournaments_shows_python_that_runs(capsys):
     for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(snippet, page.name, "exec"), names)
     shown = capsys.readouterr().out
-    assert "2 seats: place, units per deal" in shown and "Among copies of even" in shown
+    assert "byteskille, 2 seats, single deals" in shown and "place, units per deal" in shown
+    assert "Among copies of even" in shown
 
 
-def test_two_players_meet_at_two_seats_where_nobody_names_seats():
+def test_a_game_has_its_usual_seats_where_nobody_names_seats():
     found = kt.play_tournament({"mine": even, "base": "rule_of_thumb"}, game="knack", deals=20)
-    assert list(found.ranked) == [2]
+    assert list(found.ranked) == [4]  # fewer entrants than seats sit down in copies
     copies = kt.play_tournament({"mine": even, "base": "rule_of_thumb"}, fill="copies", deals=20)
     three = kt.play_tournament({"a": even, "b": "rule_of_thumb", "c": Last()}, deals=20)
-    assert list(copies.ranked) == list(three.ranked) == [3]
+    assert list(copies.ranked) == list(three.ranked) == [4]

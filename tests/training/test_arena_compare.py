@@ -47,7 +47,7 @@ def scores_in(folder, better=0):
 
 def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     looks = []
-    words = {"by": 0.001, "most": 2600, "out": tmp_path / "c"}
+    words = {"num_players": 3, "by": 0.001, "most": 2600, "out": tmp_path / "c"}
     found = kt.compare("byteskille/caller", "rule_of_thumb", looked=looks.append, **words)
     assert [look.played for look in looks] == [1000, 2000, 2600] and found == looks[-1]
     assert found.answer() == (
@@ -79,7 +79,7 @@ def test_a_folder_keeps_its_question_and_its_way(tmp_path):
         path = retrace(store, question)
         wider = replace(question, hypotheses=replace(question.hypotheses, high=0.5))
         assert retrace(store, wider)[-1].played == 1000
-    assert path[-1] == found and len(path) > 10
+    assert path[-1] == replace(found, table=None) and len(path) > 10
     assert [each.verdict for each in path[:-1]].count(found.verdict) < len(path) - 1
     with pytest.raises(ConfigError, match="holds the comparison of 'rule_of_thumb' with"):
         kt.compare("rule_of_thumb", "uniform", by=0.01, out=folder.path)
@@ -143,8 +143,8 @@ def test_verdict_and_interval_agree_in_words():
     assert found.sentences() == [
         "Among copies of b, a earns more than +0 units per deal. Decided after 900 deals, with a "
         "chance of error of at most 0.05.",
-        "+0.0040 units per deal over 1,000 deals; 90% interval +0.000001 to +0.0090, valid "
-        "whenever you stop.",
+        "+0.0040 units per deal, beyond the table's mean, over 1,000 deals; 90% interval "
+        "+0.000001 to +0.0090, valid whenever you stop.",
     ]
     cut = replace(found, cut=2, bounds=(-48.0, 60.0))
     assert cut.sentences()[-1] == "2 deals moved more and count as -48 or +60 units."

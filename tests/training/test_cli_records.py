@@ -220,7 +220,7 @@ def test_names_from_a_file_are_escaped(kille, recorded):
 def test_a_replay_in_words(kille, recorded):
     out = kille("replay", recorded).out
     assert out.count("End of the match:") == 3
-    assert "Match 1: byteskille, 4 players, preset svensk, episode match" in out
+    assert "Match 1: byteskille, 4 players, preset svensk, episode deal" in out
     assert "“Upp till bevis!”" in out
 
 

@@ -55,7 +55,7 @@ def test_train(config, answer):
 
 def test_evaluate_and_report(run, answer, kille):
     found = answer("evaluate", "runs/tiny", "--deals", "30")
-    assert found["num_players"] == 3
+    assert found["num_players"] == 4
     assert [row["estimate"]["groups"] for row in found["rows"]] == [30] * len(found["rows"])
     words = ["--against", "runs/tiny", "--play", "greedy", "--deals", "9", "--no-exact"]
     printed = kille("evaluate", "runs/tiny", *words)
@@ -74,7 +74,7 @@ def test_built_in_players_are_evaluated_without_any_run(answer):
 @pytest.mark.parametrize(
     ("words", "difference"),
     [
-        (["--players", "4"], "made for 3 seats, not 4"),
+        (["--players", "3"], "made for 4 seats, not 3"),
         (["--episode", "match"], "its rule episode is 'deal', not 'match'"),
         (["--rules", "gok_call=off"], "its rule gok_call is 'any_time', not 'off'"),
         (["--rules", "wikipedia"], "its rule ante is 'pot', not 'deal'"),
@@ -87,7 +87,7 @@ def test_a_policy_is_refused_at_another_table(run, refused, words, difference):
 def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path):
     (tmp_path / "policy.json").write_text("{}")
     (tmp_path / "model.zip").write_bytes(b"")
-    assert "--trust" in refused("evaluate", "model.zip")
+    assert "File is not a zip file" in refused("evaluate", "model.zip")
     assert "tiny.yaml is no policy" in refused("evaluate", "tiny.yaml")
 
 

@@ -71,7 +71,8 @@ def test_evaluate(kille, answer, game):
     told = kille("evaluate", *words, "--deals", 5).out
     # Krypkille's points do not sum to zero: the gain over the other player is shown.
     measure = "Gain" if game == "krypkille" else "Units"
-    assert told.startswith(f"{measure} per deal, 95% interval")
+    score = "beyond the baseline" if game == "krypkille" else "earned"
+    assert told.startswith(f"{kille_env.Table.of(game)}\n{measure} per deal, {score}, 95% interval")
 
 
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")

@@ -141,7 +141,9 @@ def test_where_the_deal_is_solved_the_solution_advises_and_choices_have_a_worth(
     rules = spec("byteskille").resolve(episode="deal")
     advisers = advisers_at("byteskille", 2, rules)
     assert list(advisers) == ["byteskille/solved", "rule_of_thumb"]
-    assert list(advisers_at("byteskille", 2, spec("byteskille").resolve())) == ["rule_of_thumb"]
+    assert list(advisers_at("byteskille", 2, spec("byteskille").resolve(episode="match"))) == [
+        "rule_of_thumb"
+    ]
     names = ["Anna", "Bo"]
     table = Sitting("byteskille", rules, [None] * 2, names=names, seed=3, advisers=advisers)
     table.begin()

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 from kille_agents import ByteskilleRuleOfThumb, UniformPolicy
 from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
-from kille_env.registry import make_batch, spec
+from kille_env.registry import Table, make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.swap_map import swap_map
@@ -18,6 +18,8 @@ from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
 from kille_training.reports.tables import exact_table
 from kille_training.reports.training import verdicts
+
+TABLE = Table.of("byteskille", 2)
 
 RULES = spec("byteskille").resolve(episode="deal")
 
@@ -128,8 +130,8 @@ def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
 def test_figures_of_a_column_have_equal_digits():
     table = exact_table(
         [
-            ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2),
-            ExactNashConv("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25), 2),
+            ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2, TABLE),
+            ExactNashConv("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25), 2, TABLE),
         ]
     )
     for column in table.columns[2:]:
@@ -143,7 +145,7 @@ def test_the_verdict_says_who_is_better():
         Row("me", "greedy", "best", Estimate(-0.1, -0.15, -0.05, 20), ()),
     ]
     found = verdicts(
-        rows, [ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2)], "units"
+        rows, [ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2, TABLE)], "units"
     )
     assert [verdict.tone for verdict in found] == ["better", "", "worse", ""]
     assert [verdict.text.split(":")[0] for verdict in found[:3]] == [

@@ -345,7 +345,7 @@ def test_the_oldest_table_that_nobody_has_open_goes_first(monkeypatch):
 def test_what_nobody_else_learns_is_shown_to_nobody_else(scale):
     """A `wait` in the secret phase of Byteskille changes nothing for the others."""
     moments, rng = [], np.random.default_rng(0)
-    rules = spec("byteskille").resolve()
+    rules = spec("byteskille").resolve(episode="match")
     sitting = Sitting("byteskille", rules, [None] * 4, names=list("abcd"), seed=1)
     sitting.watch = lambda before, after: moments.append((before, after))
     sitting.begin()

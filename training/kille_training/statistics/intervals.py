@@ -17,7 +17,7 @@ two means subtracts their residuals fold by fold: what the cards do to both canc
 
 Student's interval trusts the spread that it sees. Players that differ in one deal of a thousand may
 show none, so two things are added. Where few residuals carry the spread their mean leans, and half
-the interval grows by 2 |sum r_f^3| / sum r_f^2: for k rare differences of one size that is twice
+the interval grows by 2 abs(sum r_f^3) / sum r_f^2: for k rare differences of one size that is twice
 the weight of one, and makes the upper end Poisson's. And half the interval is at least the rule of
 three, 3 D / n for n deals of which one can move the difference by D at most: a thing that was not
 seen in n deals happens in fewer than 3 / n of them, with 95%. That floor counts in full where
