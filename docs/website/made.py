@@ -53,7 +53,7 @@ API = {
     "games": (
         "Games of your own",
         "What a game offers, how kernels are compiled, and the contract that every game keeps.",
-        ("kille_env.registry", "kille_env.core.game", "kille_env.core.jit", "kille_env.testing"),
+        ("kille_env.core.game", "kille_env.core.jit", "kille_env.testing"),
     ),
     "libraries": (
         "Other libraries",
