@@ -159,6 +159,28 @@ def test_a_folder_keeps_a_tournament_and_extends_it(tmp_path):
     more = kt.play_tournament(["rule_of_thumb", "uniform"], deals=15, **words)
     assert more.tallies[2].observations == 15
     assert (more.tallies[2].total[:10] == first.tallies[2].total[:10]).all()
+    assert first.caution is None and first.as_dict()["caution"] is None
+    assert more.caution.startswith(
+        "Extended, and finished 2 times: the intervals hold for one look"
+    )
+    assert more.caution in str(more) and more.caution in more.report().path.read_text()
+    again = kt.play_tournament(["rule_of_thumb", "uniform"], deals=15, **words)
+    assert again.caution == more.caution, "the same deals are no further look"
+
+
+def test_players_that_differed_in_no_deal_have_an_interval():
+    found = kt.play_tournament({"one": "uniform", "other": even}, num_players=2, deals=50)
+    assert [row.mean for row in found.ranked[2]] == [0, 0]
+    assert all(row.half > 0 for row in found.ranked[2])
+
+
+def test_a_tournament_in_which_nobody_is_left_is_an_error(tmp_path):
+    def broken(observation, mask):
+        raise RuntimeError("no idea")
+
+    words = {"num_players": 2, "deals": 5, "fill": "copies"}
+    with pytest.raises(ConfigError, match=r"nobody is left to play \(.*: RuntimeError: no idea"):
+        kt.play_tournament({"a": broken, "b": broken}, out=tmp_path / "t", **words)
 
 
 def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_path):
@@ -210,7 +232,8 @@ def test_objects_of_a_script_play_in_other_processes_and_resume(tmp_path):
 
     run("2,a,5")
     by_others, here = run("2,a,12", "0,b,12").split("0\nworked\n")
-    assert by_others == f"2\nworked\n{here}"
+    same, caution, rest = by_others.partition("Extended, and finished 2 times")
+    assert same == f"2\nworked\n{here}" and caution and rest.count("\n") == 1
 
 
 def test_what_is_no_player_is_refused():

@@ -415,13 +415,10 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
 def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
     bad = {"bad": "training.bad_players:Raises", "sad": "training.bad_players:Raises"}
     words = {"table": {"num_players": [2]}, "entrants": bad}
-    assert command(tmp_path, **words) == 0
-    shown = capsys.readouterr()
-    assert "Nothing has been played" in shown.out and "bad is out: " in shown.out
-    assert " left" not in shown.err
-    assert command(tmp_path, "--json", **words) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["standings"] == {} and set(found["out"]) == {"bad"}
+    for _ in range(2):  # resumed, it is no other
+        assert command(tmp_path, **words) == 1
+        said = capsys.readouterr().err
+        assert "nobody is left to play (bad: RuntimeError" in said and "readmit" in said
 
 
 def test_names_are_no_markup(tmp_path):
@@ -436,7 +433,8 @@ def test_names_are_no_markup(tmp_path):
         TournamentDisplay(store, "deal") as watcher,
     ):
         watcher.console = Console(file=file)
-        tournament.play(executor, watcher)
+        with pytest.raises(ConfigError, match="nobody is left to play"):
+            tournament.play(executor, watcher)
     assert "[red]luck is out: " in file.getvalue()
 
 

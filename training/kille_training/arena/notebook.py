@@ -109,7 +109,10 @@ def crosstable_frame(table: CrossTable, names: Sequence[str], order: Sequence[st
 
 
 def standings_html(
-    rows: "Mapping[int, Sequence[Standing]]", measure: str, out: Mapping[str, str]
+    rows: "Mapping[int, Sequence[Standing]]",
+    measure: str,
+    out: Mapping[str, str],
+    caution: str | None = None,
 ) -> str:
     """Returns standings as HTML that follows the notebook's colours.
 
@@ -117,11 +120,13 @@ def standings_html(
         rows: The standings by table size.
         measure: What the means are, as "units per deal".
         out: Why entrants are out, by name.
+        caution: Why the intervals may not hold; None if they do.
     """
     parts = [_table(f"{seats} seats", each, measure) for seats, each in rows.items()]
     if not parts:
         parts = ["<p>Nothing has been played to the end.</p>"]
     parts += [f"<p>{_text(f'{name} is out: {why}')}</p>" for name, why in out.items()]
+    parts += [f"<p>{_text(caution)}</p>"] if caution else []
     return "\n".join(parts)
 
 

@@ -111,6 +111,22 @@ def scales(store: Store) -> dict[int, ScoreRange]:
     }
 
 
+ONE_LOOK = (
+    "the intervals hold for one look, after a number of deals that was fixed beforehand; "
+    "`kille compare` may be looked at as often as you like"
+)
+
+
+def caution(store: Store) -> str | None:
+    """Returns why a tournament's intervals may not hold; None if it was played in one go."""
+    ends, deals = store.meta().get("ends", []), store.plain_deals()
+    if deals not in ends[-1:]:
+        return f"Not finished: {ONE_LOOK}."
+    if len(ends) > 1:
+        return f"Extended, and finished {len(ends)} times: {ONE_LOOK}."
+    return None
+
+
 @dataclass(frozen=True, repr=False)
 class TournamentResult:
     """A tournament as it stands.
@@ -123,6 +139,8 @@ class TournamentResult:
         table: The table with its smallest size; `tallies` names all sizes.
         folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
         transferred: By the name of each player that was made for another table, that table.
+        caution: Why the intervals may not hold: it is not finished, or was extended. None if it was
+            played in one go.
     """
 
     entrants: tuple[KeptEntrant, ...]
@@ -132,6 +150,7 @@ class TournamentResult:
     table: Table | None
     folder: Path
     transferred: Mapping[str, str] = field(default_factory=dict)
+    caution: str | None = None
 
     @classmethod
     def of(cls, store: Store, episode: str, folder: Path) -> "TournamentResult":
@@ -147,7 +166,10 @@ class TournamentResult:
         if tallies and made is not None:
             about = {"num_players": min(tallies), "version": made["game_version"]}
             table = Table.read({"game": made["game"], "rules": made["rules"], **about})
-        return cls(tuple(store.entrants()), tallies, scales(store), measure, table, folder)
+        return cls(
+            tuple(store.entrants()), tallies, scales(store), measure, table, folder,
+            caution=caution(store),
+        )  # fmt: skip
 
     @property
     def names(self) -> list[str]:
@@ -261,6 +283,7 @@ class TournamentResult:
                 str(seats): [asdict(row) for row in rows] for seats, rows in self.ranked.items()
             },
             "out": self.out,
+            "caution": self.caution,
         }
 
     def __repr__(self) -> str:
@@ -276,8 +299,9 @@ class TournamentResult:
         if not lines:
             lines = ["Nothing has been played to the end."]
         lines += [f"{name} is transferred from {home}" for name, home in self.transferred.items()]
-        return "\n".join(lines + [f"{name} is out: {why}" for name, why in self.out.items()])
+        lines += [f"{name} is out: {why}" for name, why in self.out.items()]
+        return "\n".join([*lines, *([self.caution] if self.caution else [])])
 
     def _repr_html_(self) -> str:
         """Returns the standings as a notebook shows them."""
-        return notebook.standings_html(self.ranked, self.measure, self.out)
+        return notebook.standings_html(self.ranked, self.measure, self.out, self.caution)

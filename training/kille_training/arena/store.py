@@ -474,6 +474,10 @@ class Store(Database):
             for seats, each in spans.items()
         }
 
+    def plain_deals(self) -> dict[str, int]:
+        """Returns how many different deals have been played, by table size, as JSON holds them."""
+        return {str(seats): deals for seats, deals in sorted(self.deals().items())}
+
     # Tallies
 
     def tallies(self) -> dict[int, Tally]:

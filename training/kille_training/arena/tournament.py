@@ -220,7 +220,8 @@ class Tournament:
             progress: Told how far it is.
 
         Raises:
-            KilleError: The executor cannot go on; what was played until then is kept.
+            KilleError: The executor cannot go on, or entrants are out and nobody is left to play;
+                what was played until then is kept.
         """
         while True:
             missing = self.missing()
@@ -228,6 +229,8 @@ class Tournament:
                 if self.draw_round():
                     continue
                 self.store.save_tallies()
+                self._check_somebody_is_left()
+                self._note_end()
                 return
             if progress is not None:
                 total, left = _deals(self.blocks()), _deals(missing)
@@ -240,6 +243,19 @@ class Tournament:
                 self.store.keep(outcome)
                 if progress is not None:
                     progress.played(outcome)
+
+    def _check_somebody_is_left(self) -> None:
+        out = [f"{each.name}: {each.out}" for each in self.store.entrants() if each.out]
+        if out and not (self._present() and self.store.deals()):
+            raise ConfigError(
+                f"nobody is left to play ({'; '.join(out)}); mend the players, and readmit them"
+            )
+
+    def _note_end(self) -> None:
+        """Notes after how many deals all was played that was asked for; each is a look."""
+        ends, deals = self.store.meta().get("ends", []), self.store.plain_deals()
+        if deals not in ends[-1:]:
+            self.store.set_meta(ends=[*ends, deals])
 
     # Entrants
 

@@ -29,4 +29,5 @@ def renderables(result: TournamentResult) -> list[Any]:
     ]
     if not shown:
         shown.append("Nothing has been played to the end.")
-    return shown + [printable(f"{name} is out: {why}") for name, why in result.out.items()]
+    shown += [printable(f"{name} is out: {why}") for name, why in result.out.items()]
+    return shown + ([result.caution] if result.caution else [])

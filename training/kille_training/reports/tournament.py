@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.arena.results import Standing, scales, standings, told_apart
+from kille_training.arena.results import Standing, caution, scales, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
@@ -75,6 +75,7 @@ def write_tournament_page(
     told("reading the results")
     with Store(folder.results, readonly=True) as store:
         entrants, meta, known = store.entrants(), store.meta("tables", "made_with"), scales(store)
+        warned = caution(store)
         tallies = {seats: each for seats, each in store.tallies().items() if each.observations}
     if not tallies:
         raise ConfigError(
@@ -96,7 +97,7 @@ def write_tournament_page(
         name=folder.path.resolve().name,
         contents=[*contents, ("entrants", "Entrants")],
         verdicts=[size.verdict for size in sizes],
-        about=[words.truth(settings), words.FIELD],
+        about=[*([warned] if warned else []), words.truth(settings), words.FIELD],
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
