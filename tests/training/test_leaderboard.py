@@ -25,7 +25,7 @@ def test_a_score_is_the_mean_of_what_kille_evaluate_measures():
     track = BOARD.tracks()[TRACK]
     means = [
         payoff(
-            *(BOARD._player(each, track, False) for each in ("rule_of_thumb", name)),
+            BOARD._player("rule_of_thumb", track, False), BOARD._player(name, track, False),
             track.num_players, track.rules, deals=10, seed=BOARD.SEED,
         ).estimate.mean
         for name in track.against
