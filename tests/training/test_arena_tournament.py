@@ -349,7 +349,9 @@ def test_what_cannot_be_played_is_refused_before_anything_is_written(tmp_path, c
 def test_a_module_that_ends_its_process_ends_no_tournament(tmp_path, monkeypatch):
     (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ConfigError, match=r"'x' cannot play at 3 seats: .*: SystemExit: 3"):
+    with pytest.raises(
+        ConfigError, match=r"'x' cannot play at 3 seats: .*'leaves'.*: SystemExit: 3"
+    ):
         play(tmp_path / "a", entrants={**TRIO, "x": "leaves:Player"})
     assert not (tmp_path / "a").exists()
 

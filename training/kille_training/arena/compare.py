@@ -298,15 +298,19 @@ def retrace(store: Store, question: Question) -> list[Comparison]:
     """Returns what a comparison had found on its way, from what is kept; the last is the answer.
 
     There are more stations than looks, and none behind the look that brought the verdict. Without
-    any scores the list is empty.
+    any scores the list is empty. Players that were transferred are not kept.
     """
+    table, made = None, store.meta().get("tables")
+    if made is not None:
+        about = {"num_players": question.num_players, "version": made["game_version"]}
+        table = Table.read({"game": made["game"], "rules": made["rules"], **about})
     test, path, before = SequentialTest(question.hypotheses), [], float(FIRST)
     for deals in _looks(question.hypotheses.most):
         steps = 1 + math.ceil(math.log(deals / before, STEP)) if deals > before else 2
         for station in np.geomspace(min(before, deals), deals, steps)[1:].round().astype(int):
             _feed(test, store, question.better, int(station))
             if test.deals and (not path or test.deals > path[-1].played):
-                path.append(Comparison.of(question, test))
+                path.append(replace(Comparison.of(question, test), table=table))
         if test.deals < deals or test.verdict != GOING:
             break
         before = float(deals)
