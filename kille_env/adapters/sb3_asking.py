@@ -439,8 +439,13 @@ def read_asking(path: Path) -> Asking | None:
     """Return how a saved model is asked; None if the file does not say it. This runs no code.
 
     Raises:
-        PolicyError: What it says is broken.
+        PolicyError: It is no model, or what it says is broken.
     """
+    if not zipfile.is_zipfile(path):
+        raise PolicyError(
+            f"{path} is no model of Stable-Baselines3: the file is not a zip file. Save the model "
+            "again with kille_env.sb3.save, or name another file"
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             if MEMBER not in archive.namelist():
