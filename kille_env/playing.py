@@ -26,6 +26,7 @@ from kille_env.policy import (
     decide,
     decide_with_memory,
     has_memory,
+    made_for,
     pick_actions,
 )
 
@@ -156,7 +157,9 @@ class Players(Fixed):
         """
         self.batch, shape = batch, (batch.num_tables, batch.num_players)
         game, seats = batch.spec.name, batch.num_players
-        self.players = tuple(at_table(player, game, seats) for player in players)
+        self.players = tuple(
+            made_for(at_table(player, game, seats), game, seats, batch.rules) for player in players
+        )
         self.seating = arguments.seating(seating, shape, len(self.players))
         self._step = step
         self.decided = np.zeros(shape, dtype=np.int64)

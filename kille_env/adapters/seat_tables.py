@@ -31,7 +31,7 @@ from kille_env.core.fixed import Fixed, read_only
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.playing import Players
-from kille_env.policy import Player, PlayerLike, resolve
+from kille_env.policy import Player, PlayerLike, made_for, resolve
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
 from kille_env.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
@@ -213,6 +213,7 @@ class SeatTables(Fixed):
                 changed.
             CardError: A deck that is not possible, or with which a match ends before its seat has
                 a decision; nothing has changed.
+            PolicyError: An opponent was made for other rules; nothing has changed.
         """
         if which is None:
             resolved = rules_of_reset(self.rules, rules)
@@ -225,6 +226,9 @@ class SeatTables(Fixed):
             )
         chosen = self._chosen(which)
         seat = None if seat is None else arguments.seat(seat, self.num_players)
+        if resolved is not self.batch.rules:
+            for player in self.players.players:
+                made_for(player, self.batch.spec.name, self.num_players, resolved)
         undo = None if deck is None else partial(self._return_to, self._mark())
         with playing_by(self.batch, resolved, undo):
             self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)

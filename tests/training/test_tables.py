@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 import kille_env
 import kille_training as kt
-from kille_agents.tabular import TabularPolicy, save_tabular
+from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_env import Table
 from kille_env.errors import PolicyError
+from kille_env.playing import Players
 from kille_env.records.notation import check_record
 from kille_training.arena.settings import TablesSettings
 from kille_training.learning.settings import TableSettings
@@ -28,6 +30,7 @@ def test_every_tool_has_the_same_default_table(game: str) -> None:
     assert kille_env.make_batch(game).table == usual
     assert kille_env.make(game).table == usual
     assert kille_env.SeatVectorEnv(game, 2).table == usual
+    assert gymnasium.make(f"kille_env/{game}-v0").unwrapped.table == usual  # type: ignore[attr-defined]
     assert seat(["rule_of_thumb"], game).table == usual
     for settings in (TableSettings(game), TablesSettings(game)):
         sizes: Any = settings.num_players
@@ -105,3 +108,49 @@ def test_a_model_is_measured_where_it_learns() -> None:
     assert seat([Model()]).table == Table.of("byteskille", 3, "wikipedia")
     with pytest.raises(PolicyError, match="3 seats, not 4"):
         seat([Model()], num_players=4)
+
+
+def _played(player: Any, game: str = "byteskille", seats: int = 2, **rules: Any) -> Players:
+    batch = kille_env.make_batch(game, 2, seats, seed=1, **rules)
+    return Players(batch, [player], np.zeros(seats, dtype=np.int64))
+
+
+SEATED = {
+    "vector": lambda player, *table, **how: kille_env.SeatVectorEnv(
+        "byteskille", 2, *table, opponents=player, **how
+    ),
+    "gymnasium": lambda player, *table, **how: gymnasium.make(
+        "kille_env/byteskille-v0", num_players=table[0], opponents=player, **how
+    ),
+    "collect": lambda player, *table, **how: kille_env.collect(
+        kille_env.make_batch("byteskille", 2, *table, seed=1, **how), player
+    ),
+    "players": lambda player, *table, **how: _played(player, seats=table[0], **how),
+}
+
+
+@pytest.mark.parametrize("form", SEATED)
+def test_a_seated_policy_is_refused_at_another_table(form: str, solved: Path) -> None:
+    policy = load_tabular(solved, "byteskille", 2, Table.of("byteskille", 2).rules)
+    SEATED[form](policy, 2)
+    for seats, how, words in (
+        (2, {"rules": {"stake": 4}}, "stake"),
+        (2, {"episode": "match"}, "episode"),
+        (3, {}, "2 seats"),
+    ):
+        with pytest.raises(PolicyError, match=words):
+            SEATED[form](policy, seats, **how)
+
+
+def test_a_reset_to_other_rules_asks_the_opponents(solved: Path) -> None:
+    env = kille_env.SeatVectorEnv("byteskille", 2, 2, opponents=solved, seed=1)
+    env.reset()
+    with pytest.raises(PolicyError, match="stake"):
+        env.reset(options={"rules": {"stake": 4}})
+    assert env.table == Table.of("byteskille", 2)
+
+
+def test_exact_nash_conv_names_its_table_and_score_in_json() -> None:
+    found = kt.nash_conv("rule_of_thumb", "byteskille", 2).as_dict()
+    assert (found["game"], found["num_players"], found["score"]) == ("byteskille", 2, "earned")
+    assert found["rules"] == Table.of("byteskille", 2).rules.as_dict()

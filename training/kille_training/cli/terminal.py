@@ -8,12 +8,13 @@ from kille_env.core.text import columns, counted, listed, second_person, signed
 from kille_env.errors import KilleError
 from kille_env.policy import name_of
 from kille_training.cli import console
+from kille_training.labels import plural_of, unit_of
 from kille_training.people.advice import Advice
 from kille_training.people.names import YOU
 from kille_training.people.sitting import Sitting
 
 AGAIN, ENOUGH = "again", "enough"
-AFTER_MATCH = {AGAIN: "another match", ENOUGH: "leave the table"}
+AFTER_MATCH = {AGAIN: "another one", ENOUGH: "leave the table"}
 QUIET = ("stand", "wait", "no", "decline", "bud", "pass", "check", "discard", AGAIN)
 """Choices that pay nothing and give nothing up: Enter alone makes one, or the only choice."""
 LEAST_SHOWN = 0.005
@@ -26,6 +27,7 @@ class Terminal:
     def __init__(self, sitting: Sitting, seat: int, human: Human, hint: bool) -> None:
         self.sitting, self.seat, self.human, self.hint = sitting, seat, human, hint
         self.shown = [YOU if s == seat else name for s, name in enumerate(sitting.names)]
+        self.unit = unit_of(sitting.batch.rules["episode"])
         sitting.watch = self._tell
 
     def run(self, seed: int) -> BaseException | None:
@@ -53,7 +55,7 @@ class Terminal:
         while True:
             if sitting.over:
                 self._say_result()
-                word = self._ask("Another match?", (AGAIN, ENOUGH))
+                word = self._ask(f"Another {self.unit}?", (AGAIN, ENOUGH))
                 if word == ENOUGH:
                     return
                 if word == AGAIN:
@@ -67,8 +69,8 @@ class Terminal:
         """Tells the person what they have won or lost."""
         done = self.sitting.records()
         total = sum(record["returns"][self.seat] for record in done)
-        matches = counted(len(done), "match", "matches")
-        text = f"You played {matches} to the end; balance {signed(total)}. " if done else ""
+        played = counted(len(done), self.unit, plural_of(self.unit))
+        text = f"You played {played} to the end; balance {signed(total)}. " if done else ""
         self.human.say(f"{text}Goodbye!")
 
     def _company(self) -> str:
@@ -83,7 +85,7 @@ class Terminal:
     def _say_result(self) -> None:
         money = zip(self.shown, self.sitting.records()[-1]["returns"], strict=True)
         result = ", ".join(f"{name} {signed(units)}" for name, units in money)
-        self.human.say(f"\nEnd of the match: {result}.")
+        self.human.say(f"\nEnd of the {self.unit}: {result}.")
 
     def _decide(self) -> None:
         batch = self.sitting.batch

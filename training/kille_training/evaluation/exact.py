@@ -13,6 +13,7 @@ from kille_env.policy import Player, Searcher, best_actions, has_memory, searche
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
+from kille_training.labels import EARNED
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.byteskille.deals import (
     MOST_STAGES,
@@ -67,6 +68,12 @@ class ExactNashConv:
 
     def __float__(self) -> float:
         return self.nash_conv
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table, the score and the results as JSON can hold them."""
+        results = {name: getattr(self, name) for name in ExactNashConv.__dataclass_fields__}
+        results.pop("table")
+        return {**self.table.as_dict(), "score": EARNED, **results, "stakes": self.stakes}
 
     def __str__(self) -> str:
         gains = ", ".join(f"{gain:.5f}" for gain in self.improvement)
