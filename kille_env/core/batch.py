@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from kille_env.core import arguments, saving
+from kille_env.core.fixed import Fixed, read_only
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
@@ -27,14 +28,7 @@ def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
     return width(layout(num_players))
 
 
-_SET_ONCE = {
-    *("game", "spec", "rules", "num_players", "num_tables", "threads"),
-    *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
-}
-"""What cannot be replaced."""
-
-
-class Batch:
+class Batch(Fixed):
     """N tables of a game that are stepped together.
 
     After `reset` and after every `step`, these arrays show what is to be decided. They are
@@ -51,6 +45,13 @@ class Batch:
         truncated: [N] bool, whether this step ended it by a cap.
         tables: [N] records, the whole state; field names are the game's.
     """
+
+    FIXED = frozenset(
+        {
+            *("game", "spec", "rules", "num_players", "num_tables", "threads"),
+            *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
+        }
+    )
 
     def __init__(
         self,
@@ -86,9 +87,9 @@ class Batch:
             self._array("terminated", np.bool_),
             self._array("truncated", np.bool_),
         )
-        self.tables = _read_only(self._tables)
+        self.tables = read_only(self._tables)
         self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = map(
-            _read_only, self._shown
+            read_only, self._shown
         )
         self._end_matches()
         self._everyone = np.ones(n, dtype=np.bool_)
@@ -108,12 +109,6 @@ class Batch:
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
         """Returns zeros for each table that kernels write into; a check of games adds guards."""
         return np.zeros((self.num_tables, *size), dtype=dtype)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Sets an attribute; one that kernels rely on is set once."""
-        if name in _SET_ONCE and hasattr(self, name):
-            raise AttributeError(f"Batch.{name} cannot be replaced", name=name, obj=self)
-        super().__setattr__(name, value)
 
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
@@ -146,7 +141,7 @@ class Batch:
         """
         resolved = self.spec.resolve(rules)
         with self._use:
-            super().__setattr__("rules", resolved)
+            object.__setattr__(self, "rules", resolved)
             self._rules[:] = resolved.record
 
     def reset(
@@ -600,9 +595,3 @@ def _again(
     for its, kept in zip(batch._arrays(), arrays, strict=True):
         its[...] = kept
     return batch
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -4,6 +4,7 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK, TYPES
 from kille_env.cards.sets import members
+from kille_env.core.table import DEAL
 from kille_env.tricktaking.tricks import HAND, NO_RANK, NOT_YET, SLOTS
 
 Bounds = dict[str, tuple[float, float]]
@@ -34,6 +35,16 @@ def pot_bounds(num_players: int, ends: int) -> Bounds:
     """Returns the bounds of `pot_fields`, for a number of ways in which a deal can end."""
     seat = (-1, num_players - 1)
     return {"next_dealer": seat, "winner": seat, "end": (0, ends - 1)}
+
+
+def can_go_on(table: Any, rules: Any) -> bool:
+    """Returns whether somebody can deal the next hand."""
+    return table["phase"] != DEAL or table["next_dealer"] >= 0
+
+
+def undeal(table: Any) -> None:
+    """Puts a table back to before its deal."""
+    table["next_dealer"] = table["dealer"]
 
 
 def card_played(table: Any, saved: Any, first: int) -> int:

@@ -15,16 +15,6 @@ def bounds(num_players: int) -> Bounds:
     return {**pot_bounds(num_players, len(End)), **trick_bounds(num_players, TRICKS), **own}
 
 
-def can_go_on(table: Any, rules: Any) -> bool:
-    """Returns whether somebody can deal the next hand."""
-    return table["phase"] != Phase.DEAL or table["next_dealer"] >= 0
-
-
-def undeal(table: Any) -> None:
-    """Puts a table back to before its deal."""
-    table["next_dealer"] = table["dealer"]
-
-
 def action_before(table: Any, saved: Any) -> int:
     """Returns what the seat to act did on the way to a saved table."""
     if table["phase"] == Phase.PLAY:

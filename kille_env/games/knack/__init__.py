@@ -13,7 +13,8 @@ from kille_env.games.knack.determinize import relabel, resample
 from kille_env.games.knack.manual import describe_rules
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
-from kille_env.games.knack.saved import action_before, can_go_on, undeal
+from kille_env.games.knack.saved import action_before, can_go_on
 from kille_env.games.knack.spec import SPEC
 from kille_env.games.knack.text import chance, describe, narrate, result, set_up
 from kille_env.games.knack.view import change, view
+from kille_env.tricktaking.saved import undeal

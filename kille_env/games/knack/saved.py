@@ -46,11 +46,6 @@ def can_go_on(table: Any, rules: Any) -> bool:
     return bool(dealt and left) and piled and ordered and empty and larger <= START_SIZES
 
 
-def undeal(table: Any) -> None:
-    """Puts a table back to before its deal."""
-    table["next_dealer"] = table["dealer"]
-
-
 def action_before(table: Any, saved: Any) -> int:
     """Returns what the seat to act did on the way to a saved table."""
     seat = int(table["seat"])

@@ -13,7 +13,7 @@ from kille_env.games.krypkille.determinize import relabel, resample
 from kille_env.games.krypkille.manual import describe_rules
 from kille_env.games.krypkille.observe import full_state, information_state, observe
 from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions
-from kille_env.games.krypkille.saved import action_before, can_go_on, undeal
+from kille_env.games.krypkille.saved import action_before, can_go_on
 from kille_env.games.krypkille.settle import retired
 from kille_env.games.krypkille.spec import SPEC
 from kille_env.games.krypkille.text import (
@@ -25,3 +25,4 @@ from kille_env.games.krypkille.text import (
     set_up,
 )
 from kille_env.games.krypkille.view import change, view
+from kille_env.tricktaking.saved import undeal

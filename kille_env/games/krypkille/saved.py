@@ -37,11 +37,6 @@ def can_go_on(table: Any, rules: Rules) -> bool:
     return bool(dealt) and int(table["num_players"]) - len(who_is_out(table, rules)) >= 2
 
 
-def undeal(table: Any) -> None:
-    """Puts a table back to before its deal."""
-    table["next_dealer"] = table["dealer"]
-
-
 def action_before(table: Any, saved: Any) -> int:
     """Returns what the seat to act did on the way to a saved table."""
     if table["phase"] == Phase.LEAD:

@@ -12,7 +12,7 @@ from kille_env.games.kungsholmskille.determinize import relabel, resample
 from kille_env.games.kungsholmskille.manual import describe_rules
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
-from kille_env.games.kungsholmskille.saved import action_before, can_go_on, undeal
+from kille_env.games.kungsholmskille.saved import action_before
 from kille_env.games.kungsholmskille.spec import SPEC
 from kille_env.games.kungsholmskille.text import (
     action_text,
@@ -23,3 +23,4 @@ from kille_env.games.kungsholmskille.text import (
     set_up,
 )
 from kille_env.games.kungsholmskille.view import change, view
+from kille_env.tricktaking.saved import can_go_on, undeal
