@@ -51,7 +51,7 @@ def test_play(kille, game, choice, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl").out
     assert "leave the table" in told  # the help
-    assert "End of the match: You " in told
+    assert "End of the deal: You " in told
     assert "You played " in told
     prompts = [line.rpartition("> ")[2] for line in told.splitlines()]  # what follows on a line
     assert max(map(len, prompts)) < 80
