@@ -1,27 +1,19 @@
-"""What collecting costs, and what processes gain: `python benchmarks/experience.py`.
+"""Measure the cost of collecting: `python benchmarks/experience.py`.
 
-First the decisions per processor second that `kille_env.collect` and `Collector` return with a
-policy that costs nothing, beside the forward pass of a network of two layers of 64. Then the wall
-time of the recipe `ppo.py` for the same number of decisions with one and with two processes: what
-a run takes beyond one of a quarter of the decisions, so that its start is left out. Each figure is
-the median of `--repeats`.
+Decisions per CPU second that `kille_env.collect` and `Collector` return with a policy that costs
+nothing, beside the forward pass of a network of two layers of 64. Each figure is the median of
+`--repeats`.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 import kille_env
 from kille_env.experience import Decisions
-
-ROOT = Path(__file__).parents[1]
 
 
 def free(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -56,34 +48,12 @@ def collecting(tables: int, repeats: int) -> None:
     print(f"forward pass alone: {median(best):,.0f} decisions per second")
 
 
-def processes(decisions: int, repeats: int) -> None:
-    recipe = [str(ROOT / "training" / "recipes" / "ppo.py"), "--deals", "2", "--json"]
-    for count in (1, 2):
-        launch = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-        command = [*launch, f"--nproc-per-node={count}", *recipe]
-        short = decisions // 4
-        found = [
-            wall_seconds(command, decisions) - wall_seconds(command, short) for _ in range(repeats)
-        ]
-        made = (decisions - short) / median(found)
-        print(f"{count} processes: {made:,.0f} decisions per wall second")
-
-
-def wall_seconds(command: list[str], decisions: int) -> float:
-    """Returns the elapsed seconds that a run of the recipe says it took."""
-    words = [*command, "--decisions", str(decisions)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return float(json.loads(done.stdout)["wall_seconds"])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tables", type=int, default=4096)
-    parser.add_argument("--decisions", type=int, default=800_000)
     parser.add_argument("--repeats", type=int, default=5)
     asked = parser.parse_args()
     collecting(asked.tables, asked.repeats)
-    processes(asked.decisions, asked.repeats)
 
 
 if __name__ == "__main__":

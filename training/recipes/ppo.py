@@ -2,10 +2,8 @@
 
 The trap: a seat's rewards and its next decision come while others act. `collect` returns each
 decision with both, `advantages` runs along each seat's own. Entropy and learning rate fall to 0, or
-play stays off the equilibrium. Several cores: torchrun --nproc-per-node 2 training/recipes/ppo.py
+play stays off the equilibrium. It uses one core; for several, run one process per seed.
 """
-
-import os
 
 from kille_env import collect, make_batch
 from kille_env.core.spec import feature_scale
@@ -36,20 +34,16 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
     """Trains on single deals; returns a function from observations and masks to probabilities."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed * world + rank)
+    batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     scale = feature_scale(batch.spec.observation(num_players))
-    learner = parallel = Learner(len(scale), batch.spec.num_actions, 1)
-    if world > 1:
-        torch.distributed.init_process_group("gloo")
-        parallel = nn.parallel.DistributedDataParallel(learner)  # averages gradients
+    learner = Learner(len(scale), batch.spec.num_actions, 1)
     optimizer = torch.optim.Adam(learner.parameters(), eps=1e-5)
 
     @torch.no_grad()
     def policy(observation, mask):
         return learner(torch.as_tensor(observation), torch.as_tensor(mask))[0].double().softmax(1)
 
-    done = 0.0
+    done = 0
     while (left := 1 - done / decisions) > 0:
         optimizer.param_groups[0]["lr"] = RATE * left
         played = collect(batch, policy)
@@ -60,7 +54,7 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
         returns, gain = gain + values, (gain - gain.mean()) / gain.std()
         order = torch.cat([torch.randperm(len(seen)) for _ in range(EPOCHS)])
         for part in order.tensor_split(EPOCHS * PARTS):
-            odds, value = parallel(seen[part], mask[part])
+            odds, value = learner(seen[part], mask[part])
             ratio = (odds.gather(1, action[part, None])[:, 0] - before[part]).exp()
             loss = (value - returns[part]).square().mean() / 2
             loss -= torch.min(ratio * gain[part], ratio.clamp(*CLIP) * gain[part]).mean()
@@ -69,10 +63,7 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
             loss.backward()
             nn.utils.clip_grad_norm_(learner.parameters(), 0.5)
             optimizer.step()
-        count = torch.tensor(float(len(seen)))
-        if world > 1:
-            torch.distributed.all_reduce(count)
-        done += float(count)
+        done += len(seen)
     return lambda observation, mask: policy(observation * scale, mask)
 
 

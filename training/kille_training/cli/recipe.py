@@ -4,7 +4,6 @@ python training/recipes/ppo.py --game knack --players 4 --decisions 500000 --see
 """
 
 import inspect
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -68,8 +67,6 @@ def _report(train: Callable[..., Any], asked: dict[str, Any], deals: int, as_jso
     processor, wall = time.process_time(), time.perf_counter()
     player = train(**asked)
     processor, wall = time.process_time() - processor, time.perf_counter() - wall
-    if os.environ.get("RANK", "0") != "0":  # of several processes, as torchrun numbers them
-        return
     found = evaluate(player, asked["game"], asked["num_players"], episode="deal", deals=deals)
     took = {"processor_seconds": round(processor, 2), "wall_seconds": round(wall, 2)}
     said = (
