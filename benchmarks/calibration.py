@@ -3,7 +3,7 @@
 Frozen players of single deals of Byteskille, good and bad ones, at two, three and four seats:
 uniform play, thresholds of several kinds, a mixture, networks that have learnt for a while, and
 averages of a few iterations of CFR. For each of them a response is learnt (see
-`kille_training.learning.best_response`), and beside its gain by seat stands the exact one. Every
+`kille_training.learn.best_response`), and beside its gain by seat stands the exact one. Every
 finished player is a line of `--out` and is not repeated.
 """
 
@@ -17,9 +17,9 @@ import numpy as np
 from curves import Journal
 from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
-from kille_training.learning.best_response import LEARNER, Search, search_response
-from kille_training.learning.sb3 import export, make_model, update
-from kille_training.learning.settings import TableSettings, load_settings
+from kille_training.learn.best_response import LEARNER, Search, search_response
+from kille_training.learn.sb3 import export, make_model, update
+from kille_training.learn.settings import TableSettings, load_settings
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, policy_of
 from kille_training.solving.trees.cfr import CFR

@@ -15,9 +15,9 @@ from stable_baselines3.common.vec_env import VecEnv
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
-from kille_training.learning.runs import versions
-from kille_training.learning.sb3 import export, make_model, update
-from kille_training.learning.settings import TrainSettings
+from kille_training.learn.runs import versions
+from kille_training.learn.sb3 import export, make_model, update
+from kille_training.learn.settings import TrainSettings
 from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages
 from kille_training.solving.byteskille.policies import nash_conv

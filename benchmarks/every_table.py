@@ -19,8 +19,8 @@ from kille_agents.greedy import PLAYS
 from kille_training.arena.entrants import fingerprint
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import exact_rows, is_exact
-from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.learn.runs import Run
+from kille_training.learn.settings import TrainSettings, load_settings
 
 RECIPE = Path(__file__).parents[1] / "configs" / "train" / "byteskille.yaml"
 

@@ -13,9 +13,9 @@ from typing import Literal
 from kille_agents import ByteskilleRuleOfThumb
 from kille_agents.greedy import PLAYS
 from kille_training.evaluation.duplicate import payoff
-from kille_training.learning.runs import versions
-from kille_training.learning.sb3 import export, make_model, update
-from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+from kille_training.learn.runs import versions
+from kille_training.learn.sb3 import export, make_model, update
+from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
 
 FORMS: dict[Literal["streams", "seats"], str] = {
     "seats": "one seat, live policy",

@@ -30,7 +30,7 @@ from kille_agents.trained import CARDS, FOLDER, TRAINED, cards
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
-from kille_training.learning.runs import Run
+from kille_training.learn.runs import Run
 
 PAGE = Path(__file__).parent / "trained.md"
 CURVES = Path(__file__).parent / "data" / "trained.jsonl"
@@ -91,7 +91,7 @@ def exact_figures(game: str) -> dict[str, Any]:
 
 def learnt_figures(game: str) -> dict[str, Any]:
     """Returns what a response gains at the default table that goes on learning from the network."""
-    from kille_training.learning.best_response import LEARNER, Search, search_response
+    from kille_training.learn.best_response import LEARNER, Search, search_response
 
     name, seats, rules = f"{game}/trained", spec(game).default_players, _rules(game)
     network = load_policy(name, game, seats, rules)

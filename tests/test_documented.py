@@ -30,7 +30,7 @@ import kille_training as kt
 from kille_agents.llm.service import VARIABLE, Settings
 from kille_training.arena.settings import load_tournament
 from kille_training.cli.main import kille, main
-from kille_training.learning.settings import load_settings
+from kille_training.learn.settings import load_settings
 from reference.documented import PAGES, ROOT, Block, Command, blocks, commands, mentions, named
 
 POINTS = (
@@ -42,7 +42,7 @@ POINTS = (
     "kille_training.benchmark.workers.do_tuning",
     "kille_training.cli.console.finish_run",
     "kille_training.evaluation.api.in_play",
-    "kille_training.learning.api.best_response",
+    "kille_training.learn.api.best_response",
     "kille_training.solving.byteskille.solve._solve",
     "kille_training.web.serving.listen",
 )

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from kille_training.cli.main import COMMANDS
-from kille_training.learning.settings import LearnerSettings
+from kille_training.learn.settings import LearnerSettings
 from reference.scripts import script
 
 ROOT = Path(__file__).parents[1]

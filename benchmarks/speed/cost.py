@@ -12,7 +12,7 @@ from speed.choices import random_actions
 from speed.rows import Row, row
 
 if TYPE_CHECKING:
-    from kille_training.learning.settings import LearnerSettings
+    from kille_training.learn.settings import LearnerSettings
 
 BUDGET = 10**10
 """Decisions that are priced."""
@@ -33,7 +33,7 @@ def bench_cost(game: str, players: int, repeats: int) -> Iterator[Row]:
 
     What is compared runs in turn. Processor time leaves out what other programs take.
     """
-    from kille_training.learning.settings import LearnerSettings
+    from kille_training.learn.settings import LearnerSettings
 
     usual = LearnerSettings()
     large = replace(usual, n_steps=32, batch_size=4096)
@@ -69,8 +69,8 @@ def learning(
     game: str, players: int, learner: "LearnerSettings"
 ) -> Callable[[], tuple[float, int]]:
     """Returns what plays and learns; it returns its processor seconds and its decisions."""
-    from kille_training.learning.sb3 import make_model, update
-    from kille_training.learning.settings import TableSettings, TrainSettings
+    from kille_training.learn.sb3 import make_model, update
+    from kille_training.learn.settings import TableSettings, TrainSettings
 
     settings = TrainSettings(table=TableSettings(game, players), learner=learner)
     model = make_model(settings, settings.table.resolve())

@@ -66,7 +66,7 @@ def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[
 
 def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
-    from kille_training.learning.runs import versions  # it brings what evaluates runs
+    from kille_training.learn.runs import versions  # it brings what evaluates runs
 
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):

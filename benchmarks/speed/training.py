@@ -24,8 +24,8 @@ def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
     The second row is the limit of what any environment lets the learner reach: the same learner,
     with its library's own buffer, at tables that cost nothing. Both take turns.
     """
-    from kille_training.learning.sb3 import make_model, update
-    from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+    from kille_training.learn.sb3 import make_model, update
+    from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
     from speed.idle import IdleVecEnv
 
     learner = LearnerSettings(num_tables=512, n_steps=32, batch_size=4096)
@@ -74,8 +74,8 @@ def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
     import torch
 
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learning.sb3 import make_model
-    from kille_training.learning.settings import TableSettings, TrainSettings
+    from kille_training.learn.sb3 import make_model
+    from kille_training.learn.settings import TableSettings, TrainSettings
 
     settings = TrainSettings(table=TableSettings(game, players))
     rules = settings.table.resolve()
@@ -108,8 +108,8 @@ def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def random_network(seats: int, rules: Rules) -> NetworkPolicy:
     """Returns a network that has not learnt anything."""
-    from kille_training.learning.sb3 import export, make_model
-    from kille_training.learning.settings import TableSettings, TrainSettings
+    from kille_training.learn.sb3 import export, make_model
+    from kille_training.learn.settings import TableSettings, TrainSettings
 
     settings = TrainSettings(table=TableSettings.of(rules, seats))
     return export(make_model(settings, rules), settings, rules, "random")

@@ -9,7 +9,7 @@ import click
 
 from kille_training.arena.settings import TournamentSettings
 from kille_training.cli.main import kille
-from kille_training.learning.settings import TrainSettings
+from kille_training.learn.settings import TrainSettings
 
 SETTINGS = {
     "Training": (TrainSettings, "`kille train` and `kt.train`"),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kille_training.cli.main import main
-from kille_training.learning.settings import (
+from kille_training.learn.settings import (
     LearnerSettings,
     MeasureSettings,
     TableSettings,

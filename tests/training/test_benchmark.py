@@ -18,9 +18,9 @@ from kille_env.policy import resolve
 from kille_training.benchmark.grid import Grid, method_named, method_names, settings_of
 from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
-from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tuning, write_tried
 from kille_training.benchmark.workers import Workers, do_grid, do_tuning
+from kille_training.learn.tables import table_named
 from kille_training.reports.benchmark import (
     PICTURES,
     overall_rows,

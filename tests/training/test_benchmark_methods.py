@@ -11,13 +11,13 @@ import torch
 
 from kille_env.errors import KilleError
 from kille_env.policy import Policy, check_probabilities
-from kille_training.benchmark.distinct import distinct
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.methods.mmd import weights
-from kille_training.benchmark.methods.psro import equilibrium
-from kille_training.benchmark.networks import Network
-from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows
+from kille_training.learn.distinct import distinct
+from kille_training.learn.method import Progress
+from kille_training.learn.methods.mmd import weights
+from kille_training.learn.methods.psro import equilibrium
+from kille_training.learn.networks import Network
+from kille_training.learn.tables import TABLES, BenchmarkTable, table_named
 
 UNIFORM = 0.75
 """NashConv of uniform play with two seats, in stakes."""
@@ -57,7 +57,7 @@ def _one_thread() -> Iterator[None]:
 
 def learn(name: str, table: BenchmarkTable, seed: int, decisions: int) -> Progress:
     """Returns the progress after a number of decisions."""
-    method = import_module(f"kille_training.benchmark.methods.{name}")
+    method = import_module(f"kille_training.learn.methods.{name}")
     settings, seen = method.Settings(**TRIALS[name].settings), [0]
     for progress in method.train(table, seed, settings, lambda: min(1.0, seen[-1] / decisions)):
         assert progress.decisions > seen[-1]

@@ -15,8 +15,8 @@ from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import estimates
-from kille_training.learning import best_response as module
-from kille_training.learning.best_response import LEARNER, Search, gains, search_response
+from kille_training.learn import best_response as module
+from kille_training.learn.best_response import LEARNER, Search, gains, search_response
 from kille_training.scores import most_apart
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import nash_conv, strategies_of

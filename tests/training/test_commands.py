@@ -14,8 +14,8 @@ pytest.importorskip("sb3_contrib")
 from kille_env.errors import ConfigError
 from kille_training.cli.main import main
 from kille_training.cli.progress import ProgressDisplay
-from kille_training.learning.runs import Run
-from kille_training.learning.settings import load_settings
+from kille_training.learn.runs import Run
+from kille_training.learn.settings import load_settings
 
 TINY = """
 name: tiny
@@ -165,7 +165,7 @@ def test_an_interruption_before_the_run_began_promises_nothing(config, kille, mo
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.learning.training.make_model", stop)
+    monkeypatch.setattr("kille_training.learn.training.make_model", stop)
     assert "nothing was written" in kille("train", config, ends=130).err
 
 

@@ -15,9 +15,9 @@ from kille_agents.describe import describe_player
 from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec
-from kille_training.learning.runs import Run
-from kille_training.learning.sb3 import export, make_model
-from kille_training.learning.training import train
+from kille_training.learn.runs import Run
+from kille_training.learn.sb3 import export, make_model
+from kille_training.learn.training import train
 from kille_training.tables import seat
 
 GAME = spec("byteskille")

@@ -13,7 +13,7 @@ pytest.importorskip("sb3_contrib")
 import kille_env
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
-from kille_training.learning.sb3 import make_model
+from kille_training.learn.sb3 import make_model
 from kille_training.solving.byteskille.deals import build_deal
 from reference.scripts import script
 

@@ -12,7 +12,7 @@ from kille_env.errors import ConfigError
 from kille_env.registry import list_games
 from kille_training import recipes
 from kille_training.arena.settings import load_tournament
-from kille_training.learning.settings import load_settings
+from kille_training.learn.settings import load_settings
 from speed.training import random_network
 
 TOURNAMENTS = [name for name in recipes.names() if name.startswith("tournament/")]

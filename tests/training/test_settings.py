@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, RulesError
-from kille_training.learning.settings import (
+from kille_training.learn.settings import (
     LearnerSettings,
     MeasureSettings,
     TableSettings,

@@ -15,7 +15,7 @@ from kille_env.errors import PolicyError
 from kille_env.playing import Players
 from kille_env.records.notation import check_record
 from kille_training.arena.settings import TablesSettings
-from kille_training.learning.settings import TableSettings
+from kille_training.learn.settings import TableSettings
 from kille_training.solving.byteskille.solution import settings_of
 from kille_training.tables import seat
 

@@ -26,12 +26,12 @@ from kille_agents import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.learning.checkpoints import read_checkpoint
-from kille_training.learning.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
-from kille_training.learning.runs import Run
-from kille_training.learning.sb3 import export, make_model
-from kille_training.learning.settings import MeasureSettings
-from kille_training.learning.training import Training, interruptible, train
+from kille_training.learn.checkpoints import read_checkpoint
+from kille_training.learn.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
+from kille_training.learn.runs import Run
+from kille_training.learn.sb3 import export, make_model
+from kille_training.learn.settings import MeasureSettings
+from kille_training.learn.training import Training, interruptible, train
 
 FILES = ("policy.safetensors", "policy.json")
 
@@ -256,13 +256,13 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, short, tiny, changes, 
 
 def test_a_checkpoint_of_another_version_of_the_game_is_refused(short, monkeypatch):
     newer = replace(spec("byteskille"), version=99)
-    monkeypatch.setattr("kille_training.learning.training.spec", lambda name: newer)
+    monkeypatch.setattr("kille_training.learn.training.spec", lambda name: newer)
     with pytest.raises(ConfigError, match="its version of the game is 0, not 99"):
         Training(short, short.settings()).load(print)
 
 
 def test_other_libraries_are_told_about(short, monkeypatch):
-    monkeypatch.setattr("kille_training.learning.training.versions", lambda: {"torch": "0.1"})
+    monkeypatch.setattr("kille_training.learn.training.versions", lambda: {"torch": "0.1"})
     said = []
     Training(short, short.settings()).load(said.append)
     assert "not to the same bits" in said[0]

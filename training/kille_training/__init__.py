@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kille_training.arena.api import compare, play_tournament
     from kille_training.evaluation.api import evaluate, nash_conv
-    from kille_training.learning.api import best_response, train
-    from kille_training.learning.callbacks import NashConvCallback
+    from kille_training.learn.api import best_response, train
+    from kille_training.learn.callbacks import NashConvCallback
     from kille_training.reports.report import report
     from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.byteskille.solve import solve
 
 _NAMES = {
-    "train": "kille_training.learning.api:train",
+    "train": "kille_training.learn.api:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.api:nash_conv",
-    "best_response": "kille_training.learning.api:best_response",
+    "best_response": "kille_training.learn.api:best_response",
     "export_efg": "kille_training.solving.byteskille.export:export_efg",
     "solve": "kille_training.solving.byteskille.solve:solve",
     "play_tournament": "kille_training.arena.api:play_tournament",
     "compare": "kille_training.arena.api:compare",
     "report": "kille_training.reports.report:report",
-    "NashConvCallback": "kille_training.learning.callbacks:NashConvCallback",
+    "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
 }
 """Everything and where it is defined ("module:name"); imported when it is first used."""
 

@@ -29,7 +29,7 @@ from kille_training.arena.matchmaking import Pairing, draws, swiss_draw, swiss_r
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.work import Block, Outcome, WorkUnit, cut
-from kille_training.learning.runs import versions
+from kille_training.learn.runs import versions
 from kille_training.settings import as_yaml
 
 

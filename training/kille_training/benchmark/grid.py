@@ -9,9 +9,9 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from kille_env.errors import ConfigError, did_you_mean
-from kille_training.benchmark import methods
-from kille_training.benchmark.method import Method
-from kille_training.benchmark.tables import table_named
+from kille_training.learn import methods
+from kille_training.learn.method import Method
+from kille_training.learn.tables import table_named
 from kille_training.settings import FolderName, List, build, settings
 
 

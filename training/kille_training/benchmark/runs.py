@@ -26,11 +26,11 @@ from kille_env.files import write_whole
 from kille_env.policy import Player, resolve
 from kille_env.registry import spec
 from kille_training.benchmark.grid import RunSettings, method_named, settings_of
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.tables import BenchmarkTable, table_named
 from kille_training.evaluation.duplicate import Estimate, payoff
 from kille_training.evaluation.exact import exact_rows
-from kille_training.learning.api import best_response
+from kille_training.learn.api import best_response
+from kille_training.learn.method import Progress
+from kille_training.learn.tables import BenchmarkTable, table_named
 
 DEALS_SEED = 314_159
 """Seed of the deals that players are measured over, which no method learns from."""

@@ -10,7 +10,7 @@ from kille_training.labels import SEED
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kille_training.learning.best_response import Response
+    from kille_training.learn.best_response import Response
 
 
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
@@ -49,7 +49,7 @@ def best_response(
     position, over other deals than the learners were chosen by, with 95% intervals.
     """
     from kille_training.cli.progress import ProgressDisplay
-    from kille_training.learning.api import best_response as respond
+    from kille_training.learn.api import best_response as respond
 
     if options["minutes"] is not None and options["decisions"] is not None:
         raise click.UsageError("give --decisions or --minutes, not both")
@@ -84,7 +84,7 @@ def best_response(
 def _gains(found: "Response", policy: str) -> "Table":
     """Returns the gain in each position."""
     from kille_training.labels import position_names, unit_of
-    from kille_training.learning.best_response import KEEPS
+    from kille_training.learn.best_response import KEEPS
     from kille_training.reports.tables import table
 
     names = position_names(len(found.gains))

@@ -19,8 +19,8 @@ from kille_env.registry import list_games
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kille_training.learning.runs import Run
-    from kille_training.learning.settings import TrainSettings
+    from kille_training.learn.runs import Run
+    from kille_training.learn.settings import TrainSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -201,8 +201,8 @@ def finish_run(
     """
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.labels import measure_of
-    from kille_training.learning.api import measure_run
-    from kille_training.learning.training import train
+    from kille_training.learn.api import measure_run
+    from kille_training.learn.training import train
     from kille_training.reports.report import report as write_report
 
     table = (settings or run.settings()).table
@@ -219,7 +219,7 @@ def finish_run(
 
 def report_run(run: "Run", last: str, as_json: bool, **more: str) -> None:
     """Prints what a finished run earned, and a last line that says where things are."""
-    from kille_training.learning.api import measure_run
+    from kille_training.learn.api import measure_run
     from kille_training.reports.tables import run_tables
 
     found = measure_run(run).as_dict()

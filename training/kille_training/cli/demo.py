@@ -23,8 +23,8 @@ def demo(
 
     Run it again to resume; once finished, it prints the results.
     """
-    from kille_training.learning.runs import Run
-    from kille_training.learning.settings import load_settings
+    from kille_training.learn.runs import Run
+    from kille_training.learn.settings import load_settings
 
     path = config or recipes.recipe(recipes.DEMO)
     if match:  # last, so that it also wins over a file of other settings

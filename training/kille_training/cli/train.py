@@ -10,7 +10,7 @@ from kille_training import recipes
 from kille_training.cli import console
 
 if TYPE_CHECKING:
-    from kille_training.learning.runs import Run
+    from kille_training.learn.runs import Run
 
 
 @click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
@@ -34,7 +34,7 @@ def train(
     run; or the folder of a run, which resumes exactly where it stopped.
     """
     recipes.find(config, "train")  # says what is missing before libraries are loaded for seconds
-    from kille_training.learning.api import open_run
+    from kille_training.learn.api import open_run
 
     run, settings = open_run(config, name=name, out=out, seed=seed, set=overrides)
     console.finish_run(run, settings, resume=f"kille train {shlex.quote(str(run.folder))}")
@@ -45,7 +45,7 @@ def train(
 
 def learning_speed(run: "Run") -> str:
     """Returns how fast a run has learned, as a sentence."""
-    from kille_training.learning.metrics import PROGRESS, Table
+    from kille_training.learn.metrics import PROGRESS, Table
 
     rows = Table(run.progress, PROGRESS).read()
     if not rows:

@@ -6,8 +6,8 @@ from pathlib import Path
 from kille_env.errors import ConfigError
 from kille_training.arena.compare import Question
 from kille_training.arena.tournament import Folder
-from kille_training.learning.api import measure_run
-from kille_training.learning.runs import Run
+from kille_training.learn.api import measure_run
+from kille_training.learn.runs import Run
 from kille_training.progress import Progress, ignore, part_of
 
 

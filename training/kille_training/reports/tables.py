@@ -12,7 +12,7 @@ from kille_training.evaluation.duplicate import DETERMINISTIC, Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.losses import Loss
 from kille_training.labels import measure_of, plural_of, position_names, score_of, unit_of
-from kille_training.learning.runs import Run
+from kille_training.learn.runs import Run
 
 MOST_POSITIONS = 5
 """Seats up to which a table has a column for each position."""

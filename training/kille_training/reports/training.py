@@ -11,8 +11,8 @@ from kille_env.registry import spec
 from kille_training.evaluation.duplicate import Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
-from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
-from kille_training.learning.runs import Run
+from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
+from kille_training.learn.runs import Run
 from kille_training.progress import ignore
 from kille_training.reports import byteskille
 from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines

@@ -23,10 +23,10 @@ import numpy as np
 import torch
 
 from kille_env.experience import Decisions, collect
-from kille_training.benchmark.distinct import distinct
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.networks import Network
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.distinct import distinct
+from kille_training.learn.method import Progress
+from kille_training.learn.networks import Network
+from kille_training.learn.tables import BenchmarkTable
 
 
 @dataclass(frozen=True)

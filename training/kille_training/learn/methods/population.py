@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 from kille_env.experience import PolicyFunction, collect
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.methods import ppo
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.method import Progress
+from kille_training.learn.methods import ppo
+from kille_training.learn.tables import BenchmarkTable
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What a method of the benchmark is.
 
-A method is a module of `kille_training.benchmark.methods` with two names:
+A method is a module of `kille_training.learn.methods` with two names:
 
 - `Settings`, a frozen dataclass of all its numbers.
 - `train(table, seed, settings, spent)`, a generator of `Progress`.
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from kille_agents.network import NetworkPolicy
 from kille_agents.tabular import TabularPolicy
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.tables import BenchmarkTable
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Progress:
 
 
 class Method(Protocol):
-    """A module of `kille_training.benchmark.methods`."""
+    """A module of `kille_training.learn.methods`."""
 
     Settings: type[Any]
 

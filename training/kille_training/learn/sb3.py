@@ -19,8 +19,8 @@ from kille_env.core.spec import Rules, feature_scale
 from kille_env.errors import ConfigError
 from kille_env.playing import Players, play_out
 from kille_env.registry import spec
-from kille_training.learning.runs import versions
-from kille_training.learning.settings import LearnerSettings, TrainSettings
+from kille_training.learn.runs import versions
+from kille_training.learn.settings import LearnerSettings, TrainSettings
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 

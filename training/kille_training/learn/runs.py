@@ -23,7 +23,7 @@ from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_training.evaluation.api import Evaluation
-from kille_training.learning.settings import TrainSettings, differences, load_settings
+from kille_training.learn.settings import TrainSettings, differences, load_settings
 from kille_training.settings import as_yaml, plain
 
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")

@@ -28,15 +28,15 @@ from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
 from kille_training.evaluation.exact import exact_rows, is_exact
-from kille_training.learning.checkpoints import (
+from kille_training.learn.checkpoints import (
     read_checkpoint,
     restore,
     write_checkpoint,
 )
-from kille_training.learning.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
-from kille_training.learning.runs import Run, versions
-from kille_training.learning.sb3 import diverged, export, make_model, update
-from kille_training.learning.settings import TrainSettings, differences
+from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
+from kille_training.learn.runs import Run, versions
+from kille_training.learn.sb3 import diverged, export, make_model, update
+from kille_training.learn.settings import TrainSettings, differences
 from kille_training.progress import Progress, part_of
 from kille_training.settings import build, plain
 from kille_training.solving.byteskille.deals import build_deal

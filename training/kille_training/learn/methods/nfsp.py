@@ -20,10 +20,10 @@ import torch
 from torch import nn
 
 from kille_env.experience import collect
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.methods import dqn
-from kille_training.benchmark.networks import Network
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.method import Progress
+from kille_training.learn.methods import dqn
+from kille_training.learn.networks import Network
+from kille_training.learn.tables import BenchmarkTable
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from kille_env.policy import PlayerLike, resolve
 from kille_training import recipes
 from kille_training.evaluation.api import Evaluation, evaluate
 from kille_training.labels import SEED
-from kille_training.learning.runs import Run
-from kille_training.learning.settings import TrainSettings, load_settings
+from kille_training.learn.runs import Run
+from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.progress import Progress, part_of
 from kille_training.settings import Overrides
 from kille_training.tables import RulesLike, seat
 
 if TYPE_CHECKING:
-    from kille_training.learning.best_response import Response
+    from kille_training.learn.best_response import Response
 
 
 def train(
@@ -49,7 +49,7 @@ def train(
         ConfigError: The settings cannot be used, or the folder holds another run.
         KeyboardInterrupt: Call it again with the folder of the run to resume.
     """
-    from kille_training.learning import training
+    from kille_training.learn import training
 
     run, settings = open_run(config, name=name, out=out, seed=seed, set=set)
     training.train(run, settings, progress=progress)
@@ -99,7 +99,7 @@ def best_response(
     Raises:
         KilleError: There is no such player or table, or the options exclude each other.
     """
-    from kille_training.learning.best_response import LEARNER, PARTS, Search, search_response
+    from kille_training.learn.best_response import LEARNER, PARTS, Search, search_response
 
     if minutes is not None and decisions is not None:
         raise ConfigError("give decisions or minutes, not both")
@@ -166,7 +166,7 @@ def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
             )
         return found
     # Only here, because it needs torch, and reading what was found does not.
-    from kille_training.learning.training import progress_of
+    from kille_training.learn.training import progress_of
 
     done, total = progress_of(run), settings.learner.total
     if done < total:

@@ -24,9 +24,9 @@ import numpy as np
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.jit import announce_compilation, kernel
 from kille_env.errors import KilleError
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.tables import BenchmarkTable
 from kille_training.evaluation.exact import check_exact
+from kille_training.learn.method import Progress
+from kille_training.learn.tables import BenchmarkTable
 from kille_training.solving.byteskille.deals import DealStages, build_deal
 from kille_training.solving.byteskille.policies import policy_of
 from kille_training.solving.trees.tree import TERMINAL

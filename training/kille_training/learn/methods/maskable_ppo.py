@@ -18,10 +18,10 @@ from kille_agents.network import NetworkPolicy
 from kille_env.core.spec import feature_scale
 from kille_env.registry import spec
 from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.networks import as_policy
-from kille_training.benchmark.tables import BenchmarkTable
-from kille_training.learning.sb3 import weights_of
+from kille_training.learn.method import Progress
+from kille_training.learn.networks import as_policy
+from kille_training.learn.sb3 import weights_of
+from kille_training.learn.tables import BenchmarkTable
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from scipy.optimize import linprog
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.experience import Collector, PolicyFunction, collect
-from kille_training.benchmark.distinct import distinct
-from kille_training.benchmark.method import Progress
-from kille_training.benchmark.methods import monte_carlo
-from kille_training.benchmark.networks import Network
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.distinct import distinct
+from kille_training.learn.method import Progress
+from kille_training.learn.methods import monte_carlo
+from kille_training.learn.networks import Network
+from kille_training.learn.tables import BenchmarkTable
 
 GREEDY = 1e-3
 """A temperature at which the best action is played."""

@@ -12,8 +12,8 @@ from kille_env.core.spec import feature_scale
 from kille_env.experience import PolicyFunction
 from kille_env.policy import masked_softmax
 from kille_env.registry import spec
-from kille_training.benchmark.distinct import distinct
-from kille_training.benchmark.tables import BenchmarkTable
+from kille_training.learn.distinct import distinct
+from kille_training.learn.tables import BenchmarkTable
 
 
 class Network(nn.Module):

@@ -30,7 +30,7 @@ from kille_env.policy import Player, Policy
 from kille_env.registry import Table, make_batch
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.labels import SEED, position_names, unit_of
-from kille_training.learning.settings import LearnerSettings, TableSettings, TrainSettings
+from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
 from kille_training.progress import ignore
 from kille_training.scores import most_apart
 from kille_training.settings import settings
@@ -289,7 +289,7 @@ def _learn(
 ) -> tuple[Policy, int]:
     """Trains one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learning.sb3 import diverged, export, make_model, update
+    from kille_training.learn.sb3 import diverged, export, make_model, update
 
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.

@@ -1,0 +1,1 @@
+"""The methods, one in each file; `kille_training.learn.method` says what they offer."""
