@@ -1,0 +1,1 @@
+"""Jobs on many items: in this process, in monitored processes, or on a Ray cluster."""

@@ -1,0 +1,234 @@
+"""Does jobs on a Ray cluster, each item in a monitored process as on one machine.
+
+An item is a task of one CPU, and whichever node is free does it. When a node dies, its tasks are
+done again elsewhere; each result arrives once. Every node needs the same kille-env, and the files
+that jobs name: in a folder that all nodes share, or sent along by Ray as `working_dir`.
+"""
+
+import logging
+import os
+import socket
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import kille_env
+from kille_env.core.jit import source_digest
+from kille_env.extras import needs
+from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError
+from kille_training.pool.processes import Processes
+
+AHEAD = 2
+"""Items that are handed out per CPU: one to do, and one to continue with at once."""
+ANSWER = 5.0
+"""Seconds in which the head of a cluster has to answer."""
+PATIENCE = 1.0
+"""Seconds between two looks at how many CPUs there are."""
+
+
+class Ray(AbstractContextManager["Ray"]):
+    """Does jobs on the CPUs of a Ray cluster; see `jobs.Pool`."""
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        """Join the cluster, or start one.
+
+        Args:
+            address: Of its head, HOST:PORT; "auto" is the cluster that this machine belongs to,
+                None starts one on this machine. A process that belongs to a cluster stays there.
+            workers: Most items that are handed out at a time; None is as many as keep all CPUs
+                busy, those of nodes that join later too.
+
+        Raises:
+            MissingLibraryError: Ray is not installed.
+            WorkerError: There is no such cluster.
+        """
+        self._ray = import_ray()
+        self._joined = join(address, workers)
+        own = self._joined and address is None  # a cluster that has `workers` CPUs
+        self._workers = None if own else workers
+        # Without a limit of retries: a node's death is no fault of the item. A player that crashes
+        # its process fails inside of the task, which then ends normally.
+        self._task = self._ray.remote(
+            num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD"
+        )(_do)  # fmt: skip
+        self._job: Any = None
+        self._token = ""
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; shut it down if this process has started it."""
+        if self._joined and self._ray.is_initialized():
+            self._ray.shutdown()
+
+    def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
+        """Do a job on items, taking them as CPUs become free; see `jobs.Pool`."""
+        ray, waiting, sent = self._ray, iter(items), self._ray.put(job)
+        if job is not self._job:
+            self._job, self._token = job, uuid.uuid4().hex
+        terms = _Terms(self._token, str(Path.cwd()), tuple(sys.path), version())
+        under_way: dict[Any, I] = {}
+
+        def begin(item: I) -> None:
+            under_way[self._task.remote(sent, item, terms)] = item
+
+        room, looked = self._room(), time.monotonic()
+        try:
+            while True:
+                for item in islice(waiting, room - len(under_way)):
+                    begin(item)
+                if not under_way:
+                    return
+                done, _ = ray.wait(list(under_way), num_returns=1, timeout=PATIENCE)
+                for task in done:
+                    item = under_way.pop(task)
+                    result = self._result(task)
+                    for another in [item] if result is None else islice(waiting, 1):
+                        begin(another)
+                    if result is not None:
+                        yield item, result
+                if time.monotonic() - looked > PATIENCE:
+                    room, looked = self._room(), time.monotonic()
+        finally:
+            for task in under_way:
+                ray.cancel(task, force=True)
+
+    def _room(self) -> int:
+        """Return how many items may be under way."""
+        if self._workers is not None:
+            return self._workers
+        return max(1, AHEAD * int(self._ray.cluster_resources().get("CPU", 0)))
+
+    def _result(self, task: Any) -> Arrays | Failed | None:
+        """Return the result of a task; None if it was lost."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(task)
+        except errors.ObjectLostError:
+            return None
+        except errors.RayTaskError as error:
+            raise WorkerError(f"a node could not do its work: {error.cause}") from error
+        except errors.RayError as error:
+            raise WorkerError(f"the Ray cluster could not do its work: {error}") from error
+
+
+def join(address: str | None, workers: int | None) -> bool:
+    """Join a Ray cluster, or start one, unless this process belongs to one.
+
+    Args:
+        address: Of its head, or None; see `Ray`.
+        workers: CPUs of a cluster that is started; None is all of this machine.
+
+    Returns:
+        Whether it has; whoever called `ray.init` otherwise shuts it down.
+
+    Raises:
+        MissingLibraryError: Ray is not installed.
+        WorkerError: There is no such cluster.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        return False
+    options: dict[str, Any] = {"address": address} if address else {
+        "address": "local", "num_cpus": workers, "include_dashboard": False
+    }  # fmt: skip
+    if address:
+        _check_there(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics are sent unasked
+    try:
+        with warnings.catch_warnings():
+            # Ray announces a change for GPUs, which nothing here uses.
+            warnings.simplefilter("ignore", FutureWarning)
+            ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise WorkerError(
+            f"the Ray cluster {address or 'on this machine'} cannot be joined: {error}"
+        ) from error
+    return True
+
+
+def _check_there(address: str) -> None:
+    """Refuse an address at which nothing answers: Ray itself would try for minutes."""
+    host, found, port = address.removeprefix("ray://").rpartition(":")
+    if not found or not port.isdecimal():
+        return  # a word for Ray to understand or refuse
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise WorkerError(
+            f"nothing answers at {host}:{port} ({error}); is the head of the Ray cluster there? "
+            "`ray start --head` prints its address"
+        ) from error
+
+
+@cache
+def version() -> str:
+    """Return what has to be the same on all nodes: version and source of the games."""
+    return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
+
+
+def check_version(wanted: str) -> None:
+    """Refuse to work on a node whose version is another one.
+
+    Raises:
+        WorkerError: The message names both.
+    """
+    if wanted != version():
+        raise WorkerError(
+            f"it has kille-env {version()}, the one that asks {wanted}; "
+            "install the same one everywhere"
+        )
+
+
+def import_ray() -> Any:
+    """Return the module `ray`, or say how to install it."""
+    with needs("ray"):
+        import ray
+    return ray
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What is the same for all items of a job.
+
+    Attributes:
+        token: Identifies the job.
+        folder: The folder that it was started in, which nodes use too if they share it. Otherwise
+            they use the one that Ray has made for the job.
+        path: Where modules are imported from there.
+        version: What has to be the same on all nodes.
+    """
+
+    token: str
+    folder: str
+    path: tuple[str, ...]
+    version: str
+
+
+_pools: dict[str, tuple[Processes, Any]] = {}
+"""The pool of this Ray worker with its job, by the job's token."""
+
+
+def _do(job: Any, item: Any, terms: _Terms) -> Arrays | Failed:
+    """Do an item on a node, in a process that stays for the next one."""
+    check_version(terms.version)
+    if terms.token not in _pools:
+        for other in list(_pools):
+            _pools.pop(other)[0].close()
+        there = [each for each in terms.path if each not in sys.path and Path(each).is_dir()]
+        sys.path.extend(there)  # last, so that nothing there hides what this node has
+        folder = Path(terms.folder)
+        pool = Processes(1, folder=folder if folder.is_dir() else None)
+        _pools[terms.token] = (pool, job)
+    pool, kept = _pools[terms.token]
+    ((_, result),) = pool.run(kept, [item])
+    return result

@@ -1,0 +1,276 @@
+"""Does jobs in child processes that are monitored, so that no code of others stops them.
+
+A child does one item at a time and says whose code runs before it runs, see `jobs`. If that takes
+too long, or if the child dies meanwhile or sends what no child sends, the owner of the code has
+failed and the child is replaced. Nothing that a child sends is unpickled. Children use one thread
+for arithmetic, so that the output of networks does not depend on the number of cores. They run in
+sessions of their own, so Ctrl-C reaches only this process; they end when it ends.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
+from multiprocessing import Pipe
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import cloudpickle
+
+from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
+from kille_training.pool.messages import FILES_CLOSED, LARGEST, Said, decode
+
+TICK = 0.25
+"""Longest time between two looks at the children, in seconds."""
+TRIES = 2
+"""How often an item is tried whose child dies while no code of others runs."""
+ENVIRONMENT = {
+    name: "1"
+    for name in (
+        "PYTHONUNBUFFERED",  # otherwise what a child has printed is lost when it is killed
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    )
+}
+
+
+class Processes(AbstractContextManager["Processes"]):
+    """Does jobs in processes on this machine; see `jobs.Pool`."""
+
+    def __init__(
+        self, workers: int, *, log: Path | None = None, folder: Path | None = None
+    ) -> None:
+        """Start nothing yet; processes start with the first items.
+
+        Args:
+            workers: Number of processes.
+            log: File to which what they print is appended; None discards it.
+            folder: Their current folder; None is this process's.
+
+        Raises:
+            WorkerError: There are no workers.
+        """
+        if workers < 1:
+            raise WorkerError(f"workers is {workers}, expected 1 process or more")
+        self._workers, self._log, self._folder = workers, log, folder
+        self._inbox: SimpleQueue[tuple[_Child, bytes | Exception]] = SimpleQueue()
+        self._idle: list[_Child] = []
+        self._busy: list[_Child] = []
+        self._job: Any = None
+        self._packed = b""
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill the processes, whatever they are doing."""
+        for child in (*self._idle, *self._busy):
+            child.end()
+        self._idle, self._busy = [], []
+
+    def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
+        """Do a job on items, taking them as processes become free; see `jobs.Pool`."""
+        if job is not self._job:
+            self.close()
+            self._job, self._packed = job, cloudpickle.dumps(job)
+        waiting = iter(items)
+        try:
+            while True:
+                for item in islice(waiting, self._workers - len(self._busy)):
+                    self._begin(item)
+                if not self._busy:
+                    return
+                for result in self._results():
+                    for item in islice(waiting, 1):  # done while the caller looks at this result
+                        self._begin(item)
+                    yield result
+        finally:
+            for child in self._busy:  # nobody waits for what they do
+                child.end()
+            self._busy = []
+
+    def _begin(self, item: object, deaths: int = 0) -> None:
+        """Give an item to a child; some may have died of it already."""
+        if not self._idle:
+            self._idle.append(_Child(self._packed, self._inbox, self._log, self._folder))
+        child = self._idle.pop()
+        self._busy.append(child)
+        child.begin(item, deaths)
+
+    def _results(self) -> Iterator[tuple[Any, Arrays | Failed]]:
+        """Yield the items whose results have arrived, after waiting a moment for messages."""
+        stopped: dict[_Child, str] = {}
+        for child, message in self._messages():
+            if child not in self._busy or child in stopped:
+                continue
+            try:
+                result = child.hear(message)
+            except _Stopped as error:
+                stopped[child] = str(error)
+                continue
+            if result is not None:
+                self._busy.remove(child)
+                self._idle.append(child)
+                yield child.item, result
+        for child in tuple(self._busy):
+            why = stopped.get(child) or child.why_stopped()
+            if not why:
+                continue
+            self._busy.remove(child)
+            child.end()
+            if child.about is not None:
+                yield child.item, Failed(child.about.whose, shown(why))
+            elif child.deaths + 1 < TRIES:
+                self._begin(child.item, child.deaths + 1)
+            else:
+                where = "" if self._log is None else f" {self._log} may say more"
+                raise WorkerError(
+                    f"a process died {TRIES} times while no player was thinking ({why}); is there "
+                    f"enough memory?{where}"
+                )
+
+    def _messages(self) -> Iterator[tuple["_Child", bytes | Exception]]:
+        """Yield what children have said, after waiting a moment for the first of it."""
+        with suppress(Empty):
+            yield self._inbox.get(timeout=TICK)
+            while True:
+                yield self._inbox.get_nowait()
+
+
+class _Asked(NamedTuple):
+    """Whose code runs, what it is asked, and how many seconds it has."""
+
+    whose: int
+    task: str
+    seconds: float
+
+
+class _Stopped(Exception):
+    """A child can no longer be used; the text says why."""
+
+
+class _Child:
+    """A process that does jobs.
+
+    Attributes:
+        item: What it works on.
+        deaths: Children that have died of the item before.
+        about: Whose code it runs; None while it runs its own.
+    """
+
+    def __init__(
+        self, job: bytes, inbox: "SimpleQueue[Any]", log: Path | None, folder: Path | None
+    ) -> None:
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+        ours, theirs = Pipe()
+        paths = dict.fromkeys(str(Path(each).absolute()) for each in sys.path)
+        module = "kille_training.pool.child"
+        with theirs, Path(os.devnull if log is None else log).open("ab") as printed:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", module, str(os.getpid()), str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                cwd=folder,
+                env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(paths)},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._connection, self._inbox = ours, inbox
+        self.about: _Asked | None = None
+        self.item: Any = None
+        self.deaths, self._heard = 0, time.monotonic()
+        self._send(job)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def begin(self, item: object, deaths: int) -> None:
+        """Give it an item."""
+        self.item, self.deaths, self.about = item, deaths, None
+        self._heard = time.monotonic()
+        self._send(cloudpickle.dumps(item))
+
+    def _send(self, content: bytes) -> None:
+        with suppress(OSError):  # it has ended, which `_listen` notices
+            self._connection.send_bytes(content)
+
+    def _listen(self) -> None:
+        with self._connection:
+            try:
+                while True:
+                    self._inbox.put((self, self._connection.recv_bytes(LARGEST)))
+            except Exception as error:  # the end of the file, or no message
+                self._inbox.put((self, error))
+
+    def hear(self, message: bytes | Exception) -> Arrays | Failed | None:
+        """Take note of a message; return what came of the item, if it says that.
+
+        Raises:
+            _Stopped: It has ended, or what it sends is no message.
+            WorkerError: The job itself has failed.
+        """
+        self._heard = time.monotonic()
+        if isinstance(message, Exception):
+            raise _Stopped(self._died(self._death(message)))
+        about = self.about
+        try:
+            said, content = decode(message)
+            if (about is not None) != (said in (Said.ANSWERED, Said.FAILED)):
+                raise ValueError(said)
+            self.about = None
+            if said is Said.ASKED:
+                whose, task, seconds = content
+                self.about = _Asked(int(whose), str(task), float(seconds))
+        except (TypeError, ValueError):
+            self.about = about
+            raise _Stopped(self._died("it wrote into the files of its process")) from None
+        if said is Said.BROKEN:
+            raise WorkerError(str(content))
+        if said is Said.FAILED and about is not None:
+            return Failed(about.whose, shown(str(content)))
+        return content if said is Said.DONE else None
+
+    def why_stopped(self) -> str:
+        """Return why it can no longer be used, though it has said nothing; empty if it can."""
+        silent = time.monotonic() - self._heard
+        if self.about is not None and silent > self.about.seconds:
+            return f"took longer than {self.about.seconds:g} s {self.about.task}"
+        if silent > TICK and self._process.poll() is not None:  # its children hold the connection
+            return self._died(self._death(EOFError()))
+        return ""
+
+    def _died(self, how: str) -> str:
+        asked = "" if self.about is None else f": it was asked {self.about.task}"
+        return f"its process died ({how}){asked}" if asked else how
+
+    def _death(self, error: Exception) -> str:
+        """Return how it ended, as text."""
+        try:
+            code = self._process.wait(TICK)
+        except subprocess.TimeoutExpired:
+            if not isinstance(error, EOFError):
+                return "it wrote into the files of its process"
+            code = FILES_CLOSED
+        if code == FILES_CLOSED:
+            return "it closed the files of its process"
+        try:
+            return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+
+    def end(self) -> None:
+        """Kill it and every process that code of others has started in it."""
+        with suppress(ProcessLookupError):  # it has ended already
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
