@@ -12,7 +12,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import load_game
 from kille_training.labels import SEED
-from kille_training.settings import FolderName, List, OneSize, Overrides, load, settings
+from kille_training.settings import FolderName, List, Overrides, load, settings
 
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
@@ -33,7 +33,7 @@ class TableSettings:
     """
 
     game: str = "byteskille"
-    num_players: OneSize = 0
+    num_players: int = 0
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
 
