@@ -60,7 +60,7 @@ class OpenSpielPlayer:
             )
         self.name = name or type(self._players[0]).__name__
         self.keyless = all(hasattr(each, "action_probabilities") for each in self._players)
-        self._games: dict[tuple[int, Rules], Any] = {}
+        self._games: dict[tuple[str, int, Rules], Any] = {}
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
         """Returns how likely each action is, [M, A]; see `kille_env.policy.Searcher`.
@@ -70,9 +70,9 @@ class OpenSpielPlayer:
         """
         chances = np.zeros(determinizer.mask.shape)
         tables = determinizer.draw(1).tables
-        table = determinizer.num_players, determinizer.rules
+        table = determinizer.game, determinizer.num_players, determinizer.rules
         if table not in self._games:
-            self._games[table] = load(determinizer.game, table[0], rules=table[1])
+            self._games[table] = load(*table[:2], rules=table[2])
         for row in range(len(tables)):
             state = state_at(self._games[table], tables[row : row + 1])
             for action, chance in self._ask(state).items():
