@@ -1,3 +1,4 @@
+import itertools
 import json
 import pickle
 import threading
@@ -189,6 +190,20 @@ def test_a_service_that_hangs_is_given_up(ask):
     assert "timed out" in log(player)[0]["error"]
 
 
+@pytest.mark.parametrize("body", [b"x" * 1_000, 500])
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("MOST_BODY", 9, "longer than 9 bytes"),
+        ("monotonic", itertools.count(0.0, 200.0).__next__, "not whole after 120 seconds"),
+    ],
+)
+def test_an_answer_that_does_not_end_is_given_up(ask, monkeypatch, name, value, words, body):
+    monkeypatch.setattr(service, name, value)
+    with serving(lambda messages: body) as running, pytest.raises(PolicyError, match=words):
+        search(ask(running, retries=0), tables(1))
+
+
 @pytest.mark.parametrize(
     ("limit", "name"),
     [
@@ -273,6 +288,7 @@ def test_settings_come_from_the_environment():
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_ASKS": "0"}, "asks is 0"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_RETRIES": "-1"}, "retries is -1"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_TIMEOUT": "nan"}, "timeout is nan"),
+        ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_TIMEOUT": "inf"}, "timeout is inf"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_COST": "nan"}, "cost is nan"),
         ({"KILLE_LLM_URL": "http://x", "KILLE_LLM_COST": "5"}, "needs prices"),
     ],

@@ -4,7 +4,8 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from time import sleep
+from math import inf
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 from kille_env.errors import ConfigError, PolicyError, did_you_mean, shortened
@@ -16,6 +17,8 @@ VARIABLE = "KILLE_LLM_"
 Messages = Sequence[Mapping[str, str]]
 PASSING = {408, 409, 425, 429}
 """Statuses below 500 that may be gone at the next try."""
+MOST_BODY = 1 << 22
+"""Bytes of the longest body that is read of a service."""
 LONGEST_PAUSE = 60.0
 """Seconds; the longest wait before a request is repeated, even if the service asks for more."""
 
@@ -31,7 +34,8 @@ class Settings:
         asks: Times that each prompt is asked. The policy plays the answers in their shares.
         attempts: Answers to one prompt before a uniform legal action is played.
         retries: Repetitions of a request after a time-out or an error of the service.
-        timeout: Seconds without a byte after which a request has failed.
+        timeout: Seconds without a byte, or until the whole answer has come, after which a request
+            has failed.
         parallel: Requests at the same time.
         body: Further fields of every request, such as {"temperature": 0}.
         calls: Most requests, all those in the folder together.
@@ -71,6 +75,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}, expected more than 0")
+        if self.timeout == inf:
+            raise ConfigError("timeout is inf, expected a number of seconds")
         if self.retries < 0:
             raise ConfigError(f"retries is {self.retries}, expected 0 or more")
         if self.cost is not None and not (self.input_price or self.output_price):
@@ -162,19 +168,35 @@ def request(model: str, messages: Messages, settings: Settings) -> Reply:
     if settings.key:  # which no redirect takes elsewhere
         asked.add_unredirected_header("Authorization", f"Bearer {settings.key}")
     try:
-        with urlopen(asked, timeout=settings.timeout) as response:
-            return _read(response.read())
-    except HTTPError as error:
-        said = shortened(error.read().decode(errors="replace"))
-        again = error.code in PASSING or error.code >= 500
-        pause = error.headers.get("Retry-After") or ""  # a date counts as nothing
-        return Reply(
-            error=f"HTTP {error.code}: {said}",
-            pause=float(pause) if pause.isdecimal() else 0.0,
-            again=again,
-        )
+        try:
+            with urlopen(asked, timeout=settings.timeout) as response:
+                return _read(_body(response, settings.timeout))
+        except HTTPError as error:
+            said = shortened(_body(error, settings.timeout).decode(errors="replace"))
+            pause = error.headers.get("Retry-After") or ""  # a date counts as nothing
+            return Reply(
+                error=f"HTTP {error.code}: {said}",
+                pause=float(pause) if pause.isdecimal() else 0.0,
+                again=error.code in PASSING or error.code >= 500,
+            )
     except (URLError, HTTPException, OSError) as error:
         return Reply(error=str(getattr(error, "reason", error)) or type(error).__name__)
+
+
+def _body(response: Any, seconds: float) -> bytes:
+    """Return what a service sends.
+
+    Raises:
+        OSError: It is too long, or is not whole after so many seconds.
+    """
+    content, end = b"", monotonic() + seconds
+    while part := response.read1(1 << 16):
+        content += part
+        if len(content) > MOST_BODY:
+            raise OSError(f"the answer is longer than {MOST_BODY:,} bytes")
+        if monotonic() > end:
+            raise TimeoutError(f"timed out: the answer is not whole after {seconds:g} seconds")
+    return content
 
 
 def _read(content: bytes) -> Reply:
