@@ -21,7 +21,7 @@ help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
-	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--match"
+	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--json"
 	@echo "  PYTHONS='...'      the interpreters of test-pythons"
 
 # Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.

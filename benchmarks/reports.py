@@ -15,7 +15,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from kille_training import recipes
 from kille_training.arena.api import play_in_folder
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import (
@@ -25,6 +24,7 @@ from kille_training.arena.settings import (
     load_tournament,
 )
 from kille_training.arena.tournament import Folder
+from kille_training.recipes import find
 
 BUNDLED = ("byteskille", "femkortskille", "knack", "krypkille", "kungsholmskille")
 LARGE = TournamentSettings(
@@ -57,7 +57,7 @@ def main() -> None:
     for name in options.names or (*BUNDLED, LARGE.name):
         settings = LARGE
         if name != LARGE.name:
-            settings = load_tournament(recipes.find(name, "tournament"))
+            settings = load_tournament(find(name, "tournament"))
         with tempfile.TemporaryDirectory() as path:
             folder = Folder(Path(path) / name)
             result = play_in_folder(folder, replace(settings, workers=options.workers))

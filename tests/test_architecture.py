@@ -46,9 +46,9 @@ def test_wheel_holds_every_tracked_file_of_the_packages(wheel_files: list[str]) 
 
 @pytest.mark.compiled
 def test_wheel_holds_the_recipes(wheel_files: list[str]) -> None:
-    from kille_training import recipes
+    from kille_training.recipes import KINDS, recipes
 
-    expected = {f"kille_training/configs/{name}.yaml" for name in recipes.names()}
+    expected = {f"kille_training/configs/{k}/{name}.yaml" for k in KINDS for name in recipes(k)}
     assert "kille_training/configs/train/byteskille.yaml" in expected
     assert expected <= set(wheel_files)
 

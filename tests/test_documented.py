@@ -184,8 +184,6 @@ def _python(words: list[str]) -> None:
         assert importlib.util.find_spec(words[1]), f"there is no module {words[1]}"
         return
     text = (ROOT / words[0]).read_text(encoding="utf-8")
-    if words[0].startswith("training/recipes"):
-        text += (ROOT / "training/kille_training/cli/recipe.py").read_text(encoding="utf-8")
     for option in (word.partition("=")[0] for word in words if word.startswith("--")):
         parameter = option.removeprefix("--").replace("-", "_")
         assert re.search(rf'"{option}"|\b{parameter}: ', text), f"{words[0]} takes no {option}"

@@ -11,11 +11,8 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from kille_env.errors import ConfigError
 from kille_training.cli.main import main
 from kille_training.cli.progress import ProgressDisplay
-from kille_training.learn.runs import Run
-from kille_training.learn.settings import load_settings
 
 TINY = """
 name: tiny
@@ -104,14 +101,13 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
         (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
         (["evaluate", "rule_of_thumb", "--game", "bytskille"], "Did you mean 'byteskille'"),
         (["report", "."], "is no run"),
-        (["demo", "--config", "none.yaml"], "cannot be read"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_do(config, refused, words, message):
     assert message in refused(*words)
 
 
-def test_the_demo_resumes_where_it_stopped_and_shows_what_it_found(
+def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     config, kille, refused, monkeypatch, tmp_path
 ):
     stop = iter([False, True])
@@ -123,17 +119,17 @@ def test_the_demo_resumes_where_it_stopped_and_shows_what_it_found(
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(ProgressDisplay, "updated", shown_and_stopped)
-    words = ["demo", "--config", config]
-    stopped = kille(*words, ends=130)
-    assert stopped.err.count("resume with: kille demo --config tiny.yaml") == 1
-    first = kille(*words)
-    assert "The report is in runs/tiny/report.html" in first.out
+    stopped = kille("train", config, ends=130)
+    assert stopped.err.count("resume with: kille train tiny.yaml") == 1
+    assert "finish it first: kille train runs/tiny" in refused("report", "runs/tiny")
+    first = kille("train", config)
+    assert "its report in runs/tiny/report.html" in first.out
     files = [path for path in (tmp_path / "runs/tiny").iterdir() if path.is_file()]
     before = [path.read_bytes() for path in files]
-    again = kille(*words)  # nothing is left to do but to show it
-    assert (again.out, again.err) == (first.out, "")
+    for again in (kille("train", config), kille("train", "runs/tiny")):  # it is finished
+        assert (again.out, again.err) == (first.out, "")
     assert [path.read_bytes() for path in files] == before
-    said = refused(*words, "--set", "seed=2")
+    said = refused("train", config, "--set", "seed=2")
     assert "holds a run with other settings (seed is 1, not 2)" in said
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
@@ -143,15 +139,13 @@ def test_the_demo_resumes_where_it_stopped_and_shows_what_it_found(
     assert not outside, "the report must need nothing beside it"
 
 
-def test_the_demo_for_whole_pots_is_a_run_of_its_own(config, kille, answer):
-    printed = kille("demo", "--config", config, "--match")
-    assert "units per match against" in printed.err
-    assert "matches" in printed.out
-    found = answer("demo", "--config", config, "--match")
-    assert found["run"] == "runs/demo-match"
-    assert found["rules"]["episode"] == "match"
-    with pytest.raises(ConfigError, match=r"table\.episode is 'match', not 'deal'"):
-        Run(Path(found["run"])).check_same(load_settings(Path(config), name="demo-match"))
+def test_the_demo_is_a_recipe(config, kille, answer, monkeypatch, tmp_path):
+    (tmp_path / "configs/train").mkdir(parents=True)
+    (tmp_path / "configs/train/demo.yaml").write_text(TINY)
+    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path / "configs",))
+    assert answer("demo")["run"] == "runs/tiny"
+    printed = kille("train", "demo", "--set", "table.episode=match", "--name", "pots")
+    assert "units per match against" in printed.err and "matches" in printed.out
 
 
 def test_a_player_that_does_not_exist_is_missed_before_training(config, refused):
@@ -187,15 +181,6 @@ sys.exit(main(['report', {str(run)!r}]))
     assert (run / "report.html").is_file()
 
 
-def test_an_interrupted_run_says_how_to_resume(config, kille, refused, monkeypatch):
-    monkeypatch.setattr(
-        ProgressDisplay, "updated", lambda self, row, total: signal.raise_signal(signal.SIGTERM)
-    )
-    stopped = kille("train", config, ends=130)
-    assert stopped.err.count("resume with: kille train runs/tiny") == 1
-    assert "finish it first: kille train runs/tiny" in refused("report", "runs/tiny")
-
-
 @pytest.mark.parametrize(
     ("phase", "place"),
     [
@@ -208,12 +193,13 @@ def test_every_phase_says_how_to_resume_once(run, kille, monkeypatch, phase, pla
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
+    (run / "report.html").unlink()
     if phase != "reporting":
         (run / "evaluation.json").unlink()
     monkeypatch.setattr(place, stop)
-    said = kille("demo", "--config", "tiny.yaml", "--set", "seed=3", ends=130).err
+    said = kille("train", "runs/tiny", ends=130).err
     assert phase in said
-    assert said.count("resume with: kille demo --config tiny.yaml") == 1
+    assert said.count("resume with: kille train runs/tiny") == 1
     assert said.count("interrupted") == 1
 
 

@@ -10,14 +10,13 @@ from kille_agents import load_policy
 from kille_agents.network import save_network
 from kille_env.errors import ConfigError
 from kille_env.registry import list_games
-from kille_training import recipes
 from kille_training.arena.settings import load_tournament
 from kille_training.learn.settings import load_settings
+from kille_training.recipes import KINDS, find, recipes
 from speed.training import random_network
 
-TOURNAMENTS = [name for name in recipes.names() if name.startswith("tournament/")]
-TRAININGS = [name for name in recipes.names() if not name.startswith("tournament/")]
-LEARNING = sorted((recipes.folder() / "learning").glob("*.yaml"))
+TOURNAMENTS = recipes("tournament")
+FILES = [path for kind in KINDS for path in recipes(kind).values()]
 
 MODULE = """
 class MyPlayer:
@@ -31,14 +30,17 @@ class MyPlayer:
 """
 
 
-def commands(text):
+def found_commands(text):
     """The command lines in a recipe's comments."""
-    return [shlex.split(line) for line in re.findall(r"^#   kille (.*)$", text, re.MULTILINE)]
+    return [
+        shlex.split(line, comments=True)
+        for line in re.findall(r"^# +kille (.*)$", text, re.MULTILINE)
+    ]
 
 
 def untrained(folder, game):
     """Saves what `kille train GAME` would leave, before it has learnt anything."""
-    table = load_settings(recipes.recipe(f"train/{game}")).table
+    table = load_settings(find(game, "train")).table
     save_network(random_network(table.num_players, table.resolve()), folder)
 
 
@@ -63,7 +65,7 @@ def check_entrants(settings):
 
 @pytest.mark.parametrize("name", TOURNAMENTS)
 def test_entrants_in_comments_can_play(desk, name):
-    text = recipes.recipe(name).read_text()
+    text = TOURNAMENTS[name].read_text()
     examples = re.findall(r"^  # (?=[\w ]+: )", text, re.MULTILINE)
     assert len(examples) == 2
     Path("mine.yaml").write_text(re.sub(r"^  # (?=[\w ]+: )", "  ", text, flags=re.MULTILINE))
@@ -72,22 +74,21 @@ def test_entrants_in_comments_can_play(desk, name):
     check_entrants(settings)
 
 
-@pytest.mark.parametrize("name", [*TRAININGS, *TOURNAMENTS])
-def test_commands_in_comments_can_be_used(desk, name):
-    found = commands(recipes.recipe(name).read_text())
-    assert found or name == recipes.DEMO
-    for verb, config, *words in found:
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_commands_in_comments_can_be_used(desk, path):
+    text = path.read_text()
+    assert found_commands(text)
+    for verb, config, *words in found_commands(text):
         overrides = [word for word in words if word != "--set"]
-        path = recipes.find(config, verb)
         if verb == "train":
-            load_settings(path, overrides)
-        else:
-            check_entrants(load_tournament(path, overrides))
+            load_settings(find(config, verb), overrides)
+        elif verb == "tournament":
+            check_entrants(load_tournament(find(config, verb), overrides))
 
 
 @pytest.mark.parametrize("name", TOURNAMENTS)
 def test_alternatives_in_comments_are_settings(name):
-    path = recipes.recipe(name)
+    path = TOURNAMENTS[name]
     for override in (
         ["table.episode=match"],
         ["matchmaking.format=round_robin"],
@@ -100,7 +101,7 @@ def test_alternatives_in_comments_are_settings(name):
 
 
 def test_alternatives_of_training_are_settings():
-    path = recipes.recipe("train/byteskille")
+    path = find("byteskille", "train")
     for override in (
         ["table.episode=match"],
         ["learner.form=seats"],
@@ -111,45 +112,29 @@ def test_alternatives_of_training_are_settings():
         load_settings(path, override)
 
 
-@pytest.mark.parametrize("path", LEARNING, ids=lambda path: path.stem)
-def test_recipes_of_benchmarks_are_settings(path):
-    assert load_settings(path).measure.every
-
-
 def test_every_game_has_its_recipes():
-    kinds = {f"{kind}/{game}" for kind in recipes.KINDS for game in list_games()}
-    kinds |= {f"train/{game}_trained" for game in list_games()}
-    assert set(recipes.names()) == {recipes.DEMO, *kinds, "train/byteskille_every_table"}
-
-
-def test_recipes_are_listed_shown_and_copied(kille, refused):
-    listed = kille("recipes").out
-    assert all(name in listed for name in recipes.names())
-    text = recipes.recipe("train/knack").read_text()
-    assert kille("recipes", "train/knack").out.strip() == text.strip()
-    copy = ["recipes", "train/knack", "--out", "knack.yaml"]
-    kille(*copy)
-    assert Path("knack.yaml").read_text() == text
-    assert "knack.yaml exists" in refused(*copy)
-    assert "Did you mean 'train/knack'" in refused("recipes", "train/knak")
+    games = set(list_games())
+    assert set(recipes("tournament")) == games
+    trained = {f"{game}_trained" for game in games}
+    assert set(recipes("train")) == {*games, *trained, "demo", "byteskille_every_table"}
 
 
 def test_names_and_paths_are_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert recipes.find("knack", "train") == recipes.recipe("train/knack")
-    assert recipes.find("tournament/knack", "tournament") == recipes.recipe("tournament/knack")
+    for kind in KINDS:
+        for name, path in recipes(kind).items():
+            assert find(name, kind) == find(f"{kind}/{name}", kind) == path
     Path("knack").mkdir()
-    assert recipes.find("knack", "train") == Path("knack")
+    assert find("knack", "train") == Path("knack")
     with pytest.raises(ConfigError, match=r"recipe for kille tournament\. Did you mean 'krypkil"):
-        recipes.find("krypkile", "tournament")
+        find("krypkile", "tournament")
 
 
 def test_recipes_are_found_in_an_installed_package(tmp_path, monkeypatch):
-    (tmp_path / "configs").mkdir()
-    (tmp_path / "configs" / "demo.yaml").write_text("# The demo.\n")
-    monkeypatch.setattr(recipes, "_FOLDERS", (tmp_path / "configs", tmp_path / "other"))
-    assert recipes.names() == ["demo"]
-    assert recipes.about("demo") == "The demo."
-    monkeypatch.setattr(recipes, "_FOLDERS", (tmp_path,))
+    (tmp_path / "configs/train").mkdir(parents=True)
+    (tmp_path / "configs/train/mine.yaml").touch()
+    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path / "configs", tmp_path))
+    assert list(recipes("train")) == ["mine"]
+    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path,))
     with pytest.raises(ConfigError, match="install kille-env again"):
-        recipes.names()
+        recipes("train")

@@ -30,7 +30,7 @@ from kille_training.settings import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGS = sorted([*(ROOT / "configs" / "train").glob("*.yaml"), ROOT / "configs" / "demo.yaml"])
+CONFIGS = sorted((ROOT / "configs" / "train").glob("*.yaml"))
 
 
 @settings

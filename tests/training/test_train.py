@@ -230,9 +230,12 @@ def test_playing_a_trained_policy_needs_no_torch(short):
 
 
 def test_a_run_is_never_overwritten(short, tiny):
-    with pytest.raises(ConfigError, match=f"Resume it: kille train {short.folder}"):
+    with pytest.raises(ConfigError, match=r"other settings \(learner.decisions is 128, not 640"):
         train(short, tiny())
-    train(short)  # it is finished: nothing happens
+    before = short.checkpoint.read_bytes()
+    for settings in (None, short.settings()):  # it is finished: nothing happens
+        train(short, settings)
+    assert short.checkpoint.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ experience: here the collector and GAE along each seat's own decisions make it. 
 agilerl 2.58.0 (needs peft as well), tensordict 0.13.0, torch 2.13.0 and pettingzoo 1.26.1.
 """
 
+import argparse
 from typing import Any
+
+import numpy as np
+import torch
+from agilerl.algorithms import PPO
+from gymnasium import spaces
+from tensordict import TensorDict
 
 import kille_env
 from kille_env import Collector, LiveOpponent
-from kille_training.cli.recipe import needs, run
-
-with needs("agilerl"):
-    import numpy as np
-    import torch
-    from agilerl.algorithms import PPO
-    from gymnasium import spaces
-    from tensordict import TensorDict
+from kille_training import evaluate
 
 TABLES, STEPS = 512, 32
 NETWORK = {"hidden_size": [64], "activation": "Tanh", "layer_norm": False}
@@ -76,4 +76,12 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_300_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

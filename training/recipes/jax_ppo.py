@@ -3,17 +3,16 @@
 The trap: a step pays all seats, so rewards are summed backwards by seat until the deal has ended.
 """
 
+import argparse
+
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
+from jax.example_libraries.stax import Dense, Tanh, serial
 
 from kille_env import make_batch
-from kille_env.core.spec import feature_scale
-from kille_training.cli.recipe import needs, run
-
-with needs("jax"):
-    import jax
-    import jax.numpy as jnp
-    import optax
-    from jax.example_libraries.stax import Dense, Tanh, serial
+from kille_training import evaluate
 
 TABLES, UPDATES, PART, RATE, ENTROPY, CLIP = 1024, 16, 4096, 3e-3, 0.05, (0.8, 1.2)
 
@@ -22,7 +21,8 @@ def train(game="byteskille", num_players=3, decisions=8_000_000, seed=0):
     """Trains on single deals; returns a function from observations and masks to probabilities."""
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     longest = batch.spec.max_decisions(batch.rules, num_players)
-    scale, rows = feature_scale(batch.spec.observation(num_players)), np.arange(TABLES)
+    parts, rows = batch.spec.observation(num_players), np.arange(TABLES)
+    scale = np.concatenate([np.full(part.size, 1 / part.high, np.float32) for part in parts])
     sizes, (key, *keys) = (batch.spec.num_actions, 1), jax.random.split(jax.random.key(seed), 3)
     nets = [serial(Dense(64), Tanh, Dense(64), Tanh, Dense(outputs)) for outputs in sizes]
     params = [net[0](own, (-1, len(scale)))[1] for net, own in zip(nets, keys, strict=True)]
@@ -77,4 +77,12 @@ def train(game="byteskille", num_players=3, decisions=8_000_000, seed=0):
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=8_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

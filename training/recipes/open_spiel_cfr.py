@@ -7,14 +7,13 @@ Trap: on OpenSpiel's Python games the same solver is slower by orders of magnitu
 OpenSpiel 2.0.2.
 """
 
+import argparse
 import tempfile
 from pathlib import Path
 
-import kille_training as kt
-from kille_training.cli.recipe import needs, run
+import pyspiel
 
-with needs("openspiel"):
-    import pyspiel
+from kille_training import evaluate, export_efg
 
 
 def train(
@@ -22,7 +21,7 @@ def train(
 ):
     """Returns a tabular policy."""
     with tempfile.TemporaryDirectory() as folder:
-        exported = kt.export_efg(game, num_players, Path(folder) / "deal.efg")
+        exported = export_efg(game, num_players, Path(folder) / "deal.efg")
         solver = pyspiel.CFRPlusSolver(exported.load())
         nodes = int((exported.efg.tree.infoset >= 0).sum()) * num_players
         for _ in range(max(decisions // nodes, 1)):
@@ -31,4 +30,12 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=2, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

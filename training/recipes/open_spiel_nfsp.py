@@ -6,14 +6,15 @@ OpenSpiel's NFSP needs dm-tree, which it does not declare: `pip install dm-tree`
 OpenSpiel 2.0.2.
 """
 
-from kille_env.adapters.open_spiel import load
-from kille_env.registry import spec
-from kille_training.cli.recipe import needs, run
+import argparse
 
-with needs("openspiel"):
-    import torch
-    from open_spiel.python import policy, rl_environment
-    from open_spiel.python.pytorch import nfsp
+import torch
+from open_spiel.python import policy, rl_environment
+from open_spiel.python.pytorch import nfsp
+
+from kille_env import spec
+from kille_env.adapters.open_spiel import load
+from kille_training import evaluate
 
 
 class Average(policy.Policy):
@@ -63,4 +64,12 @@ def train(game: str = "byteskille", num_players: int = 3, decisions: int = 150_0
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=150_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

@@ -5,13 +5,13 @@ decision with both, `advantages` runs along each seat's own. Entropy and learnin
 play stays off the equilibrium. It uses one core; for several, run one process per seed.
 """
 
-from kille_env import collect, make_batch
-from kille_env.core.spec import feature_scale
-from kille_training.cli.recipe import needs, run
+import argparse
 
-with needs("train"):
-    import torch
-    from torch import nn
+import torch
+from torch import nn
+
+from kille_env import LiveOpponent, collect, make_batch
+from kille_training import evaluate
 
 TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 4, 2e-3, 0.1, (0.8, 1.2)
 
@@ -31,12 +31,11 @@ class Learner(nn.Module):
 
 
 def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
-    """Trains on single deals; returns a function from observations and masks to probabilities."""
+    """Trains on single deals; returns a player."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
-    scale = feature_scale(batch.spec.observation(num_players))
-    learner = Learner(len(scale), batch.spec.num_actions, 1)
+    learner = Learner(batch.observation.shape[1], batch.spec.num_actions, 1)
     optimizer = torch.optim.Adam(learner.parameters(), eps=1e-5)
 
     @torch.no_grad()
@@ -64,8 +63,16 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
             nn.utils.clip_grad_norm_(learner.parameters(), 0.5)
             optimizer.step()
         done += len(seen)
-    return lambda observation, mask: policy(observation * scale, mask)
+    return LiveOpponent(policy, returns="probabilities", observation="float")
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_700_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

@@ -9,14 +9,14 @@ of all runners, which play where Ray places them: on this machine or on the node
 Measured with ray 2.60.0, torch 2.13.0 and gymnasium 1.2.2.
 """
 
+import argparse
 from typing import Any
 
-from kille_env.adapters.rllib import self_play
-from kille_training.cli.recipe import needs, run
+import torch
+from ray.rllib.algorithms.ppo import PPOConfig
 
-with needs("rllib"):
-    import torch
-    from ray.rllib.algorithms.ppo import PPOConfig
+from kille_env.adapters.rllib import self_play
+from kille_training import evaluate
 
 TABLES = 512
 STEPS = 32
@@ -70,4 +70,13 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_500_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--num-env-runners", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed, options.num_env_runners)
+    print(evaluate(player, *table, episode="deal"))

@@ -6,12 +6,13 @@ to 0, since one deal says little about the value of an action.
 Measured with stable-baselines3 2.9.2.
 """
 
-from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
-from kille_training.cli.recipe import needs, run
+import argparse
 
-with needs("train"):
-    import torch
-    from stable_baselines3 import DQN
+import torch
+from stable_baselines3 import DQN
+
+from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_training import evaluate
 
 
 def train(
@@ -47,4 +48,13 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=1_100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--best-legal", action="store_true")
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed, options.best_legal)
+    print(evaluate(player, *table, episode="deal"))

@@ -7,12 +7,13 @@ and all become the same action (`python benchmarks/legal_actions.py`).
 Measured with stable-baselines3 2.9.2.
 """
 
-from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
-from kille_training.cli.recipe import needs, run
+import argparse
 
-with needs("train"):
-    import torch
-    from stable_baselines3 import PPO
+import torch
+from stable_baselines3 import PPO
+
+from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_training import evaluate
 
 
 def train(
@@ -42,4 +43,13 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--best-legal", action="store_true")
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed, options.best_legal)
+    print(evaluate(player, *table, episode="deal"))

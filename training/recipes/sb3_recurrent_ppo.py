@@ -7,12 +7,13 @@ NashConv is known only where a deal is a single hand (`fraga: off`).
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
-from kille_env.sb3 import Anneal, SeatVecEnv
-from kille_training.cli.recipe import needs, run
+import argparse
 
-with needs("train"):
-    import torch
-    from sb3_contrib import RecurrentPPO
+import torch
+from sb3_contrib import RecurrentPPO
+
+from kille_env.sb3 import Anneal, SeatVecEnv
+from kille_training import evaluate
 
 
 def train(
@@ -39,4 +40,12 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=170_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

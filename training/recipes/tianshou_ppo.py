@@ -6,20 +6,21 @@ earns by others' actions is missing from its transitions. Tianshou has no masked
 applies the mask. Measured with Tianshou 2.0.1.
 """
 
+import argparse
+
+import numpy as np
+import torch
+from gymnasium.spaces import Discrete
+from tianshou.algorithm import PPO
+from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
+from tianshou.data import ReplayBuffer
+from tianshou.trainer import OnPolicyTrainerParams
+from torch import nn
+
 import kille_env
 from kille_env.adapters.tianshou import SeatCollector
-from kille_training.cli.recipe import needs, run
-
-with needs("tianshou"):
-    import numpy as np
-    import torch
-    from gymnasium.spaces import Discrete
-    from tianshou.algorithm import PPO
-    from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
-    from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
-    from tianshou.data import ReplayBuffer
-    from tianshou.trainer import OnPolicyTrainerParams
-    from torch import nn
+from kille_training import evaluate
 
 TABLES, STEPS = 1_024, 8
 MINIBATCH, EPOCHS = 2_048, 4
@@ -77,4 +78,12 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_300_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

@@ -5,18 +5,19 @@ decision by the same network in the other seats. The trap: TorchRL's wrapper of 
 seats rightly, but plays one table. Measured with TorchRL 0.14.1.
 """
 
+import argparse
+
+import torch
+from tensordict.nn import TensorDictModule
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
 from kille_env import LiveOpponent
 from kille_env.adapters.torchrl import SeatEnv
-from kille_training.cli.recipe import needs, run
-
-with needs("torchrl"):
-    import torch
-    from tensordict.nn import TensorDictModule
-    from torch import nn
-    from torchrl.collectors import Collector
-    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-    from torchrl.objectives import ClipPPOLoss
-    from torchrl.objectives.value import GAE
+from kille_training import evaluate
 
 TABLES, STEPS = 1_024, 8
 MINIBATCH, EPOCHS = 2_048, 2
@@ -76,4 +77,12 @@ def train(
 
 
 if __name__ == "__main__":
-    run(train)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="byteskille")
+    parser.add_argument("--players", type=int, default=3, help="seats")
+    parser.add_argument("--decisions", type=int, default=2_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = options.game, options.players
+    player = train(*table, options.decisions, options.seed)
+    print(evaluate(player, *table, episode="deal"))

@@ -19,8 +19,6 @@ from kille_env.registry import list_games
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kille_training.learn.runs import Run
-    from kille_training.learn.settings import TrainSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -185,45 +183,6 @@ def waiting(sign: str, file: TextIO) -> Iterator[None]:
         if timer.is_alive():  # it may be showing the sign just now
             timer.join()
         status.stop()
-
-
-def finish_run(
-    run: "Run", settings: "TrainSettings | None", *, resume: str | None, page: bool = False
-) -> None:
-    """Trains a run to its end and measures it, with progress on standard error.
-
-    Args:
-        run: Its folder.
-        settings: Settings of a new run; None resumes the run in the folder.
-        resume: The command that resumes it. None is the command line as it was given, which also
-            resumes a run with the same settings where another one would refuse.
-        page: Whether to write its report as well.
-    """
-    from kille_training.cli.progress import ProgressDisplay
-    from kille_training.labels import measure_of
-    from kille_training.learn.api import measure_run
-    from kille_training.learn.training import train
-    from kille_training.reports.report import report as write_report
-
-    table = (settings or run.settings()).table
-    measure = measure_of(table.game, table.episode)
-    with resumable(resume, run.config.is_file), ProgressDisplay(measure=measure) as progress:
-        train(
-            run, settings, progress, resume=resume is None, progress=progress,
-            warn=lambda text: click.echo(f"kille: {text}", err=True),
-        )  # fmt: skip
-        measure_run(run, progress)
-        if page:
-            write_report(run, progress=progress)
-
-
-def report_run(run: "Run", last: str, as_json: bool, **more: str) -> None:
-    """Prints what a finished run earned, and a last line that says where things are."""
-    from kille_training.learn.api import measure_run
-    from kille_training.reports.tables import run_tables
-
-    found = measure_run(run).as_dict()
-    report({"run": str(run.folder), **more, **found}, [*run_tables(run), last], as_json)
 
 
 def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:

@@ -23,7 +23,6 @@ from kille_env.extras import EXTRAS, missing
 COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
     "players": ("players:players", "List the players, or show one."),
-    "recipes": ("recipes:recipes", "List the recipes for training and tournaments, or copy one."),
     "play": ("play:play", "Sit down at a table yourself."),
     "demo": ("demo:demo", "Train, measure and report in ten minutes."),
     "train": ("train:train", "Train a policy by self-play."),

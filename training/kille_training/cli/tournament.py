@@ -35,7 +35,7 @@ def tournament(
 ) -> None:
     """Play a tournament and show the standings.
 
-    CONFIG is the name of a recipe (`kille recipes` lists them), a file of settings, or the folder
+    CONFIG is the name of a recipe (each game has one), a file of settings, or the folder
     of a tournament. Run it again to resume; with more entrants or deals in the settings, only
     those are played.
     """

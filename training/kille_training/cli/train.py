@@ -1,6 +1,5 @@
 """`kille train`: a policy by self-play."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from kille_training.cli import console
 
 if TYPE_CHECKING:
     from kille_training.learn.runs import Run
+    from kille_training.learn.settings import TrainSettings
 
 
 @click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
@@ -28,19 +28,53 @@ def train(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Train a policy by self-play and measure it.
+    """Train a policy by self-play, measure it and write a report.
 
-    CONFIG is the name of a recipe (`kille recipes` lists them) or a file of settings, which begin a
-    run; or the folder of a run, which resumes exactly where it stopped.
+    CONFIG is the name of a recipe (every game has one), a file of settings, or the folder of a run.
+    Run it again to resume exactly where it stopped; once finished, it prints the results.
     """
     recipes.find(config, "train")  # says what is missing before libraries are loaded for seconds
     from kille_training.learn.api import open_run
 
-    run, settings = open_run(config, name=name, out=out, seed=seed, set=overrides)
-    console.finish_run(run, settings, resume=f"kille train {shlex.quote(str(run.folder))}")
-    last = f"The policy is in {run.folder}. Its report: kille report {run.folder}"
-    speed = learning_speed(run)
-    console.report_run(run, f"{speed}\n{last}", as_json, speed=speed)
+    finish(*open_run(config, name=name, out=out, seed=seed, set=overrides), as_json)
+
+
+def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
+    """Train a run to its end, measure it, write its report, and print what it earns.
+
+    Args:
+        run: Its folder.
+        settings: Settings of the run; None resumes the run in the folder.
+        as_json: Whether to print one JSON object.
+    """
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.labels import measure_of
+    from kille_training.learn.api import measure_run
+    from kille_training.learn.training import train
+    from kille_training.reports.report import report
+    from kille_training.reports.tables import evaluation_tables
+
+    if settings is not None and run.config.exists():
+        run.check_same(settings)
+    if not (run.evaluation.is_file() and run.report.is_file()):
+        table = (settings or run.settings()).table
+        measure = measure_of(table.game, table.episode)
+        with console.resumable(begun=run.config.is_file), ProgressDisplay(measure) as progress:
+            train(
+                run, settings, progress, progress=progress,
+                warn=lambda text: click.echo(f"kille: {text}", err=True),
+            )  # fmt: skip
+            report(run, progress=progress)  # measures it first
+    found, speed = measure_run(run), learning_speed(run)
+    console.report(
+        {"run": str(run.folder), "report": str(run.report), "speed": speed, **found.as_dict()},
+        [
+            *evaluation_tables(found),
+            speed,
+            f"The policy is in {run.folder}, its report in {run.report}",
+        ],
+        as_json,
+    )
 
 
 def learning_speed(run: "Run") -> str:

@@ -67,7 +67,7 @@ class Run:
         if wrong := differences(*both):
             raise ConfigError(
                 f"{self.folder} holds a run with other settings ({'; '.join(wrong)}); "
-                "remove it, or choose another place with --out"
+                "remove it, or begin another one with --name NAME"
             )
 
     def write_settings(self, settings: TrainSettings) -> None:

@@ -247,7 +247,6 @@ def train(
     settings: TrainSettings | None = None,
     observer: RunProgress | None = None,
     *,
-    resume: bool = False,
     progress: Progress | None = None,
     warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> None:
@@ -255,26 +254,20 @@ def train(
 
     Args:
         run: The folder.
-        settings: Settings of a new run; None resumes the run in the folder.
+        settings: Settings of the run; None resumes the run in the folder.
         observer: Called after updates and measurements.
-        resume: Whether to resume a run with the same settings, rather than refuse.
         progress: Called with how many decisions have been made.
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
-        ConfigError: A new run would overwrite one, the checkpoint does not fit, or training
-            diverged.
+        ConfigError: The folder holds a run with other settings, the checkpoint does not fit, or
+            training diverged.
         PolicyError: A player to measure against does not exist or does not fit the table.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
-    if resume and settings is not None and run.config.exists():
+    if settings is not None and run.config.exists():
         run.check_same(settings)
         settings = None
-    if settings is not None and run.config.exists():
-        raise ConfigError(
-            f"{run.folder} already holds a run. Resume it: kille train {run.folder}  "
-            "Or begin another one: --name NAME"
-        )
     training = Training(run, settings or run.settings())
     if settings is not None:
         run.write_settings(settings)

@@ -6,13 +6,11 @@ from rich.table import Table
 from rich.text import Text
 
 from kille_env.core.text import counted, printable
-from kille_env.errors import ConfigError
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.losses import Loss
 from kille_training.labels import measure_of, plural_of, position_names, score_of, unit_of
-from kille_training.learn.runs import Run
 
 MOST_POSITIONS = 5
 """Seats up to which a table has a column for each position."""
@@ -103,10 +101,3 @@ def evaluation_tables(found: Evaluation) -> list[Table | str]:
     if found.losses:
         shown.append(loss_table(found.losses, found.num_players))
     return shown
-
-
-def run_tables(run: Run) -> list[Table | str]:
-    """Returns the tables of a run that has been measured."""
-    if (found := run.read_evaluation()) is None:
-        raise ConfigError(f"{run.folder} has not been measured; first: kille train {run.folder}")
-    return evaluation_tables(found)
