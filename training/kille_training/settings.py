@@ -217,6 +217,8 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
     if found["type"] == "missing":
         return ConfigError(f"{key} is missing")
     expected = _WORDS.get(found["type"], found["msg"].removeprefix("Input should be "))
+    for theirs, ours in _COMPARED.items():
+        expected = expected.replace(theirs, ours)
     return ConfigError(f"{key} is {shortened(found['input'])}, expected {expected}")
 
 
@@ -231,3 +233,10 @@ _WORDS = {
     "dataclass_type": "keys with values",
 }
 """What was expected in plain words, by pydantic's types of errors."""
+_COMPARED = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+}
+"""Comparisons as all errors of this suite say them."""
