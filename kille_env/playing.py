@@ -253,9 +253,10 @@ class Players(Fixed):
             which: [N] bool, the tables; None is all of them.
         """
         chosen = self._chosen(which)
-        chosen = np.ones(self.batch.num_tables, dtype=np.bool_) if chosen is None else chosen
-        self.decided[chosen] = 0
-        self._history.forget(chosen)
+        self.decided[slice(None) if chosen is None else chosen] = 0
+        if self.remember:
+            everyone = np.ones(self.batch.num_tables, dtype=np.bool_)
+            self._history.forget(everyone if chosen is None else chosen)
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""

@@ -6,7 +6,7 @@ is added up, without a return to Python.
 """
 
 from functools import cache
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ STREAM = np.dtype(
         ("own", np.int64),
         ("decisions", np.int64),
         ("skipped", np.int64),
+        ("skipped_units", np.float64),
         ("reward", np.float64),
         ("earned", np.float64),
         ("pending", np.float64),
@@ -56,23 +57,35 @@ step = choose = _the_games
 
 
 @kernel
-def sit_down(tables, chosen, where, distances, seating, streams, returns):
+def sit_down(tables, chosen, passed, where, distances, seating, streams, returns):
     """Seats everybody for the new matches of the chosen tables.
+
+    Where the one before was `passed` over, it is counted; else the count begins at 0.
 
     Args:
         tables: The batch's.
         chosen: [N] bool.
+        passed: Whether their last matches ended without a decision of the outside's seat.
         where: The outside's seat, `ROTATE` or `RANDOM`.
         distances: [P] who sits so far to the left of it.
         seating: [N, P] is filled.
         streams: Begin a match.
         returns: [N, P] likewise.
+
+    Returns:
+        The most matches that were passed over at a table.
     """
-    num_players = seating.shape[1]
+    num_players, most = seating.shape[1], np.int64(0)
     for i in range(tables.shape[0]):
         if not chosen[i]:
             continue
         stream, table, own = streams[i], tables[i], where
+        if passed:
+            stream["skipped"] += 1
+            stream["skipped_units"] += returns[i, stream["own"]]
+        else:
+            stream["skipped"], stream["skipped_units"] = 0, 0.0
+        most = max(most, stream["skipped"])
         if where == ROTATE:
             first = mix(table["seed"] ^ FOR_SEATS) % np.uint64(num_players)
             own = (np.int64(first) + np.int64(table["matches"])) % num_players
@@ -85,6 +98,7 @@ def sit_down(tables, chosen, where, distances, seating, streams, returns):
         stream["decisions"] = 0
         for seat in range(num_players):
             returns[i, seat] = 0.0
+    return most
 
 
 @kernel
@@ -95,8 +109,11 @@ def seat_players(own, distances, seating):
 
 
 @kernel
-def judge(masks, actions, chosen, streams):
+def judge(masks, actions, chosen, lenient, streams):
     """Marks the illegal actions among those of the chosen tables.
+
+    Unless there are some and that is an error (not `lenient`), the other tables then show that
+    nothing came of the step.
 
     Returns:
         How many there are; or -1 less a chosen table whose match is over.
@@ -109,6 +126,12 @@ def judge(masks, actions, chosen, streams):
         legal = 0 <= action < masks.shape[1] and masks[i, action] != 0
         streams[i]["wrong"] = chosen[i] and not legal
         wrong += chosen[i] and not legal
+    for i in range(actions.shape[0]):
+        if not chosen[i] and (lenient or wrong == 0):
+            stream = streams[i]
+            stream["reward"] = stream["skipped_units"] = 0.0
+            stream["skipped"] = 0
+            stream["terminated"] = stream["truncated"] = False
     return wrong
 
 
@@ -129,7 +152,7 @@ def pay(seats, terminated, truncated, chosen, illegal_reward, streams):
             continue
         stream, wrong = streams[i], streams[i]["wrong"]
         ended = seats[i] < 0 and not wrong
-        stream["skipped"] = 0
+        stream["skipped"], stream["skipped_units"] = 0, 0.0
         stream["decisions"] += 1
         stream["reward"] = illegal_reward if wrong else stream["pending"]
         stream["pending"] = stream["pending"] if wrong else 0.0
@@ -304,22 +327,27 @@ class Rounds:
                 policy.numbers, self._trails[number], self._number, given,
             )  # fmt: skip
 
-        played, again = False, True
-        while again:
+        most, played = ROUND, False
+        while most == ROUND:
             with batch._use:
-                if len(self._parts) == 1:  # no views of the whole
+                if len(turns) == 1:  # no views of the whole
                     turns[0] = run(
                         batch._tables, batch._rules, *arrays, policy.numbers, self._trails[0],
                         self._number, given,
                     )  # fmt: skip
                 else:
                     call_in_parallel(play, list(enumerate(self._parts)))
-            for part, count in zip(self._parts, turns, strict=True):
-                if count < 0:
-                    table = part.start - 1 - count
-                    legal = np.flatnonzero(batch.mask[table]).tolist()
-                    raise illegal_choice(name_of(policy), int(actions[table]), legal)
+            if min(turns) < 0:
+                self._refuse(policy, actions)
             if self._log is not None:
                 self._log.note(self._trails[0][: turns[0]])
-            played, given, again = played or max(turns) > 0, False, max(turns) == ROUND
+            most, given = max(turns), False
+            played = played or most > 0
         return played
+
+    def _refuse(self, policy: KernelPolicy, actions: np.ndarray) -> NoReturn:
+        """Raises the error about an illegal action that a kernel has chosen."""
+        number = int(np.argmin(self._turns))
+        table = self._parts[number].start - 1 - self._turns[number]
+        legal = np.flatnonzero(self.players.batch.mask[table]).tolist()
+        raise illegal_choice(name_of(policy), int(actions[table]), legal)

@@ -68,6 +68,13 @@ class AECState:
     infos: dict[str, dict[str, Any]] = field(compare=False)  # arrays, which follow from the rest
 
 
+def _copied(infos: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Returns infos with arrays of their own; a general deep copy takes ten times as long."""
+    return {
+        name: {key: copy.copy(value) for key, value in info.items()} for name, info in infos.items()
+    }
+
+
 class _ByAgent(dict[str, Any]):
     """What each agent has; a name that no agent has is refused."""
 
@@ -430,7 +437,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             tables=self._batch.save(),
             log=self._log.mark(),
             shown={name: copy.copy(getattr(self, name)) for name in _SHOWN},
-            infos=copy.deepcopy(self.infos),
+            infos=_copied(self.infos),
         )
 
     def restore_state(self, state: AECState) -> None:
@@ -446,7 +453,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         for name, value in state.shown.items():
             setattr(self, name, copy.copy(value))
         self._update_infos()
-        self.infos = copy.deepcopy(state.infos)  # after a forfeit they say more than the tables
+        self.infos = _copied(state.infos)  # after a forfeit they say more than the tables
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dict__.keys() - self._attached}

@@ -92,7 +92,7 @@ def seat_opponents(
 
 def _field(name: str) -> Any:
     """Returns a property that shows a field of the streams' records, a read-only view [N]."""
-    return property(lambda tables: read_only(tables._streams[name]))
+    return property(lambda tables: tables._shown[name])
 
 
 class SeatTables(Fixed):
@@ -119,9 +119,7 @@ class SeatTables(Fixed):
         skipped_units: [N] float64, what the seat earned in them, without a decision of its own.
     """
 
-    FIXED = frozenset(
-        {"batch", "players", "num_tables", "num_players", "seat", "returns", "skipped_units"}
-    )
+    FIXED = frozenset({"batch", "players", "num_tables", "num_players", "seat", "returns"})
 
     def __init__(
         self,
@@ -158,14 +156,15 @@ class SeatTables(Fixed):
         self.players = Players(self.batch, players, np.array(-1), step)
         self._streams = np.zeros(num_tables, dtype=STREAM)
         self._streams["over"] = True
+        self._shown = read_only(self._streams)
         self.returns = np.zeros((self.num_tables, self.num_players))
-        self.skipped_units = np.zeros(self.num_tables)
         self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
 
     own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
     reward, earned, pending = _field("reward"), _field("earned"), _field("pending")
     terminated, truncated = _field("terminated"), _field("truncated")
     decisions, skipped = _field("decisions"), _field("skipped")
+    skipped_units = _field("skipped_units")
 
     @property
     def table(self) -> Table:
@@ -253,7 +252,6 @@ class SeatTables(Fixed):
         """Deals new matches, and plays nothing."""
         (self.log or self.batch).reset(which=chosen, **options)
         self.players.forget(chosen)
-        self._streams["skipped"][chosen], self.skipped_units[chosen] = 0, 0.0
         self._sit_down(chosen, seat)
 
     def _pass_over(
@@ -265,22 +263,20 @@ class SeatTables(Fixed):
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
             )
-        self._streams["skipped"][passed] += 1
-        self.skipped_units[passed] += self.returns[passed, self.own[passed]]
-        if self._streams["skipped"].max() > MOST_SKIPPED:
-            raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
         (self.log or self.batch).reset(which=passed, **options)
-        self._sit_down(passed, seat)
+        if self._sit_down(passed, seat, passed=True) > MOST_SKIPPED:
+            raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
 
-    def _sit_down(self, chosen: np.ndarray, seat: int | None) -> None:
-        """Seats everybody for new matches."""
+    def _sit_down(self, chosen: np.ndarray, seat: int | None, passed: bool = False) -> int:
+        """Seats everybody for new matches; returns the most that were passed over at a table."""
         where = self.seat if seat is None else seat
         if isinstance(where, str):
             where = SEATS[where]
-        sit_down(
-            self.batch.tables, chosen, where, self._distances, self.players.seating, self._streams,
-            self.returns,
+        most = sit_down(
+            self.batch._tables, chosen, passed, where, self._distances, self.players.seating,
+            self._streams, self.returns,
         )  # fmt: skip
+        return int(most)
 
     def step(
         self,
@@ -304,35 +300,36 @@ class SeatTables(Fixed):
             KilleError: A match is over and has not been begun again.
         """
         actions = arguments.actions(actions, self.num_tables)
-        unpaid = self._chosen(which).copy()
-        wrong = judge(self.batch.mask, actions, unpaid, self._streams)
+        unpaid = self._chosen(which)
+        unpaid = unpaid if which is None else unpaid.copy()
+        lenient = self.illegal == "lose"
+        wrong = judge(self.batch._shown[2], actions, unpaid, lenient, self._streams)
         if wrong < 0:
             raise KilleError(f"the match at table {-1 - wrong} is over: begin another one, reset()")
-        if wrong and self.illegal == "raise":
+        if wrong and not lenient:
             table = int(np.argmax(self._streams["wrong"]))
             self.batch.refuse(table, int(actions[table]))
-        if which is not None:
-            for name in ("reward", "skipped", "terminated", "truncated"):
-                self._streams[name][~unpaid] = 0
-        self.skipped_units[:] = 0.0
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
-        some = np.count_nonzero(unpaid) > wrong
+        some = (which is None and not wrong) or np.count_nonzero(playing)
         going = some and self._rounds.step(actions, playing)
+        lost = self.illegal_reward if wrong else 0.0
         if again is not None:
-            self._play_and_begin(unpaid, again)
+            self._play_and_begin(unpaid, lost, again)
         else:
             while going:
                 going = self._rounds.others()
-        self._pay(unpaid)
+        self._pay(unpaid, lost)
 
-    def _play_and_begin(self, unpaid: np.ndarray, again: Callable[[np.ndarray], object]) -> None:
+    def _play_and_begin(
+        self, unpaid: np.ndarray, lost: float, again: Callable[[np.ndarray], object]
+    ) -> None:
         """Plays on, and begins again where a match ends; pays these tables, and no others."""
         fresh = np.zeros_like(unpaid)
         going = True
         while going:
             ended = unpaid & ((self.batch.seat < 0) | self._streams["wrong"])
             if ended.any():
-                self._pay(ended)
+                self._pay(ended, lost)
                 again(ended)
                 self._start(ended)
                 unpaid &= ~ended
@@ -343,11 +340,10 @@ class SeatTables(Fixed):
                 self._pass_over(passed)
                 going = True
 
-    def _pay(self, chosen: np.ndarray) -> None:
-        """Pays out the last decisions at the chosen tables."""
-        batch, streams = self.batch, self._streams
-        lost = self.illegal_reward if np.count_nonzero(streams["wrong"]) else 0.0
-        pay(batch.seat, batch.terminated, batch.truncated, chosen, lost, streams)
+    def _pay(self, chosen: np.ndarray, lost: float) -> None:
+        """Pays out the last decisions at the chosen tables; an illegal one earns `lost`."""
+        seats, *_, terminated, truncated = self.batch._shown
+        pay(seats, terminated, truncated, chosen, lost, self._streams)
 
     def ask_everybody(self) -> None:
         """Asks every player for each decision from now on, also one that kernels could play."""
@@ -367,9 +363,9 @@ class SeatTables(Fixed):
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
-        legal = self.batch.mask.copy()
-        if np.count_nonzero(self._streams["over"]):
-            legal[self._streams["over"]] = 0
+        legal, over = self.batch.mask.copy(), self._streams["over"]
+        if np.count_nonzero(over):
+            legal[over] = 0
         return legal
 
     def state(self) -> dict[str, np.ndarray]:
@@ -408,7 +404,7 @@ class SeatTables(Fixed):
 
     def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
         for name in _SAVED:
-            array = self._streams[name] if name in (STREAM.names or ()) else getattr(self, name)
+            array = self.returns if name == "returns" else self._streams[name]
             array[...] = kept[name]
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
@@ -417,6 +413,12 @@ class SeatTables(Fixed):
         """Returns what `_return_to` needs to take a reset back."""
         written = None if self.log is None else self.log.mark()
         return self.batch.save(), written, self.players.mark(), self._kept()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_shown"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _shown=read_only(state["_streams"]))
 
     def _return_to(self, mark: Any) -> None:
         saved, written, played, kept = mark

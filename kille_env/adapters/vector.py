@@ -146,19 +146,20 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             IllegalActionError: Not legal, with `illegal="raise"`; nothing has changed.
             KilleError: A table is over and has not been reset ("disabled" mode).
         """
-        tables = self.tables
-        next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
-        again = tables.over.copy() if next_step else np.zeros(self.num_envs, dtype=np.bool_)
-        tables.step(actions, ~again)
-        if again.any():
+        tables, infos = self.tables, {}
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP and np.count_nonzero(tables.over):
+            again = tables.over.copy()
+            tables.step(actions, ~again)
             tables.begin(which=again)
-        infos: dict[str, Any] = {}
-        ended = tables.over.copy()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
+        else:
+            tables.step(actions)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(tables.over):
+            ended = tables.over.copy()
             infos = self._final_infos(ended)
             tables.begin(which=ended)
-        infos |= self._infos(np.ones_like(ended))
-        self._show()
+        infos |= self._infos(np.ones(self.num_envs, dtype=np.bool_))
+        if self.render_mode == "human":
+            self._show()
         shown = tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy()
         return self._observe(), *shown, infos
 
@@ -183,18 +184,18 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             "skipped": tables.skipped.copy(),
             "skipped_units": tables.skipped_units.copy(),
         }
-        counts = dict.fromkeys(told, about)
+        told |= {f"_{key}": about.copy() for key in told}
         ended = about & tables.over
-        if ended.any():
+        if np.count_nonzero(ended):
             told["returns"] = np.where(ended[:, None], tables.returns, 0.0)
             told["illegal_action"] = tables.forfeited & ended
-            counts |= dict.fromkeys(("returns", "illegal_action"), ended)
-        return told | {f"_{key}": which.copy() for key, which in counts.items()}
+            told |= {"_returns": ended, "_illegal_action": ended.copy()}
+        return told
 
     def _mask(self) -> np.ndarray:
-        mask = self.tables.mask()
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            mask[self.tables.over] = 1
+        mask, over = self.tables.mask(), self.tables.over
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP and np.count_nonzero(over):
+            mask[over] = 1
         return mask
 
     def _observe(self) -> Any:

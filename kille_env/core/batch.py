@@ -21,6 +21,9 @@ from kille_env.errors import IllegalActionError, KilleError, RulesError, shorten
 if TYPE_CHECKING:
     from kille_env.registry import Table
 
+INT64 = np.dtype(np.int64)
+"""NumPy has one object for it; to compare types otherwise takes longer."""
+
 
 @cache
 def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
@@ -96,6 +99,7 @@ class Batch(Fixed):
         self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
         size = -(-n // self.threads)
         self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
+        self._parallel = len(self._slices) > 1
         self._begun_by: Rules | None = None  # the rules of the matches at the tables
         self.seed(seed)
 
@@ -242,22 +246,23 @@ class Batch(Fixed):
             self._check_began()
         if not (
             type(actions) is np.ndarray
-            and actions.dtype == np.int64
+            and actions.dtype is INT64
             and actions.shape == self._shape
             and actions.flags.carray
         ):
             actions = arguments.actions(actions, self.num_tables)
-        chosen = self._chosen(which)
+        chosen = self._everyone if which is None else arguments.which(which, self.num_tables)
         use = self._use
         if use.busy:
             use.refuse()
         use.busy = True  # `with` takes as long as the whole rest of this
         try:
-            if len(self._slices) > 1:
+            if self._parallel:
                 self._step_in_threads(actions.copy(), chosen.copy())  # nobody else writes these
                 return
-            arrays = (self._tables, self._rules, actions, chosen, *self._shown)
-            illegal = self.game.step(*arrays, self.restart)
+            illegal = self.game.step(
+                self._tables, self._rules, actions, chosen, *self._shown, self.restart
+            )
             if illegal >= 0:
                 self.refuse(illegal, int(actions[illegal]))
         finally:
