@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_training.arena.kinds import EXECUTORS, Executor
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 if TYPE_CHECKING:
     from kille_training.benchmark.workers import Workers
@@ -57,7 +57,7 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
 @_config
 @_runs_folder
 @_workers
-@console.json_option
+@options.json_option
 def run(config: Path, out: Path | None, where: "Workers", as_json: bool) -> None:
     """Do the runs of CONFIG, a YAML file. Run it again to resume: no finished run is repeated."""
     from kille_training.benchmark.grid import Grid
@@ -79,7 +79,7 @@ def run(config: Path, out: Path | None, where: "Workers", as_json: bool) -> None
 @_config
 @_runs_folder
 @_workers
-@console.json_option
+@options.json_option
 def tune(config: Path, out: Path | None, where: "Workers", as_json: bool) -> None:
     """Let the candidates in CONFIG, a YAML file, learn, and choose the best one of each method.
 
@@ -110,7 +110,7 @@ def tune(config: Path, out: Path | None, where: "Workers", as_json: bool) -> Non
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of results and pictures.  [default: RUNS]",
 )
-@console.json_option
+@options.json_option
 def report(runs: Path, out: Path | None, as_json: bool) -> None:
     """Write the results of RUNS as one file, with pictures; print tables of what was reached."""
     from kille_training.benchmark.results import gather

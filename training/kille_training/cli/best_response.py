@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kille_training.cli import console
+from kille_training.cli import console, options
 from kille_training.labels import SEED
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     "--play", type=click.Choice(["sampled", "greedy"]), default="sampled", show_default=True,
     help="Whether POLICY samples its actions or plays the most likely one.",
 )  # fmt: skip
-@console.table_options
-@console.json_option
+@options.table_options
+@options.json_option
 def best_response(
     policy: str,
     as_json: bool,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """Learn to beat POLICY, which sits in all other seats, and measure by how much.
 
@@ -51,15 +51,15 @@ def best_response(
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.learn.api import best_response as respond
 
-    if options["minutes"] is not None and options["decisions"] is not None:
+    if asked["minutes"] is not None and asked["decisions"] is not None:
         raise click.UsageError("give --decisions or --minutes, not both")
     with ProgressDisplay() as progress:
-        found = respond(policy, progress=progress, **options)
+        found = respond(policy, progress=progress, **asked)
     result = {
-        "play": options["play"],
-        "seeds": options["seeds"],
-        "deals": options["deals"],
-        "seed": options["seed"],
+        "play": asked["play"],
+        "seeds": asked["seeds"],
+        "deals": asked["deals"],
+        "seed": asked["seed"],
         "lower_bound": True,
         **found.as_dict(),
         "policy": policy,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kille_training.cli import console
+from kille_training.cli import console, options
 from kille_training.labels import SEED
 
 
@@ -38,10 +38,10 @@ from kille_training.labels import SEED
 @click.option("--seed", default=SEED, show_default=True, help="Seed of the deals.")
 @click.option("--workers", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--time-limit", default=60.0, show_default=True, help="Seconds for a batch.")
-@console.out_option
+@options.out_option
 @click.option("--name", help="Folder below --out; the default names the two players.")
-@console.table_options
-@console.json_option
+@options.table_options
+@options.json_option
 def compare(
     better: str,
     worse: str,
@@ -52,7 +52,7 @@ def compare(
     out: Path,
     name: str | None,
     as_json: bool,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
 
@@ -66,8 +66,8 @@ def compare(
     from kille_training.settings import folder_name
     from kille_training.tables import seat
 
-    asked = (game, num_players, episode, rules)
-    table = seat([better, worse], *asked, transfer=True, trust=options["trust"]).table
+    at = (game, num_players, episode, rules)
+    table = seat([better, worse], *at, transfer=True, trust=asked["trust"]).table
     whole = ["matches"] if table.rules["episode"] == "match" else []
     words = [table.game, f"{table.num_players}-seats", *whole, better, "against", worse]
     plain = re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")
@@ -84,7 +84,7 @@ def compare(
     with console.resumable():
         found = play_comparison(
             better, worse, game, num_players, rules=rules, episode=episode, out=folder,
-            looked=looked, **options,
+            looked=looked, **asked,
         )  # fmt: skip
     known = found.question.hypotheses
     if before is not None and before.hypotheses != known:

@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from kille_training import recipes
-from kille_training.cli import console
+from kille_training.cli import options
 from kille_training.cli.train import finish
 
 
 @click.command(epilog="Example: kille demo")
-@console.out_option
-@console.json_option
+@options.out_option
+@options.json_option
 def demo(out: Path, as_json: bool) -> None:
     """Train a policy for three-seat Byteskille, measure it, and write a report.
 

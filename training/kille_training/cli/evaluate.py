@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kille_training.cli import console
+from kille_training.cli import console, options
 from kille_training.labels import SEED
 
 
@@ -38,9 +38,9 @@ from kille_training.labels import SEED
     "--asks", type=click.IntRange(min=1),
     help="How often llm:MODEL is asked each prompt; the default is KILLE_LLM_ASKS or 1.",
 )  # fmt: skip
-@console.table_options
-@console.json_option
-def evaluate(policy: str, as_json: bool, asks: int | None, **options: Any) -> None:
+@options.table_options
+@options.json_option
+def evaluate(policy: str, as_json: bool, asks: int | None, **asked: Any) -> None:
     """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
@@ -62,12 +62,12 @@ def evaluate(policy: str, as_json: bool, asks: int | None, **options: Any) -> No
         if asks is not None:
             raise click.UsageError(f"--asks is for language models, {PREFIX}MODEL")
         with ProgressDisplay() as progress:
-            found = measure(policy, progress=progress, **options)
+            found = measure(policy, progress=progress, **asked)
         console.report({"policy": policy, **found.as_dict()}, evaluation_tables(found), as_json)
         return
     changes: dict[str, Any] = {} if asks is None else {"asks": asks}
     model = LanguageModel(policy.removeprefix(PREFIX), **changes)
     with ProgressDisplay() as progress:
-        found = measure(model, progress=progress, **options)
+        found = measure(model, progress=progress, **asked)
     about = {"policy": policy, **found.as_dict(), "answers": model.account}
     console.report(about, [*evaluation_tables(found), model.summary], as_json)

@@ -9,7 +9,7 @@ import click
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.cli import console
+from kille_training.cli import console, options
 from kille_training.cli.web_table import page_options
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Example: kille play byteskille --players 5 --opponents uniform --rules gok_call=off"
 )
-@console.game_options
+@options.game_options
 @click.option(
     "--opponents",
     default="rule_of_thumb",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
 @page_options
-@console.json_option
+@options.json_option
 def play(
     game: str,
     players: int | None,

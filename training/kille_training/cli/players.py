@@ -10,7 +10,7 @@ import click
 from kille_env.core.text import columns
 from kille_env.errors import PolicyError
 from kille_env.registry import list_games, spec
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 AGAINST = ("rule_of_thumb", "uniform")
 
@@ -23,7 +23,7 @@ AGAINST = ("rule_of_thumb", "uniform")
     type=click.Choice(["train", "held_out", "all"]),
     help="Only the bots to train against, or those held out to judge a learner.",
 )
-@console.json_option
+@options.json_option
 def players(player: str | None, game: str | None, split: str | None, as_json: bool) -> None:
     """Lists the players of a game, or of all games, with what they earn; or describes one.
 

@@ -8,7 +8,7 @@ import click
 
 from kille_env.core.text import counted, listed
 from kille_env.registry import spec
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 if TYPE_CHECKING:
     from kille_env.records import Record
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     epilog="Example: kille record byteskille --players 2 --matches 100 "
     "--agents rule_of_thumb,uniform --rules gok_call=off --out matches.jsonl"
 )
-@console.game_options
+@options.game_options
 @click.option("--matches", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
     "--seed",
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     help="Names, run folders or policy files: one for all seats, or one per seat with commas.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
-@console.json_option
+@options.json_option
 def record(
     game: str,
     players: int | None,

@@ -10,7 +10,7 @@ import click
 
 from kille_env.core.text import counted, printable
 from kille_env.errors import RecordError
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 if TYPE_CHECKING:
     from kille_env.records import Record, Replay
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     "byteskille/solved where it is solved]",
 )
 @click.option("--deals", metavar="FIRST-LAST", help="On the page: only these deals of a match.")
-@console.trust_option
-@console.json_option
+@options.trust_option
+@options.json_option
 def replay(
     file: Path,
     check: bool,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kille_training.cli import console
+from kille_training.cli import console, options
 from kille_training.cli.progress import ProgressDisplay
 
 
@@ -20,8 +20,8 @@ from kille_training.cli.progress import ProgressDisplay
     is_flag=True,
     help="Of a tournament: also show exact expectations, where the tree of a deal fits.",
 )
-@console.trust_option
-@console.json_option
+@options.trust_option
+@options.json_option
 def report(run: Path, out: Path | None, exact: bool, trust: bool, as_json: bool) -> None:
     """Write the report of RUN, the folder of a run or a tournament, as an HTML page.
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from kille_env.registry import Table
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 ITERATIONS = 100_000
 LINE_SECONDS = 5.0
@@ -16,13 +16,13 @@ LINE_SECONDS = 5.0
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
-@console.game_argument
+@options.game_argument
 @click.option(
     "--players", "num_players", type=int,
     help="Seats; 2 to 4 fit into memory. Default: the game's.",
 )  # fmt: skip
 @click.option("--match", is_flag=True, help="A whole pot instead of a single deal; 2 or 3 seats.")
-@console.rules_option
+@options.rules_option
 @click.option(
     "--target", type=float,
     help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
@@ -47,7 +47,7 @@ LINE_SECONDS = 5.0
     "--out", type=click.Path(path_type=Path),
     help="Folder of the solution. Default: runs/solved-GAME-PLAYERS.",
 )  # fmt: skip
-@console.json_option
+@options.json_option
 def solve(
     game: str,
     num_players: int | None,
@@ -56,7 +56,7 @@ def solve(
     efg: Path | None,
     out: Path | None,
     as_json: bool,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """Solve a single deal of GAME, or a whole pot: an equilibrium, measured exactly.
 
@@ -82,11 +82,11 @@ def solve(
         with console.resumable(begun=(folder / "settings.json").is_file):
             found = solve_it(
                 game, num_players, rules=rules, match=match, out=folder,
-                observer=_show_now_and_then(), **options,
+                observer=_show_now_and_then(), **asked,
             )  # fmt: skip
             write_pictures(found, folder)
             if efg is not None:
-                export_efg(game, seats, efg, rules=rules, memory=options["memory"])
+                export_efg(game, seats, efg, rules=rules, memory=asked["memory"])
     except SolveError as error:
         (given,) = (each for each in solve.params if each.name == error.argument)
         hint = given.metavar or given.opts[0]

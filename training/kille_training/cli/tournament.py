@@ -8,21 +8,21 @@ import click
 
 from kille_training import recipes
 from kille_training.arena.kinds import EXECUTORS
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 
 @click.command(epilog="Example: kille tournament byteskille --set matchmaking.deals=100")
 @click.argument("config")
-@console.name_option
-@console.out_option
+@options.name_option
+@options.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
-@console.set_option("matchmaking.deals=5000")
+@options.set_option("matchmaking.deals=5000")
 @click.option("--executor", type=click.Choice(EXECUTORS), help="Where it is played.")
 @click.option("--workers", type=click.IntRange(min=0), help="Processes; 0: see the settings.")
 @click.option("--address", help="Address of the Ray cluster; the default is one on this machine.")
 @click.option("--readmit", multiple=True, metavar="NAME", help="Let an entrant that is out play.")
-@console.trust_option
-@console.json_option
+@options.trust_option
+@options.json_option
 def tournament(
     config: str,
     name: str | None,

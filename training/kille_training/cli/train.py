@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kille_training import recipes
-from kille_training.cli import console
+from kille_training.cli import console, options
 
 if TYPE_CHECKING:
     from kille_training.learn.runs import Run
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
 @click.argument("config")
-@console.name_option
-@console.out_option
+@options.name_option
+@options.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the run.")
-@console.set_option("learner.form=seats")
-@console.json_option
+@options.set_option("learner.form=seats")
+@options.json_option
 def train(
     config: str,
     name: str | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_env.errors import ConfigError, RulesError
-from kille_training.cli.console import F
+from kille_training.cli.options import F
 
 if TYPE_CHECKING:
     from kille_env.records import Record
