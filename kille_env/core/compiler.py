@@ -1,4 +1,4 @@
-"""How kernels are compiled: the only module that imports Numba.
+"""How kernels are compiled, with private parts of Numba: the only module that uses any.
 
 It is imported when the first kernel is compiled or taken from the cache: what a game is called, who
 can sit at it and how it is played is known without, and Numba is most of what such a start costs.
@@ -7,6 +7,8 @@ can sit at it and how it is played is known without, and Numba is most of what s
 entry from Python, once more for every constant that it is called with. For functions that exist
 only inside of others this is wasted, and was half of the time that a first start took. Here
 they are translated only; their callers, into which they vanish, are optimized and assembled.
+
+`kille_env.core.plain` does the same without private parts, in more time.
 """
 
 import sys
@@ -19,14 +21,16 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core import event, types
+from llvmlite import ir
+from numba.core import cgutils, event, types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import models, register_model
+from numba.extending import lower_builtin, models, register_model, type_callable, typeof_impl
 
-import kille_env.core.instructions  # noqa: F401  it teaches Numba what `core.machine` is
+from kille_env.core import machine
 from kille_env.core.digest import UnstableError, sources_of
+from kille_env.core.jit import Kernel
 
 njit: Any = numba.njit
 settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
@@ -165,6 +169,12 @@ class InlinedType(types.Dispatcher):
 register_model(InlinedType)(models.OpaqueModel)
 
 
+@typeof_impl.register(Kernel)
+def _type_of(kernel: Kernel, _context: Any) -> InlinedType:
+    """Returns what a kernel is in another kernel."""
+    return InlinedType(kernel.inlined)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Returns a dispatcher of a function that compiled code can call and Python cannot."""
     return njit(
@@ -174,3 +184,94 @@ def inlined(function: Callable[..., Any]) -> Any:
         pipeline_class=_Translator,
         **OPTIONS,
     )(function)
+
+
+# The functions of `kille_env.core.machine`, in LLVM's instructions
+
+BYTE = ir.IntType(8)
+LINE = 64
+"""Bytes that a processor fetches at once."""
+
+
+def _count(function: Callable[..., Any], instruction: str, *flags: Any) -> None:
+    """Makes a function an instruction that counts bits of a 64-bit word."""
+
+    @type_callable(function)
+    def _type(_context: Any) -> Any:
+        return lambda word: types.int64 if word == types.uint64 else None
+
+    @lower_builtin(function, types.uint64)
+    def _lower(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return getattr(builder, instruction)(*arguments, *flags)
+
+
+_NO = ir.Constant(ir.IntType(1), 0)  # a word of zeros is no error
+_count(machine.bits_set, "ctpop")
+_count(machine.zeros_below, "cttz", _NO)
+_count(machine.zeros_above, "ctlz", _NO)
+
+
+def _store(
+    function: Callable[..., Any], spread: Callable[[Any, Any, int], Any], size: int | None = None
+) -> None:
+    """Makes a function a store of bytes that are made of the bits of a word.
+
+    Args:
+        function: The function.
+        spread: Makes them of a vector with a byte, 0 or 1, for each bit, given a builder.
+        size: How many bits of the word, from the lowest; None is all of them.
+    """
+
+    @type_callable(function)
+    def _type(_context: Any) -> Any:
+        return lambda word, out, at: types.none if out.layout == "C" and out.ndim == 1 else None
+
+    @lower_builtin(function, types.Integer, types.Array, types.Integer)
+    def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, array, offset = arguments
+        number = size or signature.args[0].bitwidth
+        low = builder.trunc(word, ir.IntType(size)) if size else word
+        flags = builder.bitcast(low, ir.VectorType(ir.IntType(1), number))
+        row = spread(builder, builder.zext(flags, ir.VectorType(BYTE, number)), number)
+        first = context.make_array(signature.args[1])(context, builder, array).data
+        place = builder.bitcast(builder.gep(first, [offset]), row.type.as_pointer())
+        builder.store(row, place, align=1)
+        return context.get_dummy_value()
+
+
+def _as_it_is(_builder: Any, row: Any, _size: int) -> Any:
+    return row
+
+
+def _sums_of_two(builder: Any, row: Any, size: int) -> Any:
+    """Two bytes side by side are a number of 16 bits, whose halves are added."""
+    pairs = ir.VectorType(ir.IntType(16), size // 2)
+    both = builder.bitcast(row, pairs)
+    sums = builder.add(both, builder.lshr(both, ir.Constant(pairs, [8] * (size // 2))))
+    return builder.trunc(sums, ir.VectorType(BYTE, size // 2))
+
+
+_store(machine.store_bits, _as_it_is)
+_store(machine.store_four, _as_it_is, 4)
+_store(machine.store_pairs, _sums_of_two)
+
+
+@type_callable(machine.prefetch)
+def _type_of_prefetch(_context: Any) -> Any:
+    return lambda array, index: types.none
+
+
+@lower_builtin(machine.prefetch, types.Array, types.Integer)
+def _lower_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Emits LLVM's `prefetch(address, write, keep in all caches, data)` for each line."""
+    kind = signature.args[0]
+    array = context.make_array(kind)(context, builder, arguments[0])
+    item = cgutils.get_item_pointer(context, builder, kind, array, [arguments[1]])
+    address, number = BYTE.as_pointer(), ir.IntType(32)
+    start = builder.bitcast(item, address)
+    kind_of_call = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+    call = cgutils.get_or_insert_function(builder.module, kind_of_call, "llvm.prefetch.p0i8")
+    for offset in range(0, context.get_abi_sizeof(context.get_data_type(kind.dtype)), LINE):
+        line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
+        builder.call(call, [line, number(1), number(3), number(1)])
+    return context.get_dummy_value()

@@ -20,7 +20,7 @@ import numpy as np
 LIBRARIES = ("builtins", "math", "operator", "numpy", "numba")
 """Modules that are known by their version."""
 
-COMPILER = ("compiler", "digest", "instructions", "jit", "machine")
+COMPILER = ("compiler", "digest", "jit", "machine")
 """Files of this folder that decide how every kernel is compiled."""
 
 

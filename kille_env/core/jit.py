@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
@@ -31,6 +32,9 @@ here because Numba itself is imported when something is compiled."""
 
 index = np.uintp
 """For indices in hot loops: a signed one may count from the end, which costs a test each time."""
+
+TRIED = ("0.68.",)
+"""How the versions of Numba begin whose private parts `kille_env.core.compiler` fits."""
 
 KEPT_KERNELS = 1000
 """Compiled kernels that stay on disk, about those of ten versions of the sources."""
@@ -123,6 +127,31 @@ def _say_unwritable(error: OSError) -> None:
     _unwritable().append(error)
 
 
+@cache
+def _compiler() -> Any:
+    """Returns the module that compiles kernels, and imports Numba with it.
+
+    `compiler` uses private parts of Numba. `plain` needs none and takes its place where Numba is
+    another than those tried, or lacks such a part.
+    """
+    from importlib.metadata import version
+
+    try:
+        if not version("numba").startswith(TRIED):
+            raise ImportError(f"tried with {', '.join(TRIED)}x")
+        from kille_env.core import compiler
+    except (ImportError, AttributeError, TypeError) as error:
+        warnings.warn(
+            f"kille-env compiles kernels in a slower way and keeps none, because Numba "
+            f"{version('numba')} is not one that it knows ({error}); results are the same. "
+            f"For full speed, install a Numba {TRIED[-1]}x",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        from kille_env.core import plain as compiler
+    return compiler
+
+
 class Kernel:
     """A compiled function, in two forms that are made when they are first needed.
 
@@ -144,23 +173,12 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """The dispatcher for calls from Python."""
-        from kille_env.core import compiler
-
-        return compiler.compiled(self.py_func, kernel_folder, _say_unwritable)
+        return _compiler().compiled(self.py_func, kernel_folder, _say_unwritable)
 
     @cached_property
     def inlined(self) -> Any:
         """The dispatcher for calls from other kernels."""
-        from kille_env.core import compiler
-
-        return compiler.inlined(self.py_func)
-
-    @property
-    def _numba_type_(self) -> Any:
-        """What Numba finds where a kernel calls this one."""
-        from kille_env.core.compiler import InlinedType
-
-        return InlinedType(self.inlined)
+        return _compiler().inlined(self.py_func)
 
 
 def kernel(function: F) -> F:
@@ -205,8 +223,6 @@ def announce_compilation(name: str) -> Iterator[None]:
     if PLAIN:
         yield
         return
-    from kille_env.core import compiler
-
     started: list[float] = []
     collecting = gc.isenabled()
 
@@ -217,7 +233,7 @@ def announce_compilation(name: str) -> Iterator[None]:
             print(f"kille-env: compiling {name} (once; later starts are warm) ...", file=sys.stderr)
 
     try:
-        with compiler.before_compiling(start):
+        with _compiler().before_compiling(start):
             yield
     finally:
         if collecting:

@@ -1,7 +1,7 @@
 """What kernels ask of the processor itself: to count bits, to spread them, to fetch ahead.
 
 Here each is a function of plain Python, which says what it does and does it where kernels are not
-compiled. In compiled code it is an instruction or two; `kille_env.core.instructions` says which.
+compiled. In compiled code it is an instruction or two; `kille_env.core.compiler` says which.
 """
 
 from typing import Any
