@@ -1,190 +1,33 @@
-"""Which games there are, and tables of them.
+"""Games by name: which there are, tables of them, their rules in words."""
 
-A game is registered by the name of its module, which is imported when the game is first used.
-Other packages register their own games with `register`.
-"""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shortened
+from kille_env.core.registry import (
+    Table,
+    list_games,
+    load_game,
+    on_register,
+    register,
+    spec,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
-    from kille_env.core.game import Game
-    from kille_env.core.spec import GameSpec, Rules
+    from kille_env.core.spec import Rules
 
-_modules: dict[str, str] = {}
-_versions: dict[str, int] = {}
-_listeners: list[Callable[[str], None]] = []
-
-
-def register(name: str, module: str, version: int = 0) -> None:
-    """Registers a game.
-
-    Args:
-        name: Plain name, letters, digits and underscores.
-        module: Name of the module that offers what `kille_env.core.game.Game` asks for.
-        version: The `version` of its `GameSpec`, which the ids in other libraries' registries end
-            with; it is said here because these are made before the module is imported.
-
-    Raises:
-        UnknownGameError: The name is taken by another module.
-    """
-    if _modules.get(name, module) != module:
-        raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
-    _modules[name], _versions[name] = module, version
-    for listener in _listeners:
-        listener(name)
-
-
-def on_register(listener: Callable[[str], None]) -> None:
-    """Calls `listener` with the name of every game, present and future."""
-    _listeners.append(listener)
-    for name in _modules:
-        listener(name)
-
-
-def list_games() -> tuple[str, ...]:
-    """Returns the names of all registered games."""
-    return tuple(_modules)
-
-
-def load_game(name: str) -> "Game":
-    """Returns a game with its kernels (compiled or taken from the cache at their first call).
-
-    Raises:
-        UnknownGameError: No such game; the message suggests one.
-    """
-    from kille_env.core.game import game_of
-
-    _check_known(name)
-    return game_of(_modules[name])
-
-
-def version_of(name: str) -> int:
-    """Returns the version of a game, without importing it.
-
-    Raises:
-        UnknownGameError: No such game; the message suggests one.
-    """
-    _check_known(name)
-    return _versions[name]
-
-
-def _check_known(name: str) -> None:
-    if not isinstance(name, str) or name not in _modules:
-        raise UnknownGameError(
-            f"there is no game {shortened(name)}. {did_you_mean(name, _modules)}"
-        )
-
-
-def spec(name: str) -> "GameSpec":
-    """Returns the facts about a game."""
-    return load_game(name).spec
-
-
-@dataclass(frozen=True)
-class Table:
-    """What is played: a game, its version, the seats and the rules, `episode` among them.
-
-    Every environment, model, policy file and result names its table, so that a policy is not
-    measured at another table than it was trained at without a word.
-
-    Attributes:
-        game: The game.
-        num_players: P, seats.
-        rules: Every switch with its value, resolved.
-        version: The version of the game: it rises when play, observation or reward changes.
-    """
-
-    game: str
-    num_players: int
-    rules: "Rules"
-    version: int
-
-    @classmethod
-    def of(
-        cls,
-        game: str,
-        num_players: int | None = None,
-        rules: "Rules | Mapping[str, Any] | str | None" = None,
-        episode: str | None = None,
-    ) -> "Table":
-        """Return a table; what is not given is the game's default.
-
-        Args:
-            game: Name of the game.
-            num_players: P; None is the game's default.
-            rules: Name of a preset, mapping of switches, or resolved rules.
-            episode: "deal" or "match"; None is what `rules` say, or else "deal".
-
-        Raises:
-            UnknownGameError: No such game.
-            RulesError: No such switch, preset or value, or an impossible number of seats.
-        """
-        known = spec(game)
-        resolved = known.resolve(rules, episode=episode)
-        return cls(game, known.check_players(num_players), resolved, known.version)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
-        return {
-            "game": self.game,
-            "num_players": self.num_players,
-            "rules": self.rules.as_dict(),
-            "version": self.version,
-        }
-
-    @classmethod
-    def read(cls, content: "Mapping[str, Any] | Table") -> "Table":
-        """Return the table that `as_dict` wrote.
-
-        Raises:
-            UnknownGameError: No such game.
-            RulesError: No such switch, preset or value, or something is missing.
-        """
-        if isinstance(content, Table):
-            return content
-        try:
-            game, seats, version = content["game"], content["num_players"], content["version"]
-            rules = spec(game).resolve(content["rules"])
-        except (KeyError, TypeError) as error:
-            raise RulesError(f"this is no table: {shortened(str(error))}") from None
-        return cls(game, spec(game).check_players(seats), rules, version)
-
-    def differences(self, other: "Table") -> list[str]:
-        """Return in words what another table has otherwise; empty if it is the same."""
-        if self.game != other.game:
-            return [f"{other.game} instead of {self.game}"]
-        found = []
-        if self.version != other.version:
-            found.append(f"version {other.version} instead of {self.version}")
-        if self.num_players != other.num_players:
-            found.append(f"{other.num_players} seats instead of {self.num_players}")
-        if self.rules != other.rules:
-            ours, theirs = self.rules.values, other.rules.values
-            found += [
-                f"{name} {theirs[name]!r} instead of {ours[name]!r}"
-                for name in ours
-                if name != "preset" and ours[name] != theirs[name]
-            ]
-        return found
-
-    def __str__(self) -> str:
-        played = "single deals" if self.rules["episode"] == "deal" else "whole matches"
-        usual = spec(self.game).resolve(str(self.rules["preset"]), episode=self.rules["episode"])
-        others = [
-            f"{name}={value}"
-            for name, value in self.rules.values.items()
-            if name != "preset" and usual[name] != value
-        ]
-        switches = f" with {', '.join(others)}" if others else ""
-        return (
-            f"{self.game}, {self.num_players} seats, {played}, "
-            f"preset {self.rules['preset']}{switches}"
-        )
+__all__ = [
+    "Table",
+    "describe_rules",
+    "list_games",
+    "load_game",
+    "make_batch",
+    "on_register",
+    "register",
+    "spec",
+    "version_of",
+]
 
 
 def make_batch(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from kille_env.core.floats import READINGS
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
+from kille_env.core.registry import Table
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.core.threads import Use, call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
-
-if TYPE_CHECKING:
-    from kille_env.registry import Table
 
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
@@ -104,10 +102,8 @@ class Batch(Fixed):
         self.seed(seed)
 
     @property
-    def table(self) -> "Table":
+    def table(self) -> Table:
         """The game, seats and rules that are played now."""
-        from kille_env.registry import Table
-
         return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
 
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import pytest
 
 import kille_env
 from env.batches import batch, history, shown, step
+from kille_env.core import registry
 from kille_env.core.determinization import Determinizer, History
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game
@@ -292,8 +293,8 @@ def test_a_kernel_that_writes_beyond_what_its_spec_declares_is_noticed(hogkort, 
         with pytest.raises(AssertionError, match="a kernel writes beyond"):
             check_guards(name, 3, module.SPEC.resolve(), 10, 0)
     finally:
-        kille_env.registry._modules.pop(name)
-        kille_env.registry._versions.pop(name)
+        registry._modules.pop(name)
+        registry._versions.pop(name)
 
 
 def test_a_finished_match_takes_no_determinization():

@@ -395,3 +395,64 @@ def test_a_bound_copy_finds_its_games_functions():
     one = jit.bind(_template, {"rule": double})
     other = jit.bind(_template, {"rule": negate})
     assert (one(5), other(5)) == (11, -4)
+
+
+# Another Numba
+
+ANOTHER_NUMBA = """
+import hashlib, sys
+import numpy as np
+from kille_env.core import jit
+jit.TRIED = tuple(sys.argv[1:])
+import kille_env
+from kille_env.core.machine import *
+
+@jit.kernel
+def bits(word, out):
+    prefetch(out, 0)
+    store_bits(word, out, jit.index(0))
+    store_pairs(word, out, 64)
+    store_four(word, out, jit.index(100))
+    return bits_set(word), zeros_below(word), zeros_above(word)
+
+seen = hashlib.sha256()
+for word in (0, 1, 5 << 40, 2**63, 12345678901234567, 2**64 - 1):
+    out = np.zeros(110, np.uint8)
+    counts = bits(np.uint64(word), out)
+    seen.update(np.array(counts).tobytes() + out.tobytes())
+kille_env.register("hogkort", "hogkort")
+batch = kille_env.make_batch("hogkort", 16, seed=5, episode="match")
+batch.reset()
+for step in range(40):
+    seen.update(batch.observation.tobytes() + batch.mask.tobytes())
+    batch.step((np.arange(16) + step) % 2)
+    seen.update(batch.reward.tobytes())
+print(hashlib.sha256(seen.digest() + batch.tables.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_numba_that_was_not_tried_compiles_in_its_own_way_to_the_same_bytes():
+    root = Path(jit.__file__).parents[2]
+
+    def play(*tried, **environment):
+        paths = os.pathsep.join([str(root), str(root / "docs")])
+        return subprocess.run(
+            [sys.executable, "-c", ANOTHER_NUMBA, *tried],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": paths, **environment},
+            check=True,
+        )
+
+    plain = play("0.1.")
+    assert "RuntimeWarning: kille-env compiles kernels in a slower way" in plain.stderr
+    assert plain.stdout == play(NUMBA_DISABLE_JIT="1").stdout
+
+
+def test_a_missing_private_part_of_numba_is_no_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "kille_env.core.compiler", None)
+    monkeypatch.delattr("kille_env.core.compiler", raising=False)
+    with pytest.warns(RuntimeWarning, match="import of kille_env.core.compiler halted"):
+        assert jit._compiler.__wrapped__().__name__ == "kille_env.core.plain"

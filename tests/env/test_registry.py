@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import kille_env
-from kille_env import errors, registry
+from kille_env import errors
+from kille_env.core import registry
 
 
 def test_byteskille_is_there():
