@@ -13,7 +13,7 @@ from typing import Any
 from env import trick_tables
 from kille_env.cards.sets import members
 from kille_env.games.byteskille import SPEC
-from kille_env.games.byteskille.table import Event
+from kille_env.games.byteskille.rules import Event
 
 EVENTS = {event.value: event.name.lower() for event in Event}
 

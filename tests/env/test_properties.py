@@ -13,7 +13,7 @@ from env.tables import EVENTS, seats
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille import SPEC
-from kille_env.games.byteskille.table import MAX_EVENTS, UNDONE
+from kille_env.games.byteskille.rules import MAX_EVENTS, UNDONE
 
 NUMBERS = {"stake": (2, 4, 10), "max_redeals": (0, 1, 16), "pots": (1, 2), "max_deals": (1, 4, 200)}
 VALUES = {switch.name: switch.values or NUMBERS[switch.name] for switch in SPEC.switches}

@@ -8,7 +8,7 @@ import pytest
 from kille_agents.population.byteskille import solution
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.games.byteskille.table import Action
+from kille_env.games.byteskille.rules import Action
 from kille_env.registry import load_game
 from kille_training.evaluation.worth import expected, worth
 

@@ -10,7 +10,7 @@ import numpy as np
 from kille_agents.population.bot import bots_of, held_out, train
 from kille_agents.rules_of_thumb.habits import Habit, Seen, always, do_if
 from kille_agents.rules_of_thumb.knack import KnackRuleOfThumb, join_with, leads, worth_of_cards
-from kille_env.games.knack.table import RANKS
+from kille_env.games.knack.rules import RANKS
 
 TIGHT, LOOSE = 0.5, -0.4  # tricks in hand that they want more than the rule of thumb, or less
 HIGH = 7  # ranks from this up: king and ace

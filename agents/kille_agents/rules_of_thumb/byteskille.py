@@ -39,7 +39,7 @@ from kille_env.cards.pack import Kind
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.games.byteskille.table import Action
+from kille_env.games.byteskille.rules import Action
 
 MOST_TO_COME = 19
 KILLE = int(Kind.KI)

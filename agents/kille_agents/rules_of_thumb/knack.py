@@ -21,7 +21,7 @@ from kille_agents.rules_of_thumb.choices import count, first_one, wanted
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.core.jit import kernel
-from kille_env.games.knack.table import RANKS
+from kille_env.games.knack.rules import RANKS
 
 JOIN, EACH_SEAT, MOST = 0.1, 0.3, 1.0  # tricks to join with two, more for each further seat
 EACH_JOINED = 0.1  # and so much more for each seat that has joined

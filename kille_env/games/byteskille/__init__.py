@@ -9,17 +9,20 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Chopped players who hold a hidden gok are asked to call like any other holder.
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 
-The record of a table is in `table`, what happens in `rules` and, from the showdown on, in `settle`;
-who sees what in `observe`, what a seat deems possible in `determinize`, the texts in `text`, and
-what there is to see in `view`.
+The record of a table and what happens are in `rules`, the turns in `exchange`; who sees what is in
+`observe`, what a seat deems possible in `determinize`, the texts in `words` and `manual`.
 """
 
-from kille_env.games.byteskille.determinize import relabel, resample
+from kille_env.games.byteskille.determinize import (
+    action_before,
+    can_go_on,
+    relabel,
+    resample,
+    undeal,
+)
+from kille_env.games.byteskille.exchange import apply
 from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
-from kille_env.games.byteskille.rules import apply, begin, deal, legal_actions
-from kille_env.games.byteskille.saved import action_before, can_go_on, undeal
-from kille_env.games.byteskille.settle import retired
+from kille_env.games.byteskille.rules import begin, deal, legal_actions, retired
 from kille_env.games.byteskille.spec import SPEC
-from kille_env.games.byteskille.text import describe, narrate, result
-from kille_env.games.byteskille.view import change, view
+from kille_env.games.byteskille.words import change, describe, narrate, result, view

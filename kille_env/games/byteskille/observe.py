@@ -21,14 +21,14 @@ from kille_env.cards.seats import has, left_of, next_seat, only, relative, seen_
 from kille_env.cards.sets import in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.byteskille.settle import price
-from kille_env.games.byteskille.table import (
+from kille_env.games.byteskille.rules import (
     MAX_EVENTS,
     UNDONE,
     Event,
     Phase,
     card_type,
     is_high,
+    price,
 )
 
 

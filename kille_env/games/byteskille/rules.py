@@ -1,31 +1,165 @@
-"""Byteskille's rules up to the showdown, as kernels: begin, deal, legal_actions, apply."""
+"""Byteskille's record of a table and its rules as kernels: the deal, the showdown, the pot.
+
+Turns are played in `exchange`.
+
+Sets of seats, and of cards, are bit sets. What happened in a hand is in `events`, rows of six small
+numbers `(kind, a, b, card_a, card_b, extra)`, -1 where a column says nothing:
+
+    STAND         a is content
+    EXCHANGE      a swaps with b: card_a went to b, card_b to a; extra: see below
+    PASSED        a is sent past b, who shows card_b (inn or cavalier)
+    GOK_STOOD     a meets b's gok, card_b: the round is over
+    HUSAR         a meets b's husar, card_b: a is chopped
+    SVIN          a meets b's svin, card_b: card_a is chopped, extra is the seat that it costs
+    TALON_PASSED  a draws card_b, an inn or cavalier, which is laid aside
+    TALON_GOK     a draws card_b, a gok: the round is over
+    TALON_HUSAR   a draws card_b, a husar: a is chopped
+    TALON_SVIN    a draws card_b, a svin: card_a is chopped, extra is the seat that it costs
+    TALON_TAKEN   a lays card_a aside and takes card_b; extra: see below
+    CALL          a calls with the gok card_a; b is 1 on a's own turn, 0 between turns
+    ASK           a asks for better cards
+    ANSWER        a answers, b is the action (YES, NO, DEFER)
+
+`extra` of EXCHANGE and TALON_TAKEN: bits 0 and 1 are the rank of the two killes before it (1:
+high), bit 2 says that a svin has undone it. A gok holder's waits are no events: that it was asked
+follows from its card and the turns, and nobody else may know.
+"""
+
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from kille_env.cards.features import write_bits
-from kille_env.cards.pack import Kind, draw, take_pack
-from kille_env.cards.seats import bit, everybody, has, next_seat
-from kille_env.cards.sets import card_bit
+from kille_env.cards.pack import KILLE_PACK, Kind, draw, take_pack
+from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import card_bit, how_many, in_cards, members
 from kille_env.core.jit import index, kernel
-from kille_env.core.spec import SINGLE_DEAL
-from kille_env.core.table import new_deal, new_match
-from kille_env.games.byteskille.settle import buy_or_decline, deal_again, pay, showdown
-from kille_env.games.byteskille.table import (
-    UNDONE,
-    Action,
-    Ante,
-    Event,
-    Fraga,
-    GokCall,
-    KilleRank,
-    Occasion,
-    Phase,
-    PigScope,
-    Redeal,
-    TwoPlayer,
-    card_type,
-    is_shown,
+from kille_env.core.spec import SINGLE_DEAL, Rules
+from kille_env.core.table import new_deal, new_match, table_dtype
+
+MAX_PLAYERS = 20
+MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, a call: 28
+
+
+class Action(IntEnum):
+    """What can be done."""
+
+    STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
+
+
+class Phase(IntEnum):
+    """What is to be decided; GOK: whether a hidden gok is called, between turns."""
+
+    DEAL, OVER, TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(7)
+
+
+class Event(IntEnum):
+    """What has happened in a hand; see the top of this file."""
+
+    STAND, EXCHANGE, PASSED, GOK_STOOD, HUSAR, SVIN = range(1, 7)
+    TALON_PASSED, TALON_GOK, TALON_HUSAR, TALON_SVIN, TALON_TAKEN = range(7, 12)
+    CALL, ASK, ANSWER = range(12, 15)
+
+
+class Redeal(IntEnum):
+    """Why the hand is dealt again."""
+
+    NONE, QUESTION, KILLE = range(3)
+
+
+class Occasion(IntEnum):
+    """Which buying in is open."""
+
+    NONE, FIRST, SECOND, AFTER_EACH = range(4)
+
+
+UNDONE = 4
+
+
+# The values of switches (`spec` says what they mean).
+
+Ante = IntEnum("Ante", "POT DEAL", start=0)
+KilleRank = IntEnum("KilleRank", "LOW HIGH", start=0)
+HighKille = IntEnum("HighKille", "EQUAL_GOK ABOVE_GOK", start=0)
+PigScope = IntEnum("PigScope", "CARD ALL", start=0)
+GokCall = IntEnum("GokCall", "ANY_TIME OWN_TURN OFF", start=0)
+Fraga = IntEnum("Fraga", "FORCED OFF", start=0)
+NextDealer = IntEnum("NextDealer", "AFTER BEFORE", start=0)
+TwoPlayer = IntEnum("TwoPlayer", "ORDINARY WIKI", start=0)
+Reentry = IntEnum("Reentry", "SVENSK WIKI3 WIKI2 NONE", start=0)
+Wiki2Second = IntEnum("Wiki2Second", "HALF FULL", start=0)
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        ("pot", np.int64),
+        ("shown_pot", np.int64),  # the pot for the result: after buying in, before it is paid out
+        ("opening_pot", np.int64),  # the pot when the buying in opened
+        ("left_on_table", np.int64),  # what a split could not divide
+        ("shown", np.uint64),  # cards that lie face up
+        ("in_pot", np.uint32),  # who plays for the pot; after a showdown: who is left
+        ("players", np.uint32),  # who was dealt a card
+        ("stood", np.uint32),
+        ("swapped", np.uint32),  # swapped with another player on its turn
+        ("gave", np.uint32),  # had to give its card away
+        ("drew", np.uint32),  # went to the talon
+        ("untouched", np.uint32),  # holds the card that it was dealt
+        ("open", np.uint32),  # its card lies face up
+        ("chopped", np.uint32),
+        ("out", np.uint32),  # eliminated by this hand
+        ("left", np.uint32),  # still in after it, before buying in
+        ("to_buy", np.uint32),  # who will still be asked to buy in
+        ("declined", np.uint32),
+        ("first_buyers", np.uint32),
+        ("prepaid", np.uint32),  # who bought in for a price that covers the next ante
+        ("redeals", np.int32),  # questions granted in this deal
+        ("pots_won", np.int32),
+        ("num_players_dealt", np.int8),
+        ("turn", np.int8),  # index into order of the player whose turn to exchange it is
+        ("gok_offset", np.int8),  # how far left of it sits the gok holder that is asked
+        ("goks", np.int8),  # goks in hands
+        ("high", np.uint8),  # bit k: copy k of the kille ranks high
+        ("asked", np.int8),  # forehand has asked in this hand
+        ("redeal", np.int8),  # why the hand is dealt again
+        ("showdown", np.int8),  # the cards in hands lie open
+        ("occasion", np.int8),  # the buying in that is open
+        ("first_done", np.int8),
+        ("second_done", np.int8),
+        ("new_pot", np.int8),  # the next deal begins a pot
+        ("next_dealer", np.int8),
+        ("winner", np.int8),  # of the pot, by this hand
+        ("num_laid_aside", np.int8),
+        ("num_events", np.int8),
+        ("laid_aside", np.int8, (8,)),  # cards that have left the talon or a hand
+        ("held", np.uint64, (MAX_PLAYERS,)),  # by seat: the cards that it has held and can follow
+        ("order", np.int8, (MAX_PLAYERS,)),  # seats of this hand, forehand first, dealer last
+        ("hand", np.int8, (MAX_PLAYERS,)),  # by seat; -1 none
+        ("dealt", np.int8, (MAX_PLAYERS,)),  # by seat: the card that it was dealt
+        ("entries", np.int8, (MAX_PLAYERS,)),  # by seat: times that it bought in
+        ("events", np.int8, (MAX_EVENTS, 6)),
+    ],
 )
+
+
+@kernel
+def card_type(card):
+    """The type of a card, 0 (blaren) to 20 (kille)."""
+    return np.int64(card) >> 1
+
+
+@kernel
+def is_high(table, card):
+    """Whether a kille ranks high."""
+    return (np.int64(table["high"]) >> (np.int64(card) & 1)) & 1 != 0
+
+
+@kernel
+def is_shown(table, card):
+    """Whether a card lies face up."""
+    return in_cards(table["shown"], card)
+
 
 # begin, deal
 
@@ -189,61 +323,6 @@ def legal_actions(table, rules, seat, out):
     write_bits(word, len(may), out, 0)
 
 
-# apply
-
-
-@kernel
-def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
-    seat = np.int64(table["seat"])
-    if action == Action.STAND:
-        _log(table, Event.STAND, seat, -1, -1, -1, -1)
-        table["stood"] |= bit(seat)
-        _give_turn(table, rules, np.int64(table["turn"]) + 1)
-    elif action == Action.SWAP:
-        _swap(table, rules)
-    elif action == Action.CALL:
-        own_turn = table["phase"] == Phase.TURN
-        _show_hand(table, seat)
-        _log(table, Event.CALL, seat, own_turn, table["hand"][seat], -1, -1)
-        showdown(table, rules)
-    elif action == Action.WAIT:
-        _ask_gok_holders(table, rules)
-    elif action == Action.ASK:
-        table["asked"] = 1
-        _log(table, Event.ASK, seat, -1, -1, -1, -1)
-        table["phase"] = Phase.ANSWER_DEALER
-        table["seat"] = table["dealer"]
-    elif action <= Action.DEFER:
-        _answer(table, rules, seat, action)
-    else:
-        buy_or_decline(table, rules, seat, action)
-
-
-@kernel
-def _log(table, kind, a, b, card_a, card_b, extra):
-    number = np.int64(table["num_events"])
-    event = table["events"][index(number)]
-    event[0] = kind
-    event[1] = a
-    event[2] = b
-    event[3] = card_a
-    event[4] = card_b
-    event[5] = extra
-    table["num_events"] = number + 1
-
-
-@kernel
-def _show_card(table, card):
-    table["shown"] = np.uint64(table["shown"]) | card_bit(card)
-
-
-@kernel
-def _show_hand(table, seat):
-    _show_card(table, table["hand"][index(seat)])
-    table["open"] |= bit(seat)
-
-
 @kernel
 def _give_turn(table, rules, turn):
     """Passes the turn to speak to the player at `turn`; past the dealer it is a showdown."""
@@ -277,201 +356,244 @@ def _ask_gok_holders(table, rules):
     table["seat"] = table["order"][turn]
 
 
-@kernel
-def _answer(table, rules, seat, action):
-    _log(table, Event.ANSWER, seat, action, -1, -1, -1)
-    if action == Action.YES:
-        table["redeals"] += 1
-        deal_again(table, rules, Redeal.QUESTION)
-    elif action == Action.DEFER:
-        table["phase"] = Phase.ANSWER_THIRD
-        table["seat"] = table["order"][1]
-    else:  # forehand goes on; gok holders were asked before that turn already
-        table["phase"] = Phase.TURN
-        table["seat"] = table["order"][0]
+# How a deal ends
+
+
+ABOVE_ALL = 99  # past every rank
 
 
 @kernel
-def _swap(table, rules):
-    """The player on turn demands the card of the left neighbour; matadors answer by themselves."""
-    turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
-    seat = np.int64(table["order"][turn])
-    position = turn + 1
-    while position < size:
-        other = np.int64(table["order"][index(position)])
-        card = table["hand"][index(other)]
-        kind = card_type(card)
-        if kind < Kind.VH or kind == Kind.KI:
-            _exchange(table, rules, seat, other)
-            _give_turn(table, rules, position)
-            return
-        _show_hand(table, other)
-        position += 1
-        if kind > Kind.KA:
-            _challenge(table, rules, seat, other, card, position)
-            return
-        _log(table, Event.PASSED, seat, other, -1, card, -1)
-    _go_to_talon(table, rules, seat)
+def showdown(table, rules):
+    """Turns everyone's card up; whoever is out by that goes out."""
+    go_out(table, rules, eliminated(table, rules))
 
 
 @kernel
-def _challenge(table, rules, seat, other, card, turn):
-    """A svin, husar or gok that is demanded from another, or drawn: `other` is -1.
+def eliminated(table, rules):
+    """Turns the cards up; returns who is out (Swedish article, "Upp till bevis").
 
-    A gok ends the round; otherwise the player at `turn` is next, except for two players by the
-    English article, where whoever is chopped "has immediately lost".
+    One pass, with choices instead of branches: whose card is lowest cannot be predicted.
     """
-    kind = card_type(card)
-    drawn = other < 0
-    if kind == Kind.SV:
-        _svin(table, rules, Event.TALON_SVIN if drawn else Event.SVIN, seat, other, card)
-    elif kind == Kind.HU:
-        event = Event.TALON_HUSAR if drawn else Event.HUSAR
-        _log(table, event, seat, other, -1, card, -1)
-        table["chopped"] |= bit(seat)
+    chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
+    not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
+    high_kille = Kind.GO if rules["high_kille"] == HighKille.EQUAL_GOK else Kind.KI
+    lowest = ABOVE_ALL
+    low, lowest_seats = np.uint32(0), np.uint32(0)
+    for position in range(int(table["num_players_dealt"])):
+        seat = index(table["order"][index(position)])
+        card = index(table["hand"][seat])
+        rank = card_type(card)
+        is_kille = rank == Kind.KI
+        is_low = is_kille & (not is_high(table, card))
+        rank = high_kille if is_kille else rank
+        rank = ABOVE_ALL if is_low | has(not_compared, seat) else rank
+        lowest_seats = np.uint32(0) if rank < lowest else lowest_seats
+        lowest = min(rank, lowest)
+        lowest_seats = np.uint32(lowest_seats | (bit(seat) if rank == lowest else np.uint32(0)))
+        low = np.uint32(low | (bit(seat) if is_low else np.uint32(0)))
+        shown |= card_bit(card)
+    table["shown"] = shown
+    table["open"] = table["players"]
+    out = np.uint32(chopped | low | (lowest_seats if lowest < ABOVE_ALL else np.uint32(0)))
+    if out == table["players"]:
+        # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta
+        # kort."
+        out = np.uint32(chopped | low)
+        if chopped == 0 or out == table["players"]:
+            out = np.uint32(0)
+    return out
+
+
+@kernel
+def go_out(table, rules, out):
+    """Ends a hand at its showdown: these seats are out; pays, or opens the buying in."""
+    table["showdown"] = 1
+    table["out"] = out
+    table["in_pot"] = table["in_pot"] & ~table["out"]
+    table["left"] = table["in_pot"]
+    if rules["episode"] == SINGLE_DEAL:
+        _pay_single_deal(table, rules)
+        table["shown_pot"] = 0
+        table["next_dealer"] = seat_left_of(table, table["dealer"], table["in_pot"])
+        _end_match(table, False)
     else:
-        event = Event.TALON_GOK if drawn else Event.GOK_STOOD
-        _log(table, event, seat, other, -1, card, -1)
-    lost = table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI
-    if kind == Kind.GO or lost:
-        showdown(table, rules)
+        _open_buying_in(table, rules)
+        _ask_next_buyer(table, rules)
+
+
+@kernel
+def _pay_single_deal(table, rules):
+    """Each seat that is out pays the stake; those who stay share it equally."""
+    losers, winners = how_many(table["out"]), how_many(table["left"])
+    if losers == 0:
+        return
+    share = rules["stake"] * losers / winners
+    for position in range(table["num_players_dealt"]):
+        seat = index(table["order"][index(position)])
+        if has(table["out"], seat):
+            table["reward"][seat] -= rules["stake"]
+        else:
+            table["reward"][seat] += share
+
+
+@kernel
+def pay(table, seat, amount):
+    """A seat puts money into the pot."""
+    table["reward"][seat] -= amount
+    table["pot"] += amount
+
+
+@kernel
+def _open_buying_in(table, rules):
+    """Decides who may buy in again after this showdown (D-E13, D-E16, D-E22 and on)."""
+    table["opening_pot"] = table["pot"]
+    table["to_buy"] = 0
+    table["occasion"] = Occasion.NONE
+    left = how_many(table["left"])
+    all_out = np.uint32(everybody(table) & ~table["in_pot"])
+    way = rules["reentry"]
+    if table["out"] == 0 or way == Reentry.NONE:
+        return
+    if way == Reentry.WIKI3:
+        if left >= 2 or rules["reentry_one_left"]:
+            table["occasion"] = Occasion.AFTER_EACH
+            for seat in range(table["num_players"]):
+                if has(table["out"], seat) and table["entries"][seat] < 3:
+                    table["to_buy"] |= bit(seat)
+        return
+    opens_first = left == 3 or (left == 2 and way == Reentry.SVENSK)
+    if opens_first and table["first_done"] == 0:
+        table["first_done"] = 1
+        table["occasion"] = Occasion.FIRST
+        table["to_buy"] = all_out
+    elif left == 2 and table["second_done"] == 0 and table["first_buyers"] != 0:
+        table["second_done"] = 1
+        table["occasion"] = Occasion.SECOND
+        if way == Reentry.WIKI2 or rules["second_includes_new"] == 0:
+            table["to_buy"] = all_out & table["first_buyers"]
+        else:
+            table["to_buy"] = all_out & ~table["declined"]
+
+
+@kernel
+def price(table, rules, seat):
+    """What buying in costs a seat at the occasion that is open; half pots round up (D-E19)."""
+    pot, stake = np.int64(table["opening_pot"]), np.int64(rules["stake"])
+    half = (pot + 1) // 2
+    occasion = table["occasion"]
+    if occasion == Occasion.FIRST:
+        return 2 * stake
+    if occasion == Occasion.SECOND:
+        full = rules["reentry"] == Reentry.WIKI2 and rules["wiki2_second"] == Wiki2Second.FULL
+        return pot if full else half
+    if occasion == Occasion.AFTER_EACH:
+        entries = table["entries"][seat]
+        if entries == 0:
+            return stake
+        return half if entries == 1 else pot
+    return np.int64(0)
+
+
+@kernel
+def _ask_next_buyer(table, rules):
+    """Asks clockwise from the dealer's left (D-E20)."""
+    if table["to_buy"] == 0:
+        table["occasion"] = Occasion.NONE
+        _finish_deal(table, rules)
+        return
+    table["phase"] = Phase.BUYIN
+    table["seat"] = seat_left_of(table, table["dealer"], table["to_buy"])
+
+
+@kernel
+def buy_or_decline(table, rules, seat, action):
+    """A seat that is out pays to be in again, or stays out."""
+    table["to_buy"] = table["to_buy"] & ~bit(seat)
+    if action == Action.BUY:
+        pay(table, seat, price(table, rules, seat))
+        table["in_pot"] |= bit(seat)
+        table["entries"][seat] += 1
+        if table["occasion"] == Occasion.FIRST:
+            table["first_buyers"] |= bit(seat)
+        if rules["reentry_plus_ante"] == 0 and rules["ante"] == Ante.DEAL:
+            table["prepaid"] |= bit(seat)
     else:
-        _give_turn(table, rules, turn)
+        table["declined"] |= bit(seat)
+    _ask_next_buyer(table, rules)
 
 
 @kernel
-def _exchange(table, rules, a, b):
-    """Two players swap cards; "killar som ingår i ett byte skall ha bildsidan upp"."""
-    a, b = index(a), index(b)
-    card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
-    _log(table, Event.EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
-    table["swapped"] |= bit(a)
-    table["gave"] |= bit(b)
-    meet = card_type(card_a) == Kind.KI and card_type(card_b) == Kind.KI  # killemote
-    high = meet and rules["meeting"] == KilleRank.HIGH
-    _turn_up_kille(table, card_a, high)
-    _turn_up_kille(table, card_b, high)
-    _take(table, a, card_b)
-    _take(table, b, card_a)
-
-
-@kernel
-def _take(table, seat, card):
-    """A seat holds another card now, as it lies, and will know it again."""
-    this, others = np.uint32(seat), ~bit(seat)
-    is_its_own = np.uint32(table["dealt"][index(seat)] == card)
-    lies_open = np.uint32(is_shown(table, card))
-    table["hand"][index(seat)] = card
-    table["held"][index(seat)] |= card_bit(card)
-    table["untouched"] = (table["untouched"] & others) | (is_its_own << this)
-    table["open"] = (table["open"] & others) | (lies_open << this)
-
-
-@kernel
-def _turn_up_kille(table, card, high):
-    """A kille that moves lies face up from then on; any other card stays as it is."""
-    if card_type(card) == Kind.KI:
-        _show_card(table, card)
-        _set_high(table, card, high)
-
-
-@kernel
-def _set_high(table, kille, high):
-    flag = 1 << (np.int64(kille) & 1)
-    flags = np.int64(table["high"])
-    table["high"] = (flags | flag) if high else (flags & ~flag)
-
-
-@kernel
-def _lay_aside(table, card):
-    number = np.int64(table["num_laid_aside"])
-    table["laid_aside"][number] = card
-    table["num_laid_aside"] = number + 1
-
-
-@kernel
-def _go_to_talon(table, rules, seat):
-    """A player who has nobody to swap with draws; a matador drawn does what it does in a hand."""
-    table["drew"] |= bit(seat)
-    size = np.int64(table["num_players_dealt"])
-    dealer_acts = rules["dealer_after_inn"] and table["order"][size - 1] != seat
-    turn = size - 1 if dealer_acts else size
-    while True:
-        card = draw(table)
-        kind = card_type(card)
-        if kind < Kind.VH or kind == Kind.KI:
-            _take_from_talon(table, seat, card)
-            break
-        _show_card(table, card)
-        _lay_aside(table, card)
-        if kind > Kind.KA:
-            _challenge(table, rules, seat, -1, card, turn)
+def _finish_deal(table, rules):
+    """Pays out a pot that is won and names the next dealer."""
+    table["shown_pot"] = table["pot"]
+    if how_many(table["in_pot"]) == 1:
+        winner = seat_left_of(table, table["dealer"], table["in_pot"])
+        table["reward"][winner] += table["pot"]
+        table["pot"] = 0
+        table["winner"] = winner
+        table["pots_won"] += 1
+        table["new_pot"] = 1
+        table["next_dealer"] = next_seat(table, table["dealer"])
+        if table["pots_won"] >= rules["pots"]:
+            _end_match(table, False)
             return
-        _log(table, Event.TALON_PASSED, seat, -1, -1, card, -1)
-        if rules["stock_redraw"] == 0:
-            break
-    _give_turn(table, rules, turn)
+    else:
+        candidates = table["left"] if rules["next_dealer"] == NextDealer.BEFORE else table["in_pot"]
+        table["next_dealer"] = seat_left_of(table, table["dealer"], candidates)
+    _next_hand(table, rules)
 
 
 @kernel
-def _take_from_talon(table, seat, card):
-    old = np.int64(table["hand"][seat])
-    _log(table, Event.TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
-    _lay_aside(table, old)
-    table["goks"] -= card_type(old) == Kind.GO
-    _turn_up_kille(table, card, True)
-    _take(table, seat, card)
-    if card_type(old) == Kind.KI:
-        _show_card(table, old)
+def _next_hand(table, rules):
+    """Goes on to the next hand, or ends a match that has reached its cap (D-E26)."""
+    if table["deals"] < rules["max_deals"]:
+        table["phase"] = Phase.DEAL
+        table["seat"] = -1
+        return
+    if table["pot"] > 0:
+        share = np.int64(table["pot"]) // how_many(table["in_pot"])
+        for seat in range(table["num_players"]):
+            if has(table["in_pot"], seat):
+                table["reward"][seat] += share
+        table["left_on_table"] = table["pot"] - share * how_many(table["in_pot"])
+        table["pot"] = 0
+    _end_match(table, True)
 
 
 @kernel
-def _svin(table, rules, kind, seat, other, card):
-    """The pig chops the card that was to be swapped: it costs the one who was dealt it.
+def _end_match(table, truncated):
+    table["phase"] = Phase.OVER
+    table["seat"] = -1
+    table["truncated"] = truncated
 
-    "Alla eventuella tidigare byten som gjorts med det huggna kortet skall nämligen upphävas, [...]
-    i omvänd ordning" (Swedish article; D-E06, D-E07). The two-player rule of the English article
-    knows no undoing: there the one who swaps has lost (D-E15).
+
+@kernel
+def deal_again(table, rules, reason):
+    """The hand is thrown in and the same dealer deals again."""
+    table["redeal"] = reason
+    table["left"] = table["players"]
+    table["next_dealer"] = table["dealer"]
+    table["shown_pot"] = table["pot"]
+    _next_hand(table, rules)
+
+
+def retired(table: Any, rules: Rules) -> list[int]:
+    """Returns the seats that will certainly neither act nor earn again in this match.
+
+    A seat that is out and may still be asked to buy in is not among them, nor is anybody while
+    another pot is to come. Where it is not certain yet, the seat is left out.
     """
-    chopped_card = np.int64(table["hand"][seat])
-    loser = seat
-    if not (table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI):
-        for number in range(np.int64(table["num_events"]) - 1, -1, -1):
-            event = table["events"][number]
-            if _concerns(event, chopped_card, rules["pig_scope"]):
-                _undo(table, rules, event)
-        for position in range(table["num_players_dealt"]):
-            if table["dealt"][table["order"][position]] == chopped_card:
-                loser = np.int64(table["order"][position])
-    table["chopped"] |= bit(loser)
-    _log(table, kind, seat, other, chopped_card, card, loser)
-
-
-@kernel
-def _concerns(event, card, scope):
-    """Whether a svin that chops `card` undoes an event."""
-    kind = event[0]
-    if (kind != Event.EXCHANGE and kind != Event.TALON_TAKEN) or event[5] & UNDONE != 0:
-        return False
-    if scope == PigScope.ALL:
-        return True
-    return kind == Event.EXCHANGE and (event[3] == card or event[4] == card)
-
-
-@kernel
-def _undo(table, rules, event):
-    a, b = np.int64(event[1]), np.int64(event[2])
-    card_a, card_b = np.int64(event[3]), np.int64(event[4])
-    _take(table, a, card_a)
-    if event[0] == Event.EXCHANGE:
-        _take(table, b, card_b)
-    else:  # an exchange with the talon: the drawn card lies aside instead of the old one
-        for number in range(table["num_laid_aside"]):
-            if table["laid_aside"][number] == card_a:
-                table["laid_aside"][number] = card_b
-        table["goks"] += card_type(card_a) == Kind.GO
-    if rules["undo_restores"]:
-        for card in (card_a, card_b):
-            if card_type(card) == Kind.KI:
-                _set_high(table, card, (np.int64(event[5]) >> (card & 1)) & 1 != 0)
-    event[5] = event[5] | UNDONE
+    pots_to_come = int(rules["pots"]) - int(table["pots_won"])  # type: ignore[arg-type]
+    if rules["episode"] == "deal" or table["phase"] == Phase.OVER or pots_to_come > 1:
+        return []
+    seats = range(int(table["num_players"]))
+    gone = set(seats) - set(members(table["in_pot"])) - set(members(table["to_buy"]))
+    if rules["reentry"] in ("none", "wiki3") or table["second_done"]:
+        return sorted(gone)  # under wiki3 a seat is asked right after the hand that it lost
+    if not table["first_done"]:
+        return []
+    if table["to_buy"] == 0 and table["first_buyers"] == 0:
+        return sorted(gone)  # without a buyer at the first occasion there is no second
+    if rules["reentry"] == "svensk" and rules["second_includes_new"]:
+        return sorted(gone & set(members(table["declined"])))
+    return sorted(gone - set(members(table["first_buyers"])))

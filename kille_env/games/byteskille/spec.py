@@ -2,14 +2,29 @@
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.byteskille import table
+from kille_env.games.byteskille.determinize import bounds
 from kille_env.games.byteskille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.byteskille.saved import bounds
-from kille_env.games.byteskille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.byteskille.rules import (
+    MAX_PLAYERS,
+    TABLE,
+    Action,
+    Ante,
+    Fraga,
+    GokCall,
+    HighKille,
+    KilleRank,
+    NextDealer,
+    Phase,
+    PigScope,
+    Reentry,
+    TwoPlayer,
+    Wiki2Second,
+)
+from kille_env.games.byteskille.words import MEANINGS, NOTES, RESULT_KEYS
 
 
 def _by_preset(svensk: str | bool, wikipedia: str | bool) -> dict[str, str | bool | int | None]:
@@ -29,28 +44,28 @@ SWITCHES = (
         "ante",
         "the stake is paid once for the pot, or before each deal by those who are in",
         _by_preset("pot", "deal"),
-        member_names(table.Ante),
+        member_names(Ante),
         decision="D-E01",
     ),
     Switch(
         "dealt_kille",
         "rank of a kille that was dealt",
         _by_preset("low", "high"),
-        member_names(table.KilleRank),
+        member_names(KilleRank),
         decision="D-E02",
     ),
     Switch(
         "meeting",
         "rank of two killes that are exchanged for each other",
         _by_preset("high", "low"),
-        member_names(table.KilleRank),
+        member_names(KilleRank),
         decision="D-E02",
     ),
     Switch(
         "high_kille",
         "a high kille is as high as a gok, or higher",
         _by_preset("equal_gok", "above_gok"),
-        member_names(table.HighKille),
+        member_names(HighKille),
         decision="D-E03",
     ),
     Switch(
@@ -64,7 +79,7 @@ SWITCHES = (
         "pig_scope",
         "a svin undoes the exchanges of the chopped card, or all exchanges",
         "card",
-        member_names(table.PigScope),
+        member_names(PigScope),
         decision="D-E06",
     ),
     Switch(
@@ -85,14 +100,14 @@ SWITCHES = (
         "gok_call",
         "when the holder of a gok may end the round",
         _by_preset("any_time", "off"),
-        member_names(table.GokCall),
+        member_names(GokCall),
         decision="D-E10",
     ),
     Switch(
         "fraga",
         "forehand may ask for better cards when two or three are dealt in",
         _by_preset("forced", "off"),
-        member_names(table.Fraga),
+        member_names(Fraga),
         decision="D-E11",
     ),
     Switch(
@@ -121,28 +136,28 @@ SWITCHES = (
         "next_dealer",
         "the next dealer is the nearest player who is in after, or before, buying in",
         "after",
-        member_names(table.NextDealer),
+        member_names(NextDealer),
         decision="D-E14",
     ),
     Switch(
         "two_player",
         "rules for the last two: as for more, or those of the English article",
         _by_preset("ordinary", "wiki"),
-        member_names(table.TwoPlayer),
+        member_names(TwoPlayer),
         decision="D-E15",
     ),
     Switch(
         "reentry",
         "who may buy in again, when and for how much",
         _by_preset("svensk", "wiki3"),
-        member_names(table.Reentry),
+        member_names(Reentry),
         decision="D-E16 D-E22",
     ),
     Switch(
         "wiki2_second",
         "price of the second re-entry under wiki2: half the pot or all of it",
         "half",
-        member_names(table.Wiki2Second),
+        member_names(Wiki2Second),
         decision="D-E16",
     ),
     Switch(
@@ -208,21 +223,21 @@ SPEC = GameSpec(
     version=0,
     pack=KILLE_PACK,
     min_players=2,
-    max_players=table.MAX_PLAYERS,
+    max_players=MAX_PLAYERS,
     default_players=4,
-    actions=member_names(table.Action),
-    phases=member_names(table.Phase),
+    actions=member_names(Action),
+    phases=member_names(Phase),
     presets=("svensk", "wikipedia"),
     switches=SWITCHES,
-    table=table.TABLE,
+    table=TABLE,
     observation=observation_parts,
     information_state=information_state_parts,
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    secret_phases=(table.Phase.GOK,),
-    secret_actions=(table.Action.WAIT,),
+    secret_phases=(Phase.GOK,),
+    secret_actions=(Action.WAIT,),
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,

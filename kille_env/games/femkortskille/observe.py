@@ -13,13 +13,8 @@ from kille_env.cards.seats import relative
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.femkortskille.table import DEALT, DRAWN, TRICKS, Phase, Said
-from kille_env.tricktaking.observe import (
-    observe_pot_game,
-    recall_tricks,
-    shared_parts,
-    write_hands,
-)
+from kille_env.games.femkortskille.rules import DEALT, DRAWN, TRICKS, Phase, Said
+from kille_env.tricktaking.observe import observe_pot_game, recall_tricks, shared_parts, write_hands
 
 NUM_PHASES = 2
 _shared = partial(shared_parts, TRICKS, 0)

@@ -1,16 +1,25 @@
-"""Femkortskille's rules as kernels: begin, deal, legal_actions, apply."""
+"""Femkortskille's record of a table and its rules as kernels, from the deal to the payment."""
+
+from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
+from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
-from kille_env.core.table import new_deal, new_match
-from kille_env.games.femkortskille.settle import end_in_checks, end_in_play, end_in_walk_over
-from kille_env.games.femkortskille.table import DEALT, DRAWN, TRICKS, Action, Follow, Phase, Said
+from kille_env.core.table import new_deal, new_match, table_dtype
 from kille_env.tricktaking.observe import write_types
-from kille_env.tricktaking.pots import begin_pot, clear_pot, pay_into_pot
+from kille_env.tricktaking.pots import (
+    begin_pot,
+    clear_pot,
+    pay_into_pot,
+    pay_out,
+    pot_fields,
+    settle,
+)
 from kille_env.tricktaking.tricks import (
+    PLAYS,
     card_of_type,
     clear_tricks,
     deal_hands,
@@ -18,6 +27,59 @@ from kille_env.tricktaking.tricks import (
     lead_from,
     play_to_trick,
     playable,
+    trick_fields,
+)
+
+MAX_PLAYERS = 8
+DEALT = 3
+DRAWN = 2
+TRICKS = DEALT + DRAWN
+
+
+class Action(IntEnum):
+    """What can be done; PLAY is the first of the actions that name a card."""
+
+    KNOCK, CHECK, FOLD, PLAY = range(4)
+
+
+ACTIONS = ("knock", "check", "fold", *PLAYS)
+
+
+class Phase(IntEnum):
+    """What is to be decided."""
+
+    DEAL, OVER, SPEAK, PLAY = range(4)
+
+
+class Said(IntEnum):
+    """What a seat has said; it can check in the first round only."""
+
+    NOTHING, FOLDED, KNOCKED, CHECKED = range(4)
+
+
+class End(IntEnum):
+    """How a deal has ended."""
+
+    NONE, PLAYED, WALK_OVER, ALL_CHECKED = range(4)
+
+
+class Follow(IntEnum):
+    """What a player who cannot head the trick plays, a switch."""
+
+    ANY, LOWEST = range(2)
+
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        *pot_fields(MAX_PLAYERS),
+        ("forehand", np.int8),  # on the dealer's left
+        ("said1", np.int8, (MAX_PLAYERS,)),  # by seat: its word in the first round
+        ("said2", np.int8, (MAX_PLAYERS,)),  # by seat: its word after a check, once somebody knocks
+        ("knockers", np.uint32),  # who has knocked
+        *trick_fields(MAX_PLAYERS, TRICKS),
+    ],
 )
 
 # begin, deal
@@ -127,3 +189,33 @@ def _begin_play(table, rules):
         seat = seat_left_of(table, seat, table["in_play"])
     table["phase"] = Phase.PLAY
     lead_from(table, eldest)
+
+
+# How a deal ends
+
+
+@kernel
+def end_in_checks(table, rules):
+    """Nobody has knocked: the pot stays."""
+    table["end"] = End.ALL_CHECKED
+    settle(table, rules)
+
+
+@kernel
+def end_in_walk_over(table, rules, winner):
+    """A single knocker takes the pot without play."""
+    table["end"] = End.WALK_OVER
+    table["winner"] = winner
+    settle(table, rules)
+
+
+@kernel
+def end_in_play(table, rules):
+    """The winner of the last trick takes the pot, and as much again from every other knocker."""
+    winner, pot = np.int64(table["holder"]), table["pot"]
+    for seat in range(table["num_players"]):
+        pay_out(table, seat, -pot * has(table["knockers"], seat))
+    pay_out(table, winner, pot * how_many(table["knockers"]))
+    table["end"] = End.PLAYED
+    table["winner"] = winner
+    settle(table, rules)

@@ -2,14 +2,14 @@
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.femkortskille.determinize import bounds
 from kille_env.games.femkortskille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.femkortskille.saved import bounds
-from kille_env.games.femkortskille.table import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
-from kille_env.games.femkortskille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.femkortskille.rules import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
+from kille_env.games.femkortskille.words import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
 
 SWITCHES = (

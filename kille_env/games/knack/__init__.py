@@ -5,16 +5,22 @@ fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spi
 it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N12 are
 explained on the game's page.
 
-The record of a table is in `table`, what happens in `rules`, who sees what in `observe`, what
-a seat deems possible in `determinize`, the texts in `text`, and what there is to see in `view`.
+The record of a table and what happens are in `rules`, who sees what in `observe`, what a seat deems
+possible in `determinize`, the texts in `words`.
 """
 
-from kille_env.games.knack.determinize import relabel, resample
-from kille_env.games.knack.manual import describe_rules
+from kille_env.games.knack.determinize import action_before, can_go_on, relabel, resample
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
-from kille_env.games.knack.saved import action_before, can_go_on
 from kille_env.games.knack.spec import SPEC
-from kille_env.games.knack.text import chance, describe, narrate, result, set_up
-from kille_env.games.knack.view import change, view
+from kille_env.games.knack.words import (
+    chance,
+    change,
+    describe,
+    describe_rules,
+    narrate,
+    result,
+    set_up,
+    view,
+)
 from kille_env.tricktaking.saved import undeal

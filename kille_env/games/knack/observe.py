@@ -20,8 +20,7 @@ from kille_env.cards.seats import all_seen_from, bit, everybody, left_of, only, 
 from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.knack.rules import playable
-from kille_env.games.knack.table import (
+from kille_env.games.knack.rules import (
     ALL_CARDS,
     CARDS,
     MAX_SIZES,
@@ -33,6 +32,7 @@ from kille_env.games.knack.table import (
     Strength,
     deals_left,
     of_suit,
+    playable,
     running_bet,
 )
 

@@ -1,27 +1,143 @@
-"""What happens at a table of Knack, as kernels: joining and the three tricks."""
+"""Knack's record of a table and its rules as kernels, from the deal to the payment.
+
+A card is `9 * suit + rank`: suits clubs, diamonds, hearts, spades, ranks from the six (0) to the
+ace (8). A set of cards is a word with bit `card` for each card, so that following suit is one mask;
+a set of seats is a word with bit `seat`. The bets on the table are kept as piles of equal size:
+`bet_sizes` in stakes of three units, ascending, and `bet_counts`, how many there are of each. A new
+bet is one stake larger than the smallest, so that two sizes are alive besides those of a start.
+"""
+
+from enum import IntEnum
 
 import numpy as np
 
 from kille_env.cards.features import write_bits
 from kille_env.cards.pack import draw, take_pack
-from kille_env.cards.seats import bit, next_seat, seat_left_of
+from kille_env.cards.seats import bit, has, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
-from kille_env.core.table import new_deal, new_match
-from kille_env.games.knack.settle import settle
-from kille_env.games.knack.table import (
-    ALL_CARDS,
-    CARDS,
-    RANK_OF,
-    RANKS,
-    SUIT_OF,
-    TRICKS,
-    Action,
-    Phase,
-    Rank,
-    Strength,
-    of_suit,
+from kille_env.core.pack import Pack
+from kille_env.core.rng import below
+from kille_env.core.spec import SINGLE_DEAL, member_names
+from kille_env.core.table import new_deal, new_match, table_dtype
+
+MAX_PLAYERS = 11  # 3 * 11 + 1 cards of 36
+TRICKS = 3
+
+
+class Suit(IntEnum):
+    """The suits, as cards are numbered."""
+
+    CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
+
+
+class Rank(IntEnum):
+    """The ranks, the lowest first."""
+
+    SIX, SEVEN, EIGHT, NINE, TEN, JACK, QUEEN, KING, ACE = range(9)
+
+
+RANKS = len(Rank)
+SUITS = "".join(suit.name[0] for suit in Suit)
+SUIT_NAMES = member_names(Suit)
+
+KNACK_PACK = Pack(
+    tuple(rank + suit for suit in SUITS for rank in "6789TJQKA"),
+    1,
+    tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in member_names(Rank)),
 )
+CARDS = KNACK_PACK.size
+
+
+class Action(IntEnum):
+    """What can be done; PLAY and PLAY_DOWN are the first of the actions that name a card."""
+
+    KNOCK, FOLD, PLAY = range(3)
+    PLAY_DOWN = PLAY + CARDS
+
+
+ACTIONS = (
+    "knock",
+    "fold",
+    *(f"play {code}" for code in KNACK_PACK.codes),
+    *(f"play *{code}" for code in KNACK_PACK.codes),
+)
+
+
+class Phase(IntEnum):
+    """What is to be decided."""
+
+    DEAL, OVER, JOIN, PLAY = range(4)
+
+
+class Strength(IntEnum):
+    """How strong a card is in a trick, besides its rank; a card of no use has strength 0."""
+
+    LED, FACE_DOWN, TRUMP = 10, 19, 20
+
+
+Remainder = IntEnum("Remainder", "DRAW LEFT", start=0)  # the values of a switch
+START_SIZES = 14  # different bets that a match can start with
+MAX_SIZES = START_SIZES + 2
+
+SUIT_OF = np.array([card // RANKS for card in range(CARDS)], dtype=np.int64)
+RANK_OF = np.array([card % RANKS for card in range(CARDS)], dtype=np.int64)
+ALL_CARDS = np.uint64((1 << CARDS) - 1)
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    CARDS,
+    [
+        ("shown", np.uint64),  # cards that were played open, and the card turned up
+        ("void", np.uint64),  # by suit, P bits each: the seats that publicly lack it
+        ("hand", np.uint64, (MAX_PLAYERS,)),  # by seat: set of cards; folded hands stay
+        ("bet_sizes", np.int64, (MAX_SIZES,)),
+        ("bet_counts", np.int64, (MAX_SIZES,)),
+        ("shared", np.int64),  # bets that were shared at the end of the party
+        ("left_on_table", np.int64),  # what could not be divided, and nobody drew
+        ("joined", np.uint32),
+        ("folded", np.uint32),
+        ("played_for", np.int64),  # size of the running bet that this deal was played for
+        ("num_sizes", np.int8),
+        ("remainder_to", np.int8),  # who takes an indivisible remainder; -1 is drawn when needed
+        ("remainder", np.int8),  # what it took
+        ("next_dealer", np.int8),
+        ("num_joined", np.int8),
+        ("turn_up", np.int8),
+        ("trump", np.int8),
+        ("trick", np.int8),  # number of the trick, from 0
+        ("trick_size", np.int8),  # cards in it
+        ("led", np.int8),  # suit that is to be followed
+        ("strength", np.int8),  # of the card that wins the trick so far
+        ("holder", np.int8),  # who has played it
+        ("face_down", np.int8),  # the card that was led face down, -1 none
+        ("leaders", np.int8, (TRICKS,)),
+        ("winners", np.int8, (TRICKS,)),
+        ("tricks", np.int8, (MAX_PLAYERS,)),  # by seat
+        ("cards", np.int8, (MAX_PLAYERS, 3)),  # by seat: the cards that it was dealt
+        ("played", np.int8, (TRICKS, MAX_PLAYERS)),  # -1 none
+    ],
+)
+
+
+@kernel
+def of_suit(cards, suit):
+    """The cards of a suit in a set of cards."""
+    return np.uint64(cards) & (np.uint64(0x1FF) << np.uint64(RANKS * np.int64(suit)))
+
+
+@kernel
+def running_bet(table):
+    """Size of the running bet, the smallest on the table: "lägst värderade"; 0 without bets."""
+    return np.int64(table["bet_sizes"][0]) if table["num_sizes"] > 0 else np.int64(0)
+
+
+@kernel
+def deals_left(table, rules):
+    """Deals of the party that are still to come."""
+    deals = rules["deals"] if rules["deals"] > 0 else np.int64(table["num_players"])
+    return (1 if rules["episode"] == SINGLE_DEAL else deals) - np.int64(table["deals"])
+
 
 # begin, deal
 
@@ -270,3 +386,95 @@ def _take_trick(table, rules):
         _lead(table, winner)
     else:
         settle(table, rules)
+
+
+# How a deal ends
+
+
+@kernel
+def settle(table, rules):
+    """Pays for the tricks, sets the bets, and goes on to the next deal or ends the party.
+
+    A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
+    from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
+    """
+    size = running_bet(table)
+    unit = np.int64(rules["unit"])
+    worth = unit * (1 + size)
+    failed = np.int64(0)
+    for seat in range(int(table["num_players"])):
+        tricks = np.int64(table["tricks"][index(seat)])
+        fails = has(table["joined"], seat) & (tricks == 0)
+        failed += fails
+        table["reward"][index(seat)] += tricks * worth - (TRICKS * worth if fails else 0)
+    table["reward"][index(table["dealer"])] -= TRICKS * unit
+    table["played_for"] = size
+    _take_running_bet(table)
+    _add_bets(table, size + 1, failed)
+    table["next_dealer"] = next_seat(table, table["dealer"])
+    table["seat"] = -1
+    if deals_left(table, rules) <= 0:
+        _share_bets(table, rules)
+        table["phase"] = Phase.OVER
+    else:
+        table["phase"] = Phase.DEAL
+
+
+@kernel
+def _take_running_bet(table):
+    """Takes one of the smallest bets away: the three tricks have paid it out."""
+    if table["num_sizes"] == 0:
+        return
+    table["bet_counts"][0] -= 1
+    if table["bet_counts"][0] == 0:
+        for pile in range(MAX_SIZES - 1):
+            table["bet_sizes"][pile] = table["bet_sizes"][pile + 1]
+            table["bet_counts"][pile] = table["bet_counts"][pile + 1]
+        table["bet_sizes"][MAX_SIZES - 1] = 0
+        table["bet_counts"][MAX_SIZES - 1] = 0
+        table["num_sizes"] -= 1
+
+
+@kernel
+def _add_bets(table, size, number):
+    """Lays bets of a size to the others: "måste de olika betarna hållas åtskilda"."""
+    if number == 0:
+        return
+    sizes, counts = table["bet_sizes"], table["bet_counts"]
+    place = 0
+    while place < table["num_sizes"] and sizes[place] < size:
+        place += 1
+    if place == table["num_sizes"] or sizes[place] != size:
+        for pile in range(MAX_SIZES - 1, place, -1):
+            sizes[pile] = sizes[pile - 1]
+            counts[pile] = counts[pile - 1]
+        sizes[place] = size
+        counts[place] = 0
+        table["num_sizes"] += 1
+    counts[place] += number
+
+
+@kernel
+def _share_bets(table, rules):
+    """Shares what lies on the table at the end: "delas lika mellan spelarna" (D-N05)."""
+    total = np.int64(0)
+    for pile in range(int(table["num_sizes"])):
+        total += np.int64(table["bet_sizes"][pile]) * np.int64(table["bet_counts"][pile])
+    total *= TRICKS * np.int64(rules["unit"])
+    if total == 0:
+        return
+    num_players = np.int64(table["num_players"])
+    share = total // num_players
+    rest = total - share * num_players
+    table["shared"] = total
+    for seat in range(num_players):
+        table["reward"][index(seat)] += share
+    if rest == 0:
+        return
+    if rules["remainder"] == Remainder.DRAW:
+        if table["remainder_to"] < 0:
+            table["remainder_to"] = below(table, num_players)
+        table["reward"][index(table["remainder_to"])] += rest
+        table["remainder"] = rest
+    else:
+        table["left_on_table"] = rest

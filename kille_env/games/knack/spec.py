@@ -1,14 +1,23 @@
 """The facts about Knack: its switches and presets, and its `SPEC`."""
 
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.knack import table
+from kille_env.games.knack.determinize import bounds
 from kille_env.games.knack.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.knack.saved import bounds
-from kille_env.games.knack.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.knack.rules import (
+    ACTIONS,
+    KNACK_PACK,
+    MAX_PLAYERS,
+    TABLE,
+    TRICKS,
+    Action,
+    Phase,
+    Remainder,
+)
+from kille_env.games.knack.words import MEANINGS, NOTES, RESULT_KEYS
 
 SWITCHES = (
     Switch(
@@ -37,7 +46,7 @@ SWITCHES = (
         "remainder",
         "what cannot be divided at the end of a party is drawn for, or left on the table",
         "draw",
-        member_names(table.Remainder),
+        member_names(Remainder),
         decision="D-N05",
     ),
 )
@@ -53,7 +62,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     single = rules["episode"] == "deal"
     deals = 1 if single else rules.number("deals")
     deals = deals if deals > 0 else num_players
-    stake = float(table.TRICKS * rules.number("unit"))
+    stake = float(TRICKS * rules.number("unit"))
     largest = stake * deals * (deals + 1) / 2  # the bet of every deal
     share = (num_players - 1) * largest // num_players + num_players - 1
     return -largest - stake * -(-deals // num_players), largest + share
@@ -61,29 +70,29 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
     """Bound on the decisions of a deal: everybody joins and plays three cards."""
-    return (1 + table.TRICKS) * num_players
+    return (1 + TRICKS) * num_players
 
 
 SPEC = GameSpec(
     name="knack",
     title="Knack",
     version=0,
-    pack=table.KNACK_PACK,
+    pack=KNACK_PACK,
     min_players=2,
-    max_players=table.MAX_PLAYERS,
+    max_players=MAX_PLAYERS,
     default_players=4,
-    actions=table.ACTIONS,
-    phases=member_names(table.Phase),
+    actions=ACTIONS,
+    phases=member_names(Phase),
     presets=("standard",),
     switches=SWITCHES,
-    table=table.TABLE,
+    table=TABLE,
     observation=observation_parts,
     information_state=information_state_parts,
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    covered_actions=tuple(range(table.Action.PLAY_DOWN, len(table.ACTIONS))),
+    covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,

@@ -9,20 +9,19 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
   same, with one answer.
 """
 
-from kille_env.games.krypkille.determinize import relabel, resample
-from kille_env.games.krypkille.manual import describe_rules
+from kille_env.games.krypkille.determinize import action_before, can_go_on, relabel, resample
 from kille_env.games.krypkille.observe import full_state, information_state, observe
-from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions
-from kille_env.games.krypkille.saved import action_before, can_go_on
-from kille_env.games.krypkille.settle import retired
+from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions, retired
 from kille_env.games.krypkille.spec import SPEC
-from kille_env.games.krypkille.text import (
+from kille_env.games.krypkille.words import (
     action_text,
+    change,
     describe,
+    describe_rules,
     knows_action,
     narrate,
     result,
     set_up,
+    view,
 )
-from kille_env.games.krypkille.view import change, view
 from kille_env.tricktaking.saved import undeal

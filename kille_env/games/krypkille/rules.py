@@ -1,26 +1,91 @@
-"""Krypkille's rules as kernels: begin, deal, legal_actions, apply."""
+"""Krypkille's record of a table and its rules as kernels, from the deal to the payment."""
+
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
-from kille_env.cards.pack import draw_again, reshuffle, talon_left
+from kille_env.cards.pack import KILLE_PACK, Kind, draw_again, reshuffle, talon_left
 from kille_env.cards.seats import bit, has, seat_left_of
-from kille_env.cards.sets import card_bit, lowest_card
+from kille_env.cards.sets import card_bit, how_many, lowest_card
 from kille_env.core.jit import index, kernel
-from kille_env.core.table import new_deal, new_match
-from kille_env.games.krypkille.settle import settle, still_in
-from kille_env.games.krypkille.table import TRICKS, Action, Phase, TalonShortage
+from kille_env.core.spec import SINGLE_DEAL, Rules
+from kille_env.core.table import new_deal, new_match, table_dtype
 from kille_env.tricktaking.observe import write_types
 from kille_env.tricktaking.tricks import (
     HAND,
+    PLAYS,
     card_of_type,
     clear_discards,
     clear_tricks,
     deal_hands,
+    discard_fields,
+    discards,
     lead_from,
     play_to_trick,
     playable,
     throw_away,
+    trick_fields,
     write_discards,
+)
+
+MAX_PLAYERS = 6
+TRICKS = 4
+DISCARDS = discards(HAND)
+
+
+class Action(IntEnum):
+    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+
+    DECLARE, PASS, DISCARD = range(3)
+    PLAY = DISCARD + len(DISCARDS)
+
+
+ACTIONS = ("declare", "pass", *DISCARDS, *PLAYS)
+
+
+class Phase(IntEnum):
+    """What is to be decided."""
+
+    DEAL, OVER, DISCARD, LEAD, GUESS = range(5)
+
+
+class TalonShortage(IntEnum):
+    """What happens where the talon is too short for the discards, a switch."""
+
+    RESHUFFLE, CAP = range(2)
+
+
+class Worth(IntEnum):
+    """What a card scores, the value of some switches."""
+
+    DENOMINATION, ZERO = range(2)
+
+
+FIRST_WORTH = 2  # "Blaren 0, Blompottan 0, Kransen 0, 1 1": lilja 1 is two ranks above its number
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        ("scores", np.int64, (MAX_PLAYERS,)),  # by seat: "the cumulative score of each player"
+        ("points", np.int64, (MAX_PLAYERS,)),  # by seat: what this deal has added to it
+        ("next_dealer", np.int8),  # -1 when the match is over
+        ("winners", np.uint32),  # who has won the match
+        ("declarer", np.int8),
+        ("passed", np.uint32),  # who has passed
+        ("shuffled_in", np.uint64),  # discards that have become talon again
+        ("talons", np.int8),  # how many new talons they have become, two at most
+        ("talon_of", np.int8, (MAX_PLAYERS,)),  # by seat: which of them its discards are in, 0 none
+        (
+            "drawn_from",
+            np.int8,
+            (3, MAX_PLAYERS),
+        ),  # cards from the pack and each new one
+        *trick_fields(MAX_PLAYERS, TRICKS),
+        *discard_fields(MAX_PLAYERS),
+    ],
+    redrawn=HAND * MAX_PLAYERS,
 )
 
 # begin, deal
@@ -160,3 +225,118 @@ def _guess(table, rules, seat, action):
     table["seat"] = following
     if following == table["won"][TRICKS - 1]:
         settle(table, rules)
+
+
+# How a deal ends
+
+
+@kernel
+def still_in(table, rules):
+    """Who is in: "A player reaching a score of 50 or over is out"."""
+    seats = np.uint32(0)
+    for seat in range(np.int64(table["num_players"])):
+        seats |= bit(seat) if table["scores"][index(seat)] < rules["limit"] else np.uint32(0)
+    return seats
+
+
+@kernel
+def settle(table, rules):
+    """Shows the last cards, writes the points down, and ends the match if it is at its end."""
+    _write_points(table, rules)
+    for seat in range(table["num_players"]):
+        table["face_up"] |= table["hand"][index(seat)]
+        table["scores"][index(seat)] += table["points"][index(seat)]
+    table["seat"] = -1
+    table["next_dealer"] = -1
+    table["phase"] = Phase.OVER
+    players = still_in(table, rules)
+    if rules["episode"] == SINGLE_DEAL:
+        for seat in range(table["num_players"]):
+            table["reward"][index(seat)] -= table["points"][index(seat)]
+    elif how_many(players) < 2:
+        # "The last remaining is the winner."
+        # If all have reached the limit, the lowest total wins (D-R04).
+        table["winners"] = players if players != 0 else _lowest(table, table["in_play"], True)
+        _share(table, table["winners"])
+    elif table["deals"] >= rules["max_deals"]:
+        table["truncated"] = True
+        _share(table, players)
+    else:
+        table["next_dealer"] = seat_left_of(table, table["dealer"], players)
+        table["phase"] = Phase.DEAL
+
+
+@kernel
+def _write_points(table, rules):
+    """Reads the table of outcomes, every number of which is a switch (D-R01)."""
+    players, declarer = np.uint32(table["in_play"]), np.int64(table["declarer"])
+    holders = _lowest(table, players, False)
+    if declarer < 0:
+        _charge(table, rules, holders, rules["allpass_lowest"], False)
+        _charge(table, rules, players & ~holders, rules["allpass_others"], False)
+        return
+    others = players & ~bit(declarer)
+    # An equal card elsewhere makes a declarer wrong (D-R05).
+    alone = (holders == bit(declarer)) | (rules["tie_beats_declarer"] == 0)
+    if has(holders, declarer) & alone:
+        _charge(table, rules, bit(declarer), rules["right_declarer"], False)
+        worth = rules["right_others"] == Worth.DENOMINATION
+        _charge(table, rules, others, 0, worth)
+    else:
+        worth = rules["wrong_declarer_base"] == Worth.DENOMINATION
+        extra = rules["wrong_declarer_extra"]
+        _charge(table, rules, bit(declarer), extra, worth)
+        _charge(table, rules, others & holders, rules["wrong_lowest"], False)
+        worth = rules["wrong_others"] == Worth.DENOMINATION
+        _charge(table, rules, others & ~holders, 0, worth)
+
+
+@kernel
+def _lowest(table, players, total):
+    """Which of some players have the lowest total, or else the lowest last card, by rank."""
+    lowest, holders = np.int64(0), np.uint32(0)
+    for seat in range(np.int64(table["num_players"])):
+        if has(players, seat):
+            rank = lowest_card(table["hand"][index(seat)]) >> 1
+            value = np.int64(table["scores"][index(seat)]) if total else rank
+            if holders == 0 or value < lowest:
+                lowest, holders = value, np.uint32(0)
+            if value == lowest:
+                holders |= bit(seat)
+    return holders
+
+
+@kernel
+def _charge(table, rules, seats, points, worth):
+    """Charges some seats points, and the denomination of their last cards as well (`worth`)."""
+    for seat in range(table["num_players"]):
+        if has(seats, seat):
+            rank = lowest_card(table["hand"][index(seat)]) >> 1
+            own = max(0, rank - FIRST_WORTH)
+            if rank == Kind.KI:
+                own = rules["kille_denomination"]
+            table["points"][index(seat)] = points + (own if worth else 0)
+
+
+@kernel
+def _share(table, seats):
+    """These seats share the 1 of the match."""
+    share = 1.0 / how_many(seats)
+    for seat in range(table["num_players"]):
+        if has(seats, seat):
+            table["reward"][index(seat)] += share
+
+
+def retired(table: Any, rules: Rules) -> list[int]:
+    """Returns the seats that will neither act nor earn again in this match: those who are out.
+
+    Between deals a seat that has just gone out with all the others may still share the win, but
+    then the match is over.
+    """
+    return [] if table["phase"] == Phase.OVER else who_is_out(table, rules)
+
+
+def who_is_out(table: Any, rules: Rules) -> list[int]:
+    """Returns the seats whose points have reached the limit."""
+    limit = rules.number("limit")
+    return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]

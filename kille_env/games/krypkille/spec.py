@@ -4,13 +4,13 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.krypkille.determinize import bounds
 from kille_env.games.krypkille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.krypkille.saved import bounds
-from kille_env.games.krypkille.table import (
+from kille_env.games.krypkille.rules import (
     ACTIONS,
     FIRST_WORTH,
     MAX_PLAYERS,
@@ -21,7 +21,7 @@ from kille_env.games.krypkille.table import (
     TalonShortage,
     Worth,
 )
-from kille_env.games.krypkille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.krypkille.words import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.tricks import HAND
 
 

@@ -8,19 +8,19 @@ them:
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
 """
 
-from kille_env.games.kungsholmskille.determinize import relabel, resample
-from kille_env.games.kungsholmskille.manual import describe_rules
+from kille_env.games.kungsholmskille.determinize import action_before, relabel, resample
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
-from kille_env.games.kungsholmskille.saved import action_before
 from kille_env.games.kungsholmskille.spec import SPEC
-from kille_env.games.kungsholmskille.text import (
+from kille_env.games.kungsholmskille.words import (
     action_text,
+    change,
     describe,
+    describe_rules,
     knows_action,
     narrate,
     result,
     set_up,
+    view,
 )
-from kille_env.games.kungsholmskille.view import change, view
 from kille_env.tricktaking.saved import can_go_on, undeal

@@ -11,7 +11,7 @@ from kille_env.cards.features import digits, one_seat, put, start
 from kille_env.cards.seats import left_of, relative
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.kungsholmskille.table import MOST_DISCARDS, TRICKS, Phase, Said
+from kille_env.games.kungsholmskille.rules import MOST_DISCARDS, TRICKS, Phase, Said
 from kille_env.tricktaking.observe import (
     observe_pot_game,
     open_card,

@@ -1,38 +1,99 @@
-"""Kungsholmskille's rules as kernels: begin, deal, legal_actions, apply, and how deals end."""
+"""Kungsholmskille's record of a table and its rules as kernels, from the deal to the payment."""
+
+from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.seats import bit, everybody, next_seat, seat_left_of
+from kille_env.cards.pack import KILLE_PACK, TYPES
+from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
+from kille_env.cards.sets import lowest_card
 from kille_env.core.jit import index, kernel
-from kille_env.core.table import new_deal, new_match
-from kille_env.games.kungsholmskille.settle import (
-    end_in_bud_round,
-    end_in_showing,
-    end_in_walk_over,
-)
-from kille_env.games.kungsholmskille.table import (
-    ANTE,
-    MOST_DISCARDS,
-    TRICKS,
-    Action,
-    ForcedBeat,
-    Phase,
-    Said,
-)
+from kille_env.core.table import new_deal, new_match, table_dtype
 from kille_env.tricktaking.observe import write_types
-from kille_env.tricktaking.pots import begin_pot, clear_pot, pay_into_pot
+from kille_env.tricktaking.pots import (
+    begin_pot,
+    clear_pot,
+    pay_into_pot,
+    pay_out,
+    pot_fields,
+    settle,
+)
 from kille_env.tricktaking.tricks import (
     HAND,
+    PLAYS,
     card_of_type,
     clear_discards,
     clear_tricks,
     deal_hands,
+    discard_fields,
+    discards,
     draw_cards,
     lead_from,
     play_to_trick,
     playable,
     throw_away,
+    trick_fields,
     write_discards,
+)
+
+MAX_PLAYERS = 6
+TRICKS = 4
+MOST_DISCARDS = 2
+DISCARDS = discards(MOST_DISCARDS)
+
+
+class Action(IntEnum):
+    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+
+    BUD, KNOCK, STAY, FOLD, SHOW, DISCARD = range(6)
+    PLAY = DISCARD + len(DISCARDS)
+
+
+ACTIONS = ("bud", "knock", "stay", "fold", "show", *DISCARDS, *PLAYS)
+
+
+class Phase(IntEnum):
+    """What is to be decided."""
+
+    DEAL, OVER, BUD1, FOLD, EXCHANGE, BUD2, PLAY, SHOW = range(8)
+
+
+class Said(IntEnum):
+    """What a seat has said in a round: nothing; bud or fold; knock, stay or show."""
+
+    NOTHING, YIELDED, CLAIMED = range(3)
+
+
+class End(IntEnum):
+    """How a deal has ended."""
+
+    NONE, SHOWING, BUD_ROUND, WALK_OVER = range(4)
+
+
+class ForcedBeat(IntEnum):
+    """With which card a player who can head the trick has to do so, a switch."""
+
+    ANY, LOWEST = range(2)
+
+
+ANTE = 2  # "Före första given, sätter varje spelare en insats på två kronor i potten"
+
+TABLE = table_dtype(
+    MAX_PLAYERS,
+    KILLE_PACK.size,
+    [
+        *pot_fields(MAX_PLAYERS),
+        ("owed", np.int64, (MAX_PLAYERS,)),  # by seat: what it pays when the next deal is dealt
+        ("forehand", np.int8),  # nearest player still in on the dealer's left
+        ("knocker", np.int8),  # who asked for play before the folding
+        ("said1", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or knock, before the exchange
+        ("stayed", np.int8, (MAX_PLAYERS,)),  # by seat: not asked, folded or stayed
+        ("said2", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or knock, after the exchange
+        ("showed", np.int8, (MAX_PLAYERS,)),  # by seat: nothing, bud or show, at the showing
+        ("shower", np.int8),  # who showed first
+        *trick_fields(MAX_PLAYERS, TRICKS),
+        *discard_fields(MAX_PLAYERS),
+    ],
 )
 
 # begin, deal
@@ -172,3 +233,63 @@ def _exchange(table, seat, discard):
     table["seat"] = seat_left_of(table, seat, table["in_play"])
     if table["seat"] == table["forehand"]:
         table["phase"] = Phase.BUD2
+
+
+# How a deal ends
+
+
+@kernel
+def end_in_bud_round(table, rules):
+    """All have said bud: the pot stays, folders pay for the next deal, or else everybody."""
+    folders = everybody(table) & ~np.uint32(table["in_play"])
+    for seat in range(table["num_players"]):
+        table["owed"][seat] = (folders == 0) | has(folders, seat)
+    table["end"] = End.BUD_ROUND
+    settle(table, rules)
+
+
+@kernel
+def end_in_walk_over(table, rules):
+    """All but the knocker have folded: the knocker takes the pot, and everybody puts in one."""
+    for seat in range(table["num_players"]):
+        table["owed"][seat] = 1
+    table["end"] = End.WALK_OVER
+    table["winner"] = table["knocker"]
+    settle(table, rules)
+
+
+@kernel
+def end_in_showing(table, rules):
+    """The one who has shown wins with the strictly lowest card; else the lowest of the others.
+
+    "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
+    [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
+    """
+    shower, first = np.int64(table["shower"]), np.int64(table["won"][TRICKS - 1])
+    lowest, holder, seat, number = TYPES, first, first, 0
+    while True:
+        rank = lowest_card(table["hand"][index(seat)]) >> 1
+        table["face_up"] |= table["hand"][index(seat)]
+        number += 1
+        if (seat != shower) & (rank <= lowest):
+            lowest, holder = rank, seat
+        seat = np.int64(seat_left_of(table, seat, table["in_play"]))
+        if seat == first:
+            break
+    right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
+    winner = shower if right else holder
+    if not right:  # "ett belopp lika stort som hela innehållet i potten"
+        pay_out(table, shower, -table["pot"])
+        pay_out(table, winner, table["pot"])
+    table["winner"] = winner
+    _owe_after_showing(table, number == 2)
+    table["end"] = End.SHOWING
+    settle(table, rules)
+
+
+@kernel
+def _owe_after_showing(table, two):
+    """Losers put in two; with two in the showing as if a bud round had followed (D-K07, D-K08)."""
+    for seat in range(table["num_players"]):
+        loses = has(table["in_play"], seat) & (seat != table["winner"])
+        table["owed"][seat] = 2 * loses + two

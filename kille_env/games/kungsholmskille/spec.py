@@ -2,13 +2,13 @@
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.kungsholmskille.determinize import bounds
 from kille_env.games.kungsholmskille.observe import (
     full_state_parts,
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.kungsholmskille.saved import bounds
-from kille_env.games.kungsholmskille.table import (
+from kille_env.games.kungsholmskille.rules import (
     ACTIONS,
     ANTE,
     MAX_PLAYERS,
@@ -17,7 +17,7 @@ from kille_env.games.kungsholmskille.table import (
     ForcedBeat,
     Phase,
 )
-from kille_env.games.kungsholmskille.text import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.kungsholmskille.words import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
 
 SWITCHES = (

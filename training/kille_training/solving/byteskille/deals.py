@@ -31,7 +31,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
-from kille_env.games.byteskille.table import Redeal
+from kille_env.games.byteskille.rules import Redeal
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.dealing import (
     count_cards,

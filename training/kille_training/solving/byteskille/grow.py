@@ -18,7 +18,7 @@ from kille_env.games.byteskille import (
     information_state,
     legal_actions,
 )
-from kille_env.games.byteskille.table import Redeal
+from kille_env.games.byteskille.rules import Redeal
 from kille_training.solving.byteskille.dealing import TYPES
 from kille_training.solving.trees.tree import CHANCE, TERMINAL
 

@@ -18,9 +18,7 @@ from kille_env.core.jit import announce_compilation, kernel
 from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
-from kille_env.games.byteskille.rules import deal
-from kille_env.games.byteskille.settle import deal_again, go_out
-from kille_env.games.byteskille.table import Action, Phase, Redeal
+from kille_env.games.byteskille.rules import Action, Phase, Redeal, deal, deal_again, go_out
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.deals import MEMORY_LIMIT, Stage, build_stage
 from kille_training.solving.byteskille.matches import AGAIN, After, Hand, Match, State

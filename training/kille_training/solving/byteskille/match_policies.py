@@ -6,7 +6,7 @@ from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularMatchPolicy
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.errors import KilleError
-from kille_env.games.byteskille.table import Action
+from kille_env.games.byteskille.rules import Action
 from kille_env.policy import Policy
 from kille_env.registry import spec
 from kille_training.solving.byteskille.match_build import STATE

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kille_env.cards.sets import members
-from kille_env.games.byteskille.settle import price
+from kille_env.games.byteskille.rules import price
 from kille_training.solving.byteskille.match_values import MatchNashConv
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
 from kille_training.solving.byteskille.text import SURE, hand_text, heading

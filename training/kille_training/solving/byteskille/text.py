@@ -16,7 +16,7 @@ from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.core.text import counted
-from kille_env.games.byteskille.table import UNDONE, Event, Phase
+from kille_env.games.byteskille.rules import UNDONE, Event, Phase
 from kille_env.registry import spec
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
