@@ -21,10 +21,10 @@ from kille_agents.population import ROSTER
 from kille_agents.rules_of_thumb import rule_of_thumb_class
 from kille_agents.tabular import TABULAR, read_metadata, tabular_file
 from kille_agents.trained import TRAINED, cards
-from kille_env.core.text import listed
 from kille_env.errors import PolicyError, RulesError, did_you_mean
 from kille_env.files import BROKEN, read_json
 from kille_env.registry import spec
+from kille_env.words.text import listed
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""

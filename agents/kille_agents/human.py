@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from kille_env.core.text import listed
+from kille_env.words.text import listed
 
 HELP, HINT, UNDO, QUIT = "help", "hint", "undo", "quit"
 COMMANDS = {

@@ -48,7 +48,7 @@ API = {
     "records": (
         "Records, pictures and text",
         "Matches that can be written down, replayed, drawn and told.",
-        ("kille_env.records", "kille_env.core.view", "kille_env.pictures"),
+        ("kille_env.records", "kille_env.words.view", "kille_env.pictures"),
     ),
     "games": (
         "Games of your own",

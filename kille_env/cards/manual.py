@@ -1,7 +1,7 @@
 """What a manual says of the Kille pack."""
 
 from kille_env.cards.pack import KILLE_PACK, Kind
-from kille_env.core.text import plain_letters
+from kille_env.words.text import plain_letters
 
 _ENGLISH = {
     Kind.BL: "mask",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kille_env.core.pack import Pack
-from kille_env.core.view import Card, Move
+from kille_env.words.view import Card, Move
 
 TALON, ASIDE, TURNED_UP = "talon", "aside", "turned up"
 KNOCK = "Knack, knack!"  # what a knock on the table sounds like

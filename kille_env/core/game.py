@@ -14,12 +14,12 @@ import numpy as np
 
 from kille_env.core import loops
 from kille_env.core.jit import bind, loop
-from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.table import table_dtype
-from kille_env.core.text import labels
-from kille_env.core.view import Change, Seat, View
 from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.words.manual import describe_by_facts
+from kille_env.words.text import labels
+from kille_env.words.view import Change, Seat, View
 
 KERNELS = (
     "begin",

@@ -10,10 +10,10 @@ import numpy as np
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
-from kille_env.core.view import Change, View
 from kille_env.pictures.layout import SHAPES
 from kille_env.pictures.scene import arrange
 from kille_env.pictures.svg import fragment
+from kille_env.words.view import Change, View
 
 
 def frame(

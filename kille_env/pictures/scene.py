@@ -11,10 +11,10 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kille_env.core.spec import GameSpec
-from kille_env.core.text import labels, signed, units
-from kille_env.core.view import Card, Pile, Seat, View
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.pictures.layout import CARD, SHAPES, Block, Box, Layout, layout
+from kille_env.words.text import labels, signed, units
+from kille_env.words.view import Card, Pile, Seat, View
 
 _VEIL = '<rect class="felt faded" x="-32" y="-46" width="64" height="92" rx="6"/>'
 """What lies over a faded card, so that those below it do not shine through."""

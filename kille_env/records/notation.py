@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
-from kille_env.core.text import printable
 from kille_env.errors import CardError, RecordError, RulesError, did_you_mean, shortened
 from kille_env.files import whole_file
 from kille_env.registry import list_games, load_game
+from kille_env.words.text import printable
 
 FORMAT = "kille-record/1"
 KEYS = (

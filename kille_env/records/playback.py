@@ -9,10 +9,10 @@ from typing import Any
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
-from kille_env.core.text import printable
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
 from kille_env.records.recorder import Watch, returns
+from kille_env.words.text import printable
 
 
 @dataclass(frozen=True)

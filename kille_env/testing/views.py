@@ -12,9 +12,9 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.core.view import Card, Change, View
 from kille_env.policy import sample_actions
 from kille_env.registry import make_batch
+from kille_env.words.view import Card, Change, View
 
 CARD_PLACES = ("hand ", "open ", "trick ")
 """How the names of places begin at which a view shows a card; all others are piles."""

@@ -1,8 +1,8 @@
 """What the manuals of the games with tricks and pots have in common."""
 
-from kille_env.core.manual import is_single
 from kille_env.core.spec import Rules
-from kille_env.core.text import counted
+from kille_env.words.manual import is_single
+from kille_env.words.text import counted
 
 WINS_TRICK = (
     "The highest card wins the trick; of two equal ones the later. The winner leads to the next."

@@ -6,7 +6,7 @@ from typing import Any
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import members
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.text import columns, counted, signed, units
+from kille_env.words.text import columns, counted, signed, units
 
 _SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.names, strict=True)]
 CARD_NOTES = (

@@ -21,7 +21,7 @@ from kille_env.cards.view import (
     spread,
     trick_zones,
 )
-from kille_env.core.view import Card, Move, Pile, Seat, View
+from kille_env.words.view import Card, Move, Pile, Seat, View
 
 
 def view_of(

@@ -241,8 +241,8 @@ print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
 """
 
 EDITS = {
-    "games/byteskille/table.py": {"byteskille", "rounds"},
-    "games/knack/table.py": {"knack"},
+    "games/byteskille/rules.py": {"byteskille", "rounds"},
+    "games/knack/rules.py": {"knack"},
     "cards/pack.py": {"byteskille", "knack", "rounds"},
     "playing.py": {"rounds"},
     "policy.py": {"rounds", "choices"},

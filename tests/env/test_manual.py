@@ -9,9 +9,9 @@ import pytest
 
 import kille_env
 from kille_env.core.batch import Batch
-from kille_env.core.manual import describe_by_facts
 from kille_env.core.spec import Rules, Switch
-from kille_env.core.text import plain_letters
+from kille_env.words.manual import describe_by_facts
+from kille_env.words.text import plain_letters
 
 GAMES = kille_env.list_games()
 SEATS = {"byteskille": (2, 3, 4, 5), "krypkille": (2, 4, 5, 6)}

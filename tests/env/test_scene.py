@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_env.core.view import Card, Pile, Seat, View
 from kille_env.errors import RulesError
 from kille_env.pictures.frame import frame
 from kille_env.pictures.layout import SHAPES
 from kille_env.pictures.scene import Item, Scene, _latest, arrange, cut, text_width
 from kille_env.pictures.svg import document, fragment
+from kille_env.words.view import Card, Pile, Seat, View
 
 HAND = {"byteskille": 1, "knack": 3}
 MANY = 11  # with more seats a hand is one card, which lies in the hand or open

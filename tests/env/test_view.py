@@ -13,10 +13,10 @@ import pytest
 import kille_env
 from env import knack_tables, tables, trick_tables
 from kille_env.cards.sets import members
-from kille_env.core.view import Change, Move, View
 from kille_env.policy import sample_actions
 from kille_env.registry import load_game
 from kille_env.testing.views import check_views
+from kille_env.words.view import Change, Move, View
 
 
 def seen(table: Any, seat: int | None = None) -> View:

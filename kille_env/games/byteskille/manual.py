@@ -2,10 +2,10 @@
 
 from kille_env.cards.manual import describe_pack
 from kille_env.cards.pack import KILLE_PACK, Kind
-from kille_env.core.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.core.spec import Rules
-from kille_env.core.text import plain_letters, units
 from kille_env.games.byteskille.words import MEANINGS
+from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
+from kille_env.words.text import plain_letters, units
 
 
 def describe_rules(rules: Rules, num_players: int) -> str:

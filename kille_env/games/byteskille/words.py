@@ -17,9 +17,9 @@ from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.cards.view import ASIDE, TALON, Zones, face_of, moves_between, spread
 from kille_env.core.spec import Rules
-from kille_env.core.text import columns, counted, listed, units
-from kille_env.core.view import Call, Card, Change, Pile, Seat, View
 from kille_env.games.byteskille.rules import UNDONE, Action, Event, Phase, Redeal, price
+from kille_env.words.text import columns, counted, listed, units
+from kille_env.words.view import Call, Card, Change, Pile, Seat, View
 
 MEANINGS = {
     "stand": "keep your card",

@@ -24,11 +24,8 @@ from kille_env.cards.view import (
     spread,
     trick_zones,
 )
-from kille_env.core.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.core.spec import Rules, member_names
 from kille_env.core.starts import check_keys
-from kille_env.core.text import columns, counted, listed, signed, units
-from kille_env.core.view import Call, Card, Change, Pile, Seat, View
 from kille_env.errors import RulesError
 from kille_env.games.knack.rules import (
     KNACK_PACK,
@@ -40,6 +37,9 @@ from kille_env.games.knack.rules import (
     Phase,
     Rank,
 )
+from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
+from kille_env.words.text import columns, counted, listed, signed, units
+from kille_env.words.view import Call, Card, Change, Pile, Seat, View
 
 MEANINGS = {
     "knock": "join: the dealer pays you for each trick, but without one you pay a bet",

@@ -10,11 +10,8 @@ from kille_env.cards.manual import describe_pack
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
-from kille_env.core.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
-from kille_env.core.text import columns, counted, listed
-from kille_env.core.view import Call, Change, View
 from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, TRICKS, Phase, who_is_out
 from kille_env.tricktaking import text as tricks
@@ -22,6 +19,9 @@ from kille_env.tricktaking.manual import WINS_TRICK
 from kille_env.tricktaking.text import to_decide
 from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.view import moves_of, view_of
+from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
+from kille_env.words.text import columns, counted, listed
+from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
     "discard": "exchange these cards; alone: keep all",

@@ -6,11 +6,8 @@ from typing import Any
 from kille_env.cards.manual import describe_pack
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.view import KNOCK
-from kille_env.core.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amount, amounts, check_keys
-from kille_env.core.text import columns, listed, units
-from kille_env.core.view import Call, Change, View
 from kille_env.games.kungsholmskille.rules import (
     ACTIONS,
     ANTE,
@@ -25,6 +22,9 @@ from kille_env.tricktaking.manual import RESULT, WINS_TRICK, describe_end, descr
 from kille_env.tricktaking.text import to_decide
 from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.view import moves_of, view_of
+from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
+from kille_env.words.text import columns, listed, units
+from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
     "bud": "rather have new cards; at the showing: keep the last card hidden",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kille_env.core.text import printable
+from kille_env.words.text import printable
 from kille_training.statistics.crosstable import CrossTable
 
 if TYPE_CHECKING:

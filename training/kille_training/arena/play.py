@@ -9,10 +9,10 @@ from kille_agents.greedy import in_play
 from kille_env.core.batch import Batch
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
-from kille_env.core.text import printable
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
 from kille_env.registry import make_batch, spec
+from kille_env.words.text import printable
 from kille_training.arena.entrants import player_of
 from kille_training.arena.work import (
     Entrant,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kille_env.core.text import listed
 from kille_env.errors import ConfigError
 from kille_env.registry import Table, spec
+from kille_env.words.text import listed
 from kille_training.arena import notebook
 from kille_training.arena.store import KeptEntrant, Store
 from kille_training.labels import BEYOND_MEAN, places_of, unit_of

@@ -17,11 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from kille_env.core.spec import Rules
-from kille_env.core.text import listed
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
 from kille_env.registry import spec
+from kille_env.words.text import listed
 from kille_training.arena.draws import Draw, Lineup
 from kille_training.arena.entrants import check_in, fingerprint, metadata
 from kille_training.arena.executors.processes import HereExecutor, LocalExecutor

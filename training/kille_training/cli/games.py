@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from kille_env.core.spec import EPISODES, GameSpec, Switch
-from kille_env.core.text import columns
 from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import describe_rules, list_games, spec
+from kille_env.words.text import columns
 from kille_training.cli.console import report
 from kille_training.cli.options import json_option, rules_option
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from kille_env.core.text import columns
 from kille_env.errors import PolicyError
 from kille_env.registry import list_games, spec
+from kille_env.words.text import columns
 from kille_training.cli import console, options
 
 AGAINST = ("rule_of_thumb", "uniform")

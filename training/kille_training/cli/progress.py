@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.status import Status
 
-from kille_env.core.text import printable
+from kille_env.words.text import printable
 from kille_training.labels import plural_of
 
 if TYPE_CHECKING:

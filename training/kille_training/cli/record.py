@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kille_env.core.text import counted, listed
 from kille_env.registry import spec
+from kille_env.words.text import counted, listed
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:

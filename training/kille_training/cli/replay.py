@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kille_env.core.text import counted, printable
 from kille_env.errors import RecordError
+from kille_env.words.text import counted, printable
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:

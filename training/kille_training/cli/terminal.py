@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kille_agents.human import HINT, LISTED, UNDO, HasQuit, Human
-from kille_env.core.text import columns, counted, listed, second_person, signed
 from kille_env.errors import KilleError
 from kille_env.policy import name_of
+from kille_env.words.text import columns, counted, listed, second_person, signed
 from kille_training.cli import console
 from kille_training.labels import plural_of, unit_of
 from kille_training.people.advice import Advice

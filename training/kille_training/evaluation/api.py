@@ -11,10 +11,10 @@ from kille_agents.greedy import PLAYS, in_play
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
-from kille_env.core.text import columns
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
+from kille_env.words.text import columns
 from kille_training.evaluation.duplicate import Row, payoff_table
 from kille_training.evaluation.exact import (
     ExactNashConv,

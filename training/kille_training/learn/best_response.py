@@ -23,11 +23,11 @@ from pydantic import Field
 from kille_agents.greedy import Greedy
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
-from kille_env.core.text import columns
 from kille_env.errors import ConfigError
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player, Policy
 from kille_env.registry import Table, make_batch
+from kille_env.words.text import columns
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.labels import SEED, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings

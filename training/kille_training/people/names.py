@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from kille_env.core.text import plain_letters
 from kille_env.errors import ConfigError, shortened
+from kille_env.words.text import plain_letters
 
 YOU = "You"
 """What a table calls whoever reads it."""

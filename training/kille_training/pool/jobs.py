@@ -23,8 +23,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from kille_env.core.text import printable
 from kille_env.errors import KilleError
+from kille_env.words.text import printable
 
 I = TypeVar("I")  # noqa: E741
 Arrays = dict[str, np.ndarray]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from kille_env.core.text import labels, listed, printable, signed
 from kille_env.records import Record, Replay
+from kille_env.words.text import labels, listed, printable, signed
 
 
 def match_lines(record: Record, game: Replay, told: list[str], number: int) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from kille_env.core.text import printable
 from kille_env.errors import KilleError
 from kille_env.files import write_whole
+from kille_env.words.text import printable
 from kille_training.reports.palette import css, themed
 
 WIDE, NARROW = 9.6, 4.6

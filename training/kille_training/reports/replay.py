@@ -19,8 +19,6 @@ from markupsafe import Markup
 
 from kille_agents.catalog import as_policy
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.core.text import counted, labels
-from kille_env.core.view import View
 from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
@@ -28,6 +26,8 @@ from kille_env.pictures.style import style
 from kille_env.policy import Player
 from kille_env.records import Record, Replay, check_record, describe
 from kille_env.registry import load_game
+from kille_env.words.text import counted, labels
+from kille_env.words.view import View
 from kille_training.evaluation.review import Decision, Moment, review
 from kille_training.evaluation.worth import is_solved
 from kille_training.reports.matches import match_lines

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from kille_env.core.text import printable
+from kille_env.words.text import printable
 from kille_training.arena.results import Standing, TournamentResult
 from kille_training.reports.tables import table
 

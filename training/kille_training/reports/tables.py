@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kille_env.core.text import counted, printable
+from kille_env.words.text import counted, printable
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row
 from kille_training.evaluation.exact import ExactNashConv

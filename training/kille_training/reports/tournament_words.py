@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from kille_env.core.text import listed
+from kille_env.words.text import listed
 from kille_training.arena.results import Standing
 from kille_training.arena.settings import TournamentSettings
 from kille_training.labels import plural_of, unit_of

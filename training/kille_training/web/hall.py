@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from kille_agents.describe import describe_player
-from kille_env.core.text import counted
 from kille_env.errors import KilleError
 from kille_env.policy import Player, name_of
+from kille_env.words.text import counted
 from kille_training.people.advice import advisers_at
 from kille_training.people.lineup import players_named
 from kille_training.web.limits import (

@@ -6,9 +6,9 @@ from typing import Any
 
 from kille_agents.catalog import players_of
 from kille_env.core.spec import GameSpec, Rules, is_whole
-from kille_env.core.text import listed
 from kille_env.errors import did_you_mean, shortened
 from kille_env.registry import list_games, spec
+from kille_env.words.text import listed
 from kille_training.web.limits import Refusal
 
 KEYS = (

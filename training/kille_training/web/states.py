@@ -10,10 +10,10 @@ import anyio
 import numpy as np
 from anyio.to_thread import run_sync
 
-from kille_env.core.text import second_person
-from kille_env.core.view import View
 from kille_env.pictures.frame import frame
 from kille_env.registry import load_game
+from kille_env.words.text import second_person
+from kille_env.words.view import View
 from kille_training.people.names import YOU
 from kille_training.web.limits import DRAWERS, FRAMES, RESULTS
 from kille_training.web.sessions import Session

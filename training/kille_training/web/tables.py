@@ -18,11 +18,11 @@ from anyio.to_thread import run_sync
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
-from kille_env.core.text import counted, listed
-from kille_env.core.view import Change
 from kille_env.errors import KilleError
 from kille_env.policy import Player
 from kille_env.records import Record
+from kille_env.words.text import counted, listed
+from kille_env.words.view import Change
 from kille_training.people.advice import Advice, Choice, choices
 from kille_training.people.names import names_at
 from kille_training.people.sitting import Sitting

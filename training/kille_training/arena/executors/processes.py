@@ -24,9 +24,9 @@ from typing import IO, cast
 import cloudpickle
 import numpy as np
 
-from kille_env.core.text import printable
 from kille_env.errors import KilleError
 from kille_env.policy import PlayerLike
+from kille_env.words.text import printable
 from kille_training.arena.executors.child import FILES_CLOSED, FRAME, MARK, MOST_TEXT, Said
 from kille_training.arena.play import MAX_REASON, PlayerCache, Tables, play_unit
 from kille_training.arena.work import Failure, Outcome, Thinking, WorkUnit

@@ -15,9 +15,9 @@ import numpy as np
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
-from kille_env.core.text import counted
 from kille_env.games.byteskille.rules import UNDONE, Event, Phase
 from kille_env.registry import spec
+from kille_env.words.text import counted
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.deals import DealStages, Stage
 from kille_training.solving.trees.values import NashConv, infoset_reach

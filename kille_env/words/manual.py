@@ -1,8 +1,10 @@
 """The parts of a manual: the rules of a game in plain English, for people and language models."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from kille_env.core.spec import SINGLE_DEAL, GameSpec, Rules
+if TYPE_CHECKING:
+    from kille_env.core.spec import GameSpec, Rules
 
 
 def section(title: str, lines: Iterable[str]) -> str:
@@ -29,12 +31,12 @@ def seats_at(num_players: int) -> str:
     )
 
 
-def is_single(rules: Rules) -> bool:
+def is_single(rules: "Rules") -> bool:
     """Returns whether a single deal is played, and no match."""
-    return rules.number("episode") == SINGLE_DEAL
+    return rules["episode"] == "deal"
 
 
-def describe_by_facts(spec: GameSpec, rules: Rules, num_players: int) -> str:
+def describe_by_facts(spec: "GameSpec", rules: "Rules", num_players: int) -> str:
     """Returns what a spec says of the rules, for games that have no manual of their own."""
     verbs = dict.fromkeys(action.partition(" ")[0] for action in spec.actions)
     meanings = {word: spec.meanings.get(word, "see the rules") for word in verbs}

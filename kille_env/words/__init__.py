@@ -1,0 +1,1 @@
+"""What every game says and shows: texts, manuals, and what pictures are drawn from."""
