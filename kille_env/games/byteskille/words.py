@@ -151,7 +151,7 @@ def _reveal(event: Sequence[int]) -> list[Any] | None:
 
 
 def events_of(table: Any) -> list[list[int]]:
-    """Returns what has happened in the hand, rows as `table` explains them."""
+    """Returns what has happened in the hand, rows as the top of `rules` explains them."""
     return table["events"][: int(table["num_events"])].tolist()
 
 
