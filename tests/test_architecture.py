@@ -1,10 +1,18 @@
 """What holds the house together: imports, the wheel, and that every game has all of its parts."""
 
+import ast
+import graphlib
+import importlib
+import importlib.util
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 
 import kille_env
@@ -67,6 +75,75 @@ def test_imports_keep_to_the_layers() -> None:
         text=True,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+ALLOWED = {
+    ("kille_env.policy", "kille_agents.catalog"),  # players by name come from the package beside
+    ("kille_training.arena.results", "kille_training.reports.report"),  # a result in a notebook
+}
+"""Imports against the layers that are only made when somebody asks for them."""
+NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
+
+
+def hidden_imports(module: str, tree: ast.AST) -> Iterator[str]:
+    """Yields what a module imports by a text, or by a name that its package's root gives away."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if NAME.fullmatch(node.value):
+                yield node.value.replace(":", ".")
+        elif isinstance(node, ast.ImportFrom) and node.module in PACKAGES:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in PACKAGES:
+            yield ast.unparse(node)
+
+
+def module_behind(name: str, modules: set[str]) -> str | None:
+    """Returns the module that a dotted name leads to, through a lazy root if need be."""
+    if name in modules:
+        return name
+    parent, _, attribute = name.rpartition(".")
+    if parent in PACKAGES:
+        found = getattr(importlib.import_module(parent), attribute, None)
+        parent = getattr(found, "__module__", None) or getattr(found, "__name__", None)
+    return parent if parent in modules else None
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    """Which module imports which, by statements, texts and lazy roots, but for `ALLOWED`."""
+    graph = grimp.build_graph(*sorted(PACKAGES), exclude_type_checking_imports=True)
+    modules = set(graph.modules)
+    for module in modules - PACKAGES:  # a root gives away what it likes
+        spec = importlib.util.find_spec(module)
+        assert spec and spec.origin
+        for name in hidden_imports(module, ast.parse(Path(spec.origin).read_text("utf-8"))):
+            imported = module_behind(name, modules)
+            if imported not in (None, module, *PACKAGES) and (module, imported) not in ALLOWED:
+                graph.add_import(importer=module, imported=imported)
+    return graph
+
+
+def test_no_modules_import_each_other(graph: grimp.ImportGraph) -> None:
+    imported = {
+        module: graph.find_modules_directly_imported_by(module) - PACKAGES
+        for module in graph.modules - PACKAGES
+    }
+    graphlib.TopologicalSorter(imported).prepare()  # raises a CycleError, which names a circle
+
+
+def test_imports_by_text_and_through_lazy_roots_keep_to_the_layers_too(
+    graph: grimp.ImportGraph,
+) -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for contract in config["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers":
+            layers = [
+                grimp.Layer(*map(str.strip, layer.split("|"))) for layer in contract["layers"]
+            ]
+            broken = graph.find_illegal_dependencies_for_layers(
+                layers, containers=set(contract.get("containers", ()))
+            )
+            assert not broken, [(one.importer, one.imported) for one in broken]
 
 
 @pytest.mark.compiled

@@ -30,7 +30,6 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 
 from kille_env.core import machine
 from kille_env.core.digest import UnstableError, sources_of
-from kille_env.core.jit import Kernel
 
 njit: Any = numba.njit
 settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
@@ -169,10 +168,9 @@ class InlinedType(types.Dispatcher):
 register_model(InlinedType)(models.OpaqueModel)
 
 
-@typeof_impl.register(Kernel)
-def _type_of(kernel: Kernel, _context: Any) -> InlinedType:
-    """Returns what a kernel is in another kernel."""
-    return InlinedType(kernel.inlined)
+def accept(kernels: type) -> None:
+    """Teaches Numba what an object of a class is in a kernel: its `inlined`."""
+    typeof_impl.register(kernels)(lambda kernel, _context: InlinedType(kernel.inlined))
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -149,6 +149,7 @@ def _compiler() -> Any:
             stacklevel=2,
         )
         from kille_env.core import plain as compiler
+    compiler.accept(Kernel)
     return compiler
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numba.extending import overload, typeof_impl
 
 from kille_env.core import machine
-from kille_env.core.jit import Kernel
 
 ONE = np.uint64(1)
 
@@ -33,10 +32,9 @@ def before_compiling(_: Callable[[], None]) -> Any:
     return nullcontext()
 
 
-@typeof_impl.register(Kernel)
-def _type_of(kernel: Kernel, _context: Any) -> Any:
-    """Returns what a kernel is in another kernel."""
-    return numba.typeof(kernel.inlined)
+def accept(kernels: type) -> None:
+    """Teaches Numba what an object of a class is in a kernel: its `inlined`."""
+    typeof_impl.register(kernels)(lambda kernel, _context: numba.typeof(kernel.inlined))
 
 
 # The functions of `kille_env.core.machine`
