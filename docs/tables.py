@@ -63,11 +63,24 @@ def switches(spec: GameSpec) -> str:
     return table(header, rows)
 
 
-def layout_table(layout: Callable[[int], tuple[Part, ...]], seats: tuple[int, int]) -> str:
-    """Returns a layout with offsets and sizes as formulas in P, the number of seats."""
+Layout = Callable[[int], tuple[Part, ...]]
+
+
+def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = None) -> str:
+    """Returns a layout with offsets and sizes as formulas in P, the number of seats.
+
+    Args:
+        layout: The layout.
+        seats: Two numbers of seats, from which the formulas are found.
+        known: A layout that it begins with and that the page has already: it is left out.
+    """
     few, many = layout(seats[0]), layout(seats[1])
+    first = 0
+    if known:
+        first = len(known(seats[0]))
+        assert few[:first] == known(seats[0]), "the layout begins in another way"
     rows = []
-    for a, b in zip(few, many, strict=True):
+    for a, b in zip(few[first:], many[first:], strict=True):
         offset = _formula(a.offset, b.offset, seats)
         size = _formula(a.size, b.size, seats)
         rows.append((offset, size, f"`{a.name}`", f"0–{a.high}", a.meaning))
@@ -79,7 +92,7 @@ BLOCKS: dict[str, Callable[[GameSpec], str]] = {
     "switches": switches,
     "observation": lambda spec: layout_table(spec.observation, _two(spec)),
     "information-state": lambda spec: layout_table(spec.information_state, _two(spec)),
-    "full-state": lambda spec: layout_table(spec.full_state, _two(spec)),
+    "full-state": lambda spec: layout_table(spec.full_state, _two(spec), spec.observation),
 }
 
 
