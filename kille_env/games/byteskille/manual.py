@@ -1,7 +1,7 @@
 """Byteskille's rules in plain English, as they hold at a table."""
 
-from kille_env.cards.manual import describe_pack
 from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.cards.words import describe_pack
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.words import MEANINGS
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section

@@ -15,7 +15,7 @@ from typing import Any
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
-from kille_env.cards.view import ASIDE, TALON, Zones, face_of, moves_between, spread
+from kille_env.cards.words import ASIDE, TALON, Zones, face_of, moves_between, spread
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.rules import UNDONE, Action, Event, Phase, Redeal, price
 from kille_env.words.text import columns, counted, listed, units

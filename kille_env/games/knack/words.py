@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kille_env.cards.sets import members
-from kille_env.cards.view import (
+from kille_env.cards.words import (
     KNOCK,
     TALON,
     TURNED_UP,

@@ -6,19 +6,17 @@ A whole trick is played at once; the points on the score sheet are the first wor
 from collections.abc import Mapping
 from typing import Any
 
-from kille_env.cards.manual import describe_pack
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
+from kille_env.cards.words import describe_pack
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
 from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, TRICKS, Phase, who_is_out
-from kille_env.tricktaking import text as tricks
-from kille_env.tricktaking.manual import WINS_TRICK
-from kille_env.tricktaking.text import to_decide
+from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.tricks import HAND
-from kille_env.tricktaking.view import moves_of, view_of
+from kille_env.tricktaking.words import WINS_TRICK, moves_of, to_decide, view_of
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.words.text import columns, counted, listed
 from kille_env.words.view import Call, Change, View

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kille_env.cards.manual import describe_pack
 from kille_env.cards.seats import seat_or_none
-from kille_env.cards.view import KNOCK
+from kille_env.cards.words import KNOCK, describe_pack
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amount, amounts, check_keys
 from kille_env.games.kungsholmskille.rules import (
@@ -17,11 +16,17 @@ from kille_env.games.kungsholmskille.rules import (
     Phase,
     Said,
 )
-from kille_env.tricktaking import text as tricks
-from kille_env.tricktaking.manual import RESULT, WINS_TRICK, describe_end, describe_heading
-from kille_env.tricktaking.text import to_decide
+from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.tricks import HAND
-from kille_env.tricktaking.view import moves_of, view_of
+from kille_env.tricktaking.words import (
+    RESULT,
+    WINS_TRICK,
+    describe_end,
+    describe_heading,
+    moves_of,
+    to_decide,
+    view_of,
+)
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.words.text import columns, listed, units
 from kille_env.words.view import Call, Change, View

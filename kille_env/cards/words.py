@@ -1,4 +1,4 @@
-"""Where cards lie, by the names of their places, and which of them moved; for the views of games.
+"""What games say of the Kille pack, and where cards lie, by the names of their places, for views.
 
 A zone is a hand, what lies open before a seat, a card in a trick, a pile. `Zones` says which cards
 are in each, and the order of its keys and cards may be seen by everybody: where a zone is hidden
@@ -8,7 +8,9 @@ from the one who looks, its cards are named so that they tell nothing (`moves_be
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.core.pack import Pack
+from kille_env.words.text import plain_letters
 from kille_env.words.view import Card, Move
 
 TALON, ASIDE, TURNED_UP = "talon", "aside", "turned up"
@@ -104,3 +106,37 @@ def clockwise(table: Any) -> list[int]:
     """Returns all seats, the one on the dealer's left first, as cards are dealt."""
     number, dealer = int(table["num_players"]), int(table["dealer"])
     return [(dealer + step) % number for step in range(1, number + 1)]
+
+
+# The Kille pack in a manual
+
+_ENGLISH = {
+    Kind.BL: "mask",
+    Kind.BP: "flowerpot",
+    Kind.KR: "wreath",
+    Kind.L1: "lily",
+    Kind.VH: "inn",
+    Kind.KA: "cavalier",
+    Kind.SV: "pig",
+    Kind.HU: "hussar",
+    Kind.GO: "cuckoo",
+    Kind.KI: "harlequin",
+}
+
+
+def describe_pack(highest: Kind = Kind.KI) -> list[str]:
+    """Returns what the pack is, and how its types rank up to `highest`."""
+    types = ", ".join(map(_card, range(highest + 1)))
+    return [
+        f"The Kille pack has {KILLE_PACK.size} cards: {len(KILLE_PACK.codes)} types, "
+        f"{KILLE_PACK.copies} equal cards of each. There are no suits.",
+        f"From the lowest to the highest, with code and name: {types}.",
+        "Names stand here without accents: at the table you read värdshus and gök.",
+    ]
+
+
+def _card(kind: int) -> str:
+    """Returns "VH vardshus (inn)"; only the first lily says what it is."""
+    english = _ENGLISH.get(Kind(kind))
+    named = f"{KILLE_PACK.codes[kind]} {plain_letters(KILLE_PACK.names[kind])}"
+    return f"{named} ({english})" if english else named
