@@ -10,7 +10,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.greedy import Greedy, in_play
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
@@ -183,3 +183,10 @@ def test_where_nothing_is_exact_it_says_why():
     many = [KeptEntrant(number, str(number), "uniform") for number in range(30)]
     with pytest.raises(ConfigError, match="24,360 tables of 3 seats, more than 10,000"):
         expected(many, replace(settings, matchmaking=MatchmakingSettings()), SEATS)
+
+
+def test_lineups_that_are_not_of_the_deal_are_refused() -> None:
+    deal = build_deal(2, "wikipedia")
+    for wrong in (np.array([[0, 1]]), np.array([[0, -1]]), np.zeros((1, 3), int), np.zeros((1, 2))):
+        with pytest.raises(KilleError, match="lineups are"):
+            exact_scores(wrong, [UniformPolicy()], deal)

@@ -1,7 +1,9 @@
 """Trees of Byteskille deals against full enumeration, the environment and OpenSpiel."""
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 
@@ -15,10 +17,17 @@ from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_agents.tabular.deals import FORMAT
 from kille_agents.tabular.files import write_arrays
-from kille_env.errors import CardError, KilleError, PolicyError
+from kille_env.errors import CardError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
+from kille_env.registry import spec
 from kille_training.solving.byteskille import deals
-from kille_training.solving.byteskille.deals import Stage, build_deal, build_stage
+from kille_training.solving.byteskille.deals import (
+    Stage,
+    build_deal,
+    build_hand,
+    build_stage,
+    observe,
+)
 from kille_training.solving.byteskille.policies import (
     nash_conv,
     policy_of,
@@ -442,10 +451,51 @@ def test_a_tree_too_large_is_refused_before_it_is_built() -> None:
         build_stage(3, memory_limit=2**20)
 
 
-def test_impossible_stages_are_refused() -> None:
-    with pytest.raises(CardError, match="too few for 3 players"):
-        build_stage(3, cards=["BL", "L1", "L2", "VH", "VH", "KA"])
-    with pytest.raises(CardError, match="one L1 too many"):
-        build_stage(2, cards=["L1", "L1", "L1", "L2", "L3"])
-    with pytest.raises(KilleError, match="fewer than 1000"):
-        build_deal(2, {"max_redeals": 5000, "max_deals": 10000}, cards=SMALL)
+RULES = spec("byteskille").resolve(None, episode="deal")
+
+
+@cache
+def known() -> Stage:
+    """Returns a hand of which all dealt cards are known."""
+    return build_hand(2, RULES, [4, 9])
+
+
+REFUSED: tuple[tuple[Callable[[], object], type[KilleError], str], ...] = (
+    (
+        lambda: build_stage(3, cards=["BL", "L1", "L2", "VH", "VH", "KA"]),
+        CardError,
+        "too few for 3 players",
+    ),
+    (lambda: build_stage(2, cards=["L1", "L1", "L1", "L2", "L3"]), CardError, "one L1 too many"),
+    (
+        lambda: build_deal(2, {"max_redeals": 2000, "max_deals": 3000}),
+        KilleError,
+        "fewer than 1000",
+    ),
+    (lambda: build_stage(2, granted=-1), RulesError, "granted is -1"),
+    (lambda: build_stage(2, granted=17), RulesError, "granted is 17, .* 0 to 16"),
+    (lambda: build_stage(2, memory_limit=0), RulesError, "memory_limit is 0"),
+    (lambda: build_stage(3, shared=(0, 3)), RulesError, "shared is 3, .* 0 to 2"),
+    (lambda: build_stage(2, seats=(1, 5)), RulesError, "seats is 5, .* 0 to 1"),
+    (lambda: build_stage(2, seats=(1,)), RulesError, "two or more"),
+    (lambda: build_stage(3, seats=(0, 1)), RulesError, r"the dealer's \(2\)"),
+    (lambda: build_stage(2, spec("knack").resolve(None)), RulesError, "knack"),
+    (lambda: build_hand(2, RULES, [4, 4]), CardError, "2 different ones from 0 to 41"),
+    (lambda: build_hand(2, RULES, [4, 42]), CardError, "2 different ones"),
+    (lambda: build_hand(2, RULES, [4, -1]), CardError, "2 different ones"),
+    (lambda: build_hand(2, RULES, [4]), CardError, "2 different ones"),
+    (lambda: build_hand(2, RULES, [4, 5, 6]), CardError, "2 different ones"),
+    (lambda: build_hand(2, RULES, [4, 5], granted=300), RulesError, "granted is 300"),
+    (lambda: observe(known().positions, RULES, 3, known().tree.player), RulesError, "3 seats"),
+    (lambda: observe(np.zeros(3), RULES, 2, np.zeros(3, int)), RulesError, "tables of byteskille"),
+    (lambda: observe(known().positions, RULES, 2, np.array([0])), RulesError, "one for each of"),
+    (lambda: observe(known().positions, RULES, 2, known().tree.player + 1), RulesError, "0 to 1"),
+)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED)
+def test_what_no_kernel_may_see_is_refused(
+    call: Callable[[], object], error: type[KilleError], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        call()

@@ -13,7 +13,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import TabularPolicy
 
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR, FORMAT, VARIANTS
 from kille_training.solving.trees.sequences import sequence_form
@@ -558,6 +558,9 @@ def test_a_solver_of_another_form_or_method_is_refused():
         CFR(TREE, form=sequence_form(parlour_game(3, np.random.default_rng(1))))
     with pytest.raises(KilleError, match=r"no method 'crf'. Did you mean 'cfr'"):
         CFR(TREE, "crf")
+    for wrong in (-1, 1.5, float("inf"), None):
+        with pytest.raises(RulesError, match="iterations is"):
+            CFR(TREE).run(wrong)
 
 
 def test_a_set_without_nodes_has_no_sequence_form():

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator
 
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError
+from kille_env.errors import KilleError, shortened
 from kille_env.policy import Player, Searcher, best_actions, has_memory, searches
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
@@ -243,7 +243,20 @@ def exact_scores(
 
     Returns:
         [L, P] units per deal; they sum to zero.
+
+    Raises:
+        KilleError: The lineups are not numbers of the policies, one for each seat of the deal.
     """
+    if (
+        lineups.dtype.kind not in "iu"
+        or lineups.shape != (len(lineups), deal.num_players)
+        or lineups.min(initial=0) < 0
+        or lineups.max(initial=0) >= len(policies)
+    ):
+        raise KilleError(
+            f"lineups are {shortened(lineups)}, expected [L, {deal.num_players}] numbers of the "
+            f"{len(policies)} policies"
+        )
     asked = [strategies_of(policy, deal) for policy in policies]
     stacked = [np.stack(stage) for stage in zip(*asked, strict=True)]
     seats = lineups.shape[1]

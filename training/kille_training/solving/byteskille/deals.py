@@ -19,6 +19,7 @@ Three things make the tree small, without loss:
 An information set is what `information_state` shows to the seat that decides.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -27,10 +28,11 @@ from typing import Any
 import numpy as np
 
 from kille_env.cards.pack import KILLE_CODES
+from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules, width
-from kille_env.errors import KilleError
+from kille_env.errors import CardError, KilleError, RulesError, shortened
 from kille_env.games.byteskille.rules import Redeal
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.dealing import (
@@ -175,9 +177,11 @@ class Stage:
 def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
     """Returns what a seat at each table observes, [N, F] uint8."""
     game = load_game("byteskille")
-    wide = width(game.spec.observation(num_players))
-    out = np.zeros((len(tables), wide), np.uint8)
-    game.observe(tables, rules.record, np.asarray(seats, dtype=np.int64), out)
+    if tables.dtype != game.spec.table or (tables["num_players"] != num_players).any():
+        raise RulesError(f"tables of byteskille with {num_players} seats are expected")
+    seats = arguments.seats(seats, num_players, len(tables)).astype(np.int64)
+    out = np.zeros((len(tables), width(game.spec.observation(num_players))), np.uint8)
+    game.observe(tables, rules.record, seats, out)
     return out
 
 
@@ -215,12 +219,21 @@ def build_stage(
     if resolved["episode"] != "deal":
         resolved = game.spec.resolve({**resolved.as_dict(), "episode": "deal"})
     batch = Batch(game, 1, num_players, resolved, seed=0, restart=False)
+    granted = arguments.whole("granted", granted, 0, most_granted(resolved))
+    memory_limit = arguments.whole("memory_limit", memory_limit, 1, sys.maxsize)
+    together = _seats("shared", shared, num_players)
     pack = count_cards(cards, num_players)
     start, dealt = _start(batch, pack), num_players
     _after_questions(start, granted)
     if seats is not None:
-        start["in_pot"], start["new_pot"] = sum(1 << seat for seat in seats), 0
-        dealt = len(seats)
+        in_pot = _seats("seats", seats, num_players)
+        if len(in_pot) < 2 or num_players - 1 not in in_pot:
+            raise RulesError(
+                f"seats are {shortened(seats)}, expected two or more, the dealer's "
+                f"({num_players - 1}) among them"
+            )
+        start["in_pot"], start["new_pot"] = sum(1 << seat for seat in in_pot), 0
+        dealt = len(in_pot)
     least = NODE_BYTES * count_deals(pack, dealt)
     if least > memory_limit:  # whatever follows the deals, and before anything is compiled
         raise _too_large(num_players, "more than", least, memory_limit)
@@ -231,7 +244,7 @@ def build_stage(
     while True:
         if needed > memory_limit:
             raise _with_advice(batch, pack, needed, memory_limit)
-        growth = Growth(batch, int(pack.sum()), nodes, leaves, sets, outs, set(shared))
+        growth = Growth(batch, int(pack.sum()), nodes, leaves, sets, outs, together)
         done = growth.grow(hands)
         if growth.size[CLASH]:
             raise KilleError(
@@ -256,9 +269,19 @@ def build_hand(num_players: int, rules: Rules, cards: Sequence[int], *, granted:
         rules: Rules of a single deal.
         cards: [P] the cards that are dealt, from forehand on.
         granted: Questions granted before this hand.
+
+    Raises:
+        CardError: They are not one card of the pack for each seat.
     """
     game = load_game("byteskille")
     batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
+    granted = arguments.whole("granted", granted, 0, most_granted(rules))
+    known = set(cards) & set(range(game.spec.pack.size))
+    if not len(known) == len(cards) == num_players:
+        raise CardError(
+            f"cards are {shortened(cards)}, expected {num_players} different ones from 0 to "
+            f"{game.spec.pack.size - 1}"
+        )
     start = _start(batch, count_cards(None, num_players))
     _after_questions(start, granted)
     hands = Hands(start, np.array([cards], dtype=np.int8), np.ones(1))
@@ -275,6 +298,11 @@ def build_hand(num_players: int, rules: Rules, cards: Sequence[int], *, granted:
 def most_granted(rules: Rules) -> int:
     """Returns the number of questions that the caps allow to be granted in a deal."""
     return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
+
+
+def _seats(name: str, seats: Sequence[int], num_players: int) -> set[int]:
+    """Returns a set of seats of a table."""
+    return {arguments.whole(name, seat, 0, num_players - 1) for seat in seats}
 
 
 def _start(batch: Batch, pack: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
@@ -187,8 +188,11 @@ class CFR:
 
         Returns:
             The last measurement, at the end of the run; None if nothing asked for one.
+
+        Raises:
+            RulesError: `iterations` is not a whole number, or below 0.
         """
-        goal = self.iteration + iterations
+        goal = self.iteration + arguments.whole("iterations", iterations, 0)
         if progress is None and until <= 0.0:
             self._iterate_to(goal)
             return None
