@@ -242,11 +242,8 @@ print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
 
 EDITS = {
     "games/byteskille/rules.py": {"byteskille", "rounds"},
-    "games/knack/rules.py": {"knack"},
     "cards/pack.py": {"byteskille", "knack", "rounds"},
-    "playing.py": {"rounds"},
     "policy.py": {"rounds", "choices"},
-    "rounds.py": {"rounds", "choices"},
     "experience.py": {"experience"},
     "adapters/gym.py": set(),
     "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "experience"},
