@@ -54,12 +54,6 @@ def test_a_second_reset_without_a_seed_goes_on_with_new_cards():
     assert (first != tables.tables["hand"]).any()
 
 
-def test_tables_of_a_batch_play_different_games():
-    tables = batch(50, 6)
-    tables.reset()
-    assert len({row.tobytes() for row in tables.tables["hand"]}) == 50
-
-
 def test_one_seed_a_table_plays_what_the_first_table_of_that_seed_plays():
     tables = batch(3)
     tables.reset(seed=np.array([5, 6, 5]))
@@ -196,15 +190,6 @@ def play_out(tables, steps=300):
         step(tables, number)
         returns += tables.reward
     return returns
-
-
-def test_rewards_add_up_to_the_returns_and_to_zero():
-    tables = batch(6, 4, restart=False, rules={"gok_call": "off"})
-    tables.reset()
-    returns = play_out(tables)
-    assert tables.over.all()
-    assert returns.sum(axis=1) == pytest.approx(-tables.tables["left_on_table"].astype(float))
-    assert (returns != 0).any(axis=1).all()
 
 
 def test_the_antes_of_a_match_are_paid_by_its_first_step():
@@ -353,22 +338,6 @@ def test_apply_stops_before_cards_are_dealt_and_keeps_the_money():
     assert tables.tables["reward"][0, :2].tolist() == [-2, -2]
     tables.deal(["L6", "L7"])
     assert tables.tables["deals"][0] == 2
-
-
-def test_dealing_by_hand_gives_the_same_cards_as_step():
-    rules = {"fraga": "off", "gok_call": "off", "reentry": "none"}
-    stepped, applied = batch(1, 9, rules=rules), batch(1, 9, rules=rules)
-    stepped.reset(dealer=2)
-    applied.reset(dealer=2, deal=False)
-    applied.deal()
-    for number in range(20):
-        assert applied.tables["hand"].tobytes() == stepped.tables["hand"].tobytes()
-        action = [choose(stepped.mask[0], number, 0)]
-        stepped.step(action)
-        applied.apply(action)
-        if applied.at_chance[0]:
-            applied.deal()
-    assert stepped.tables["deals"][0] > 1
 
 
 # Given cards

@@ -70,12 +70,6 @@ def test_a_copy_in_mid_hand_with_a_stacked_deck_draws_the_given_cards():
         assert kille_env.spec("byteskille").pack.code(one.tables["hand"][0, 3]) == "L9"
 
 
-def test_saved_tables_can_be_restored_in_another_batch_of_that_shape():
-    tables, other = under_way(), batch(5, 4, seed=1, threads=2)
-    other.restore(tables.save())
-    assert history(tables, 30)[1:] == history(other, 30)[1:]
-
-
 @pytest.mark.parametrize(
     ("difference", "options"),
     [

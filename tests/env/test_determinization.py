@@ -61,14 +61,6 @@ def test_what_happens_at_a_taken_table_happens_only_there():
 # Batch.resample
 
 
-def test_a_key_names_a_determinization_wherever_its_table_lies(game):
-    batch = tables_of(game)
-    all_of_them, some = batch.clone(), batch.take([5, 2])
-    all_of_them.resample(0, keys(TABLES))
-    some.resample([0, 0], [5, 2])
-    assert np.array_equal(some.tables, all_of_them.tables[[5, 2]])
-
-
 def test_other_keys_name_other_determinizations(game):
     batch = tables_of(game).take([0] * 50)
     cards = batch.resample(0, keys(50))
@@ -159,15 +151,6 @@ def test_drawing_changes_no_table(game):
     drawn = Determinizer(batch, [0, 1], keys(2)).draw(3)
     drawn.step(drawn.mask.argmax(axis=1))
     assert batch.save() == before
-
-
-def test_determinizations_stop_at_the_end_of_the_match():
-    batch = kille_env.make_batch("byteskille", 1, 2, seed=1, rules={"episode": "deal"})
-    batch.reset()
-    drawn = Determinizer(batch, [0], keys(1)).draw(4)
-    for _ in range(10):
-        drawn.step(drawn.mask.argmax(axis=1))
-    assert drawn.over.all()
 
 
 def test_determinizations_depend_on_the_decision_and_its_key_alone():

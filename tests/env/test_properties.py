@@ -172,15 +172,6 @@ def test_a_hand_fits_its_events_and_its_decisions(case):
         assert decisions <= most + 1
 
 
-@given(cases())
-def test_rewards_keep_the_range_that_is_announced(case):
-    least, most = SPEC.reward_range(case.rules, case.num_players)
-    batch = case.batch()
-    for _ in play(batch, case.seed):
-        assert least <= batch.reward.min()
-        assert batch.reward.max() <= most
-
-
 ORDINARY = [SPEC.resolve(), SPEC.resolve({"preset": "wikipedia", "two_player": "ordinary"})]
 
 
@@ -211,52 +202,3 @@ def test_a_svin_annuls_exactly_the_last_exchanges(case):
                 left = [exchanges[place] for place in set(exchanges) - annulled - now]
                 assert not any(row[3] in exchange[3:5] for exchange in left)
         told, annulled = len(events), annulled | now
-
-
-@given(cases(), st.integers(0, STEPS))
-def test_a_clone_plays_on_identically(case, moment):
-    batch = case.batch()
-    for number, _ in enumerate(play(batch, case.seed)):
-        if number == moment:
-            break
-    twin = batch.clone()
-    for _ in zip(play(batch, moment, 40), play(twin, moment, 40), strict=True):
-        assert shown(batch) == shown(twin)
-
-
-@given(cases(), st.integers(0, STEPS))
-def test_saved_tables_play_on_identically(case, moment):
-    batch, other = case.batch(), case.batch()
-    for number, _ in enumerate(play(batch, case.seed)):
-        if number == moment:
-            break
-    other.restore(batch.save())
-    for number, _ in enumerate(zip(play(batch, 1, 40), play(other, 1, 40), strict=True)):
-        assert shown(batch)[:3] == shown(other)[:3]
-        assert number == 0 or shown(batch) == shown(other)
-
-
-@given(cases(), st.integers(1, 9), st.integers(2, 5))
-def test_results_do_not_depend_on_threads_or_on_the_size_of_the_batch(case, size, threads):
-    one = case.batch(size)
-    many = case.batch(size, threads=threads)
-    larger = case.batch(size + 3)
-    rngs = [np.random.default_rng(table) for table in range(size + 3)]
-    for _ in range(40):
-        assert shown(one) == shown(many) == shown(larger, slice(size))
-        draws = np.array([rng.random(len(SPEC.actions)) for rng in rngs])
-        actions = (larger.mask * (draws + 1e-9)).argmax(axis=1)
-        one.step(actions[:size])
-        many.step(actions[:size])
-        larger.step(actions)
-
-
-@given(cases())
-def test_an_illegal_action_changes_nothing(case):
-    batch = case.batch()
-    for _ in play(batch, case.seed, 20):
-        before = shown(batch)
-        illegal = int((batch.mask[0] == 0).argmax())
-        with pytest.raises(kille_env.errors.IllegalActionError, match=SPEC.actions[illegal]):
-            batch.step([illegal])
-        assert shown(batch) == before
