@@ -12,10 +12,11 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 import kille_env
+import kille_training
 
 
 def compile_game(name: str) -> None:
-    """Calls every loop of a game once, and the solver if there is one."""
+    """Calls every loop of a game once, what plays its seats, a search, and the solver if any."""
     batch = kille_env.make_batch(name, 1, seed=0)
     batch.reset()
     batch.step(batch.mask.argmax(axis=1))
@@ -25,9 +26,13 @@ def compile_game(name: str) -> None:
     batch.full_state(0)
     batch.resample(0, np.zeros(1, np.uint64))
     kille_env.make_batch(name, 1, seed=0).reset(deal=False)  # compiles what plays hand by hand
+    kille_env.collect(batch, "rule_of_thumb", seed=0)
+    for opponents in ("uniform", "rule_of_thumb"):
+        tables = kille_env.SeatVectorEnv(name, 2, opponents=opponents)
+        _, info = tables.reset(seed=0)
+        tables.step(info["action_mask"].argmax(axis=1))
+    kille_training.evaluate("search", name, 2, against="rule_of_thumb", deals=2, exact=False)
     if name == "byteskille":
-        import kille_training
-
         kille_training.solve(name, 2, iterations=1)
         kille_training.play_tournament(["uniform", "rule_of_thumb"], name, num_players=2, deals=2)
 

@@ -6,6 +6,7 @@ and leaves to LLVM what becomes a part of what: slower, and the same to the bit.
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import cache
 from typing import Any
 
 import numba
@@ -17,8 +18,9 @@ from kille_env.core import machine
 ONE = np.uint64(1)
 
 
+@cache
 def inlined(function: Callable[..., Any]) -> Any:
-    """Returns a dispatcher of a function."""
+    """Returns a dispatcher of a function, the same one each time."""
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
