@@ -15,11 +15,11 @@ from kille_env.games.byteskille.rules import (
     PigScope,
     Redeal,
     TwoPlayer,
-    _ask_gok_holders,
-    _give_turn,
+    ask_gok_holders,
     buy_or_decline,
     card_type,
     deal_again,
+    give_turn,
     is_shown,
     showdown,
 )
@@ -34,7 +34,7 @@ def apply(table, rules, action):
     if action == Action.STAND:
         _log(table, Event.STAND, seat, -1, -1, -1, -1)
         table["stood"] |= bit(seat)
-        _give_turn(table, rules, np.int64(table["turn"]) + 1)
+        give_turn(table, rules, np.int64(table["turn"]) + 1)
     elif action == Action.SWAP:
         _swap(table, rules)
     elif action == Action.CALL:
@@ -43,7 +43,7 @@ def apply(table, rules, action):
         _log(table, Event.CALL, seat, own_turn, table["hand"][seat], -1, -1)
         showdown(table, rules)
     elif action == Action.WAIT:
-        _ask_gok_holders(table, rules)
+        ask_gok_holders(table, rules)
     elif action == Action.ASK:
         table["asked"] = 1
         _log(table, Event.ASK, seat, -1, -1, -1, -1)
@@ -105,7 +105,7 @@ def _swap(table, rules):
         kind = card_type(card)
         if kind < Kind.VH or kind == Kind.KI:
             _exchange(table, rules, seat, other)
-            _give_turn(table, rules, position)
+            give_turn(table, rules, position)
             return
         _show_hand(table, other)
         position += 1
@@ -138,7 +138,7 @@ def _challenge(table, rules, seat, other, card, turn):
     if kind == Kind.GO or lost:
         showdown(table, rules)
     else:
-        _give_turn(table, rules, turn)
+        give_turn(table, rules, turn)
 
 
 @kernel
@@ -212,7 +212,7 @@ def _go_to_talon(table, rules, seat):
         _log(table, Event.TALON_PASSED, seat, -1, -1, card, -1)
         if rules["stock_redraw"] == 0:
             break
-    _give_turn(table, rules, turn)
+    give_turn(table, rules, turn)
 
 
 @kernel

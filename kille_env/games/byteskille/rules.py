@@ -245,7 +245,7 @@ def deal(table, rules):
         if table["goks"] > 0:
             showdown(table, rules)
             return
-    _give_turn(table, rules, 0)
+    give_turn(table, rules, 0)
 
 
 @kernel
@@ -324,18 +324,18 @@ def legal_actions(table, rules, seat, out):
 
 
 @kernel
-def _give_turn(table, rules, turn):
+def give_turn(table, rules, turn):
     """Passes the turn to speak to the player at `turn`; past the dealer it is a showdown."""
     if turn >= table["num_players_dealt"]:
         showdown(table, rules)
         return
     table["turn"] = turn
     table["gok_offset"] = 0
-    _ask_gok_holders(table, rules)
+    ask_gok_holders(table, rules)
 
 
 @kernel
-def _ask_gok_holders(table, rules):
+def ask_gok_holders(table, rules):
     """Asks the next holder of a hidden gok, clockwise from the player on turn; then that player.
 
     "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (Swedish article;

@@ -472,7 +472,7 @@ def _laid_aside(table: Any) -> list[int]:
     return table["laid_aside"][: int(table["num_laid_aside"])].tolist()
 
 
-# What has happened
+# What moved and what was called
 
 
 def change(before: Any, after: Any, rules: Rules, seat: int | None) -> Change:
