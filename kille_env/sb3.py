@@ -1,11 +1,11 @@
 """Everything for Stable-Baselines3 under a short name; see `kille_env.adapters.sb3`."""
 
-from kille_env.adapters.sb3 import LivePolicy, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
-from kille_env.adapters.sb3_asking import save
-from kille_env.adapters.sb3_callbacks import Anneal
+from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3_asking import LivePolicy, save
+from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
-from kille_env.adapters.sb3_wrappers import BestLegalAction, ScaledRewards
+from kille_env.adapters.sb3_wrappers import Anneal, BestLegalAction, ScaledRewards
 
 __all__ = [
     "Anneal",

@@ -168,7 +168,9 @@ def load_sb3(
             'nothing stood between it and the table: as_policy(path, ..., observation="float")'
         )
     try:
-        model = ALGORITHMS[name].load(path, device="cpu")
+        # What a rollout needs, the environment say, is of no use here, and need not exist here.
+        plain = {"rollout_buffer_class": None, "rollout_buffer_kwargs": {}}
+        model = ALGORITHMS[name].load(path, device="cpu", custom_objects=plain)
     except Exception as error:  # a pickle that is not what it says may raise anything
         raise PolicyError(
             f"{path} cannot be loaded as a model of {name}: "

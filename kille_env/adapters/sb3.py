@@ -6,12 +6,7 @@ before the end, belongs to its last one. There are two forms.
 Every decision of every seat belongs to the learner, and the buffer credits each stream by itself:
 
     venv = SelfPlayVecEnv("byteskille", num_tables=512, num_players=3)
-    model = MaskablePPO(
-        "MlpPolicy",
-        venv,
-        rollout_buffer_class=SeatStreamBuffer,
-        rollout_buffer_kwargs={"env": venv},
-    )
+    model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
     model.learn(1_000_000)
 
 Or the learner plays one seat of each table, which serves every algorithm for one agent; the other
@@ -26,12 +21,13 @@ Tables of several sizes, or single deals and whole matches, are learned at side 
 Observations are float32 [N, F] in 0 to 1, each feature scaled by its upper bound, as networks want
 them; `observation="box"` gives the features themselves, uint8. `env_method("action_masks")` returns
 a list of one [N, A] array, which is what MaskablePPO stacks. `infos[i]` of a match that has ended:
-see docs/environments.md.
-"TimeLimit.truncated" is always False: to Stable-Baselines3 it is the order to add the value of the
-last observation, and at a cap the rules pay everything out, so nothing is left to estimate.
+see docs/environments.md. "TimeLimit.truncated" is always False: to Stable-Baselines3 it is the
+order to add the value of the last observation, and at a cap the rules pay everything out, so
+nothing is left to estimate.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -39,44 +35,241 @@ import numpy as np
 from kille_env.extras import needs
 
 with needs("train"):
-    pass
+    from gymnasium import spaces
+    from stable_baselines3.common.vec_env import VecEnv
 
 from kille_env.adapters.options import (
     OPPONENTS,
     SeatOptions,
     TableOptions,
     check_names,
+    reset_options,
 )
-from kille_env.adapters.sb3_asking import asking_of, check_last_seen
-from kille_env.adapters.sb3_buffer import SeatStep, SeatStreamBuffer
-from kille_env.adapters.sb3_models import (
-    algorithm_that_steps,
-    meaning_of,
-    memory_size,
-)
-from kille_env.adapters.sb3_tables import TableVecEnv
+from kille_env.adapters.sb3_asking import LivePolicy, asking_of, check_last_seen
+from kille_env.adapters.sb3_buffer import SeatStreamBuffer
+from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.seat_tables import SeatTables, each_opponent
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
-from kille_env.errors import KilleError
-from kille_env.policy import UniformPolicy
+from kille_env.errors import KilleError, RulesError
 from kille_env.registry import Table, make_batch, spec
 
-__all__ = ["LivePolicy", "SeatStreamBuffer", "SeatVecEnv", "SelfPlayVecEnv"]
-
 OBSERVATION = ("float", "box", "seats")  # what stands beside them in "dict" is `action_masks` here
+RESET_OPTIONS = ("deck", "dealer", "start")
 
 
-class SelfPlayVecEnv(TableVecEnv):
-    """Every decision of every seat, in the order of play, for one learner in all seats.
-
-    The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`: another
-    buffer would credit one seat's decision with the next seat's prospects, and is refused when an
-    algorithm collects a rollout with it. The rewards that `step` returns are those of the seats
-    that acted, in this step alone. `infos[i]["episode"]["r"]` is the result of seat 0.
+class TableVecEnv(VecEnv):
+    """One object that stands for N environments: what all forms share.
 
     Attributes:
-        last_step: What the last step brought to whom, for `SeatStreamBuffer`; None before it.
+        observation: What is shown of an observation: "float", "box" or "seats".
+    """
+
+    render_mode: str | None = None
+
+    def __init__(self, num_tables: int, observations: Observations, num_actions: int) -> None:
+        """Takes N, how observations are shown, and A."""
+        super().__init__(num_tables, observations.space, spaces.Discrete(num_actions))
+        self._observations, self.observation = observations, observations.kind
+        self._shown = observations.features
+        self._actions = np.zeros(self.num_envs, dtype=np.int64)
+        self._began = time.time()
+
+    def step_async(self, actions: Any) -> None:
+        """Takes the actions, [N]; `step_wait` plays them."""
+        given = arguments.array(actions)
+        self._actions = actions if given is None else given.reshape(-1)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Takes the seed s of the next reset, for the seeds s, s + 1, ...; returns these.
+
+        Raises:
+            RulesError: It is no seed.
+        """
+        return super().seed(None if seed is None else arguments.seed(seed))
+
+    def _take_seeds(self) -> list[int] | None:
+        """Returns the seeds for the next reset, and uses them up."""
+        seeds = [seed for seed in self._seeds if seed is not None]
+        self._reset_seeds()
+        return seeds or None
+
+    def _take_options(self) -> dict[str, Any]:
+        """Returns the options for the next reset, and uses them up.
+
+        Decks and dealers are lists over tables; matches start alike at all of them.
+        """
+        given: Any = self._options
+        self._reset_options()
+        if not isinstance(given, list) or len(given) != self.num_envs:
+            raise RulesError(
+                f"options are a mapping, or a list of {self.num_envs} of them, got {given!r}"
+            )
+        found = [reset_options(options, RESET_OPTIONS) for options in given]
+        taken: dict[str, Any] = {}
+        for name in {name for options in found for name in options}:
+            taken[name] = [options.get(name) for options in found]
+            if any(value is None for value in taken[name]):
+                raise RulesError(f"the option {name!r} is given for some of the tables only")
+        if "start" in taken:
+            first, *others = taken["start"]
+            if any(start != first for start in others):
+                raise RulesError("the option 'start' differs between tables; all start alike")
+            taken["start"] = first
+        return taken
+
+    def _tell(
+        self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
+    ) -> None:
+        """Fills the infos of tables whose match has ended.
+
+        Args:
+            infos: [N].
+            ended: [M] where it has.
+            results: [N], what monitors are told that the episode earned.
+            lengths: [N], its decisions.
+            **told: [M, ...] what else to tell of each; it is handed out, not copied.
+        """
+        spent = round(time.time() - self._began, 6)
+        for k, i in enumerate(ended):
+            infos[i].update({name: values[k] for name, values in told.items()})
+            infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
+            infos[i]["TimeLimit.truncated"] = False
+
+    def close(self) -> None:
+        """Does nothing: there is nothing to release."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Returns the attribute once for each table that was asked for."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Sets an attribute; the tables share it, so there are no `indices` to choose."""
+        if indices is not None:
+            raise KilleError(f"the tables share {attr_name!r}; set it without indices")
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Calls a method once for all tables.
+
+        "action_masks" without `indices` gives a list of one [N, A] array, with them one [A] array
+        for each; another method gives its result once for each table that was asked for.
+        """
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        if method_name != "action_masks":
+            return [result for _ in self._get_indices(indices)]
+        return [result] if indices is None else [result[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Returns False for each table: there are no single environments that could be wrapped.
+
+        Not even in a `Monitor`, though infos hold episodes: else `VecMonitor` would warn.
+        """
+        return [False for _ in self._get_indices(indices)]
+
+
+class EverySeatVecEnv(TableVecEnv):
+    """Every decision of every seat, in the order of play, for one learner in all seats.
+
+    The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`, which each
+    step tells who decided and what every seat earned: another buffer would credit one seat's
+    decision with the next seat's prospects, and is refused when an algorithm collects a rollout
+    with it. The rewards that `step` returns are those of the seats that acted, in this step alone.
+
+    Attributes:
+        num_players: P, the most seats of any table.
+        buffer: Where steps are credited; None before an algorithm or a buffer's `use` says it.
+        earned: [N] float32, the rewards that the last step returned.
+    """
+
+    num_players: int
+    buffer: SeatStreamBuffer | None = None
+    earned: np.ndarray = np.zeros(0, dtype=np.float32)
+
+    def reset(self) -> np.ndarray:
+        """Begins matches at all tables; returns the observations of the seats to act, [N, F]."""
+        self._begin()
+        if self.buffer is not None:
+            self.buffer.forget()
+        return self._observe()
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays the actions; returns observations, rewards, dones and infos.
+
+        Raises:
+            IllegalActionError: An action is not legal; nothing has been played at any table.
+            KilleError: An algorithm trains here without `SeatStreamBuffer`.
+        """
+        self._check_buffer()
+        seats, rewards, dones, infos = self._play(self._actions)
+        if self.buffer is not None:
+            self.buffer.credit(seats, rewards, dones)
+        self.earned = rewards[np.arange(self.num_envs), seats].astype(np.float32)
+        return self._observe(), self.earned.copy(), dones, infos
+
+    def _begin(self) -> None:
+        """Begins matches at all tables, with the seeds and options that were given."""
+        raise NotImplementedError
+
+    def _play(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays actions [N].
+
+        Returns:
+            [N] int64 the seats that acted, [N, P] float64 what every seat earned, [N] bool which
+            matches ended, and infos.
+        """
+        raise NotImplementedError
+
+    def _observe(self) -> np.ndarray:
+        raise NotImplementedError
+
+    def _check_buffer(self) -> None:
+        """Refuses whoever would take the rewards of steps for what a seat earns.
+
+        The algorithm's own buffer is credited from now on.
+
+        Raises:
+            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
+                with one that was made for other tables; or Stable-Baselines3 evaluates here.
+        """
+        learner, evaluates = algorithm_that_steps(self)
+        if evaluates:
+            raise KilleError(
+                "here every seat is the model's, so what it earns against itself measures nothing: "
+                "measure it with kille_training.evaluate or NashConvCallback, or evaluate in a "
+                "SeatVecEnv against other opponents"
+            )
+        if learner is None:
+            return
+        if memory_size(learner):
+            raise KilleError(
+                f"{type(learner).__name__} remembers what it has seen, and here every step shows "
+                'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
+                "each row is one seat of its table"
+            )
+        buffer = getattr(learner, "rollout_buffer", None)
+        if not isinstance(buffer, SeatStreamBuffer):
+            raise KilleError(
+                f"{type(learner).__name__} collects with a buffer that would credit the decision "
+                "of one seat with what the next seat expects. Make the model with "
+                "rollout_buffer_class=SeatStreamBuffer, or use SeatVecEnv, which gives one seat of "
+                "each table to any algorithm"
+            )
+        if buffer is not self.buffer:
+            buffer.use(self)
+
+    def __getstate__(self) -> dict[str, Any]:  # a model's file may hold its environment
+        return {**self.__dict__, "buffer": None}
+
+
+class SelfPlayVecEnv(EverySeatVecEnv):
+    """Tables of one size, all seats of which the learner plays; see `EverySeatVecEnv`.
+
+    `infos[i]["episode"]["r"]` is the result of seat 0.
     """
 
     def __init__(
@@ -105,12 +298,9 @@ class SelfPlayVecEnv(TableVecEnv):
         self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
         self.num_players, self.rules = self.batch.num_players, self.batch.rules
         observations = Observations(observation, self.batch.spec, self.num_players, OBSERVATION)
-        super().__init__(num_tables, observations.space, self.batch.spec.num_actions)
-        self._shown, self.observation = observations.features, observation
+        super().__init__(num_tables, observations, self.batch.spec.num_actions)
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
-        self._number = 0
-        self.last_step: SeatStep | None = None
 
     @property
     def table(self) -> Table:
@@ -121,13 +311,10 @@ class SelfPlayVecEnv(TableVecEnv):
         """Returns what is legal for the seats to act, [N, A] int8, fresh."""
         return self.batch.mask.copy()
 
-    def reset(self) -> np.ndarray:
-        """Begins matches at all tables; returns the observations of the seats to act, [N, F]."""
+    def _begin(self) -> None:
         options = self._take_options()
         self.batch.reset(self._take_seeds(), **options)
-        self._number = 0
         self._clear(np.ones(self.num_envs, dtype=np.bool_), **{**options, "deck": None})
-        return self._observe()
 
     def _observe(self) -> np.ndarray:
         return self._shown(self.batch.observation.copy())
@@ -139,35 +326,28 @@ class SelfPlayVecEnv(TableVecEnv):
         while (over := self.batch.over).any():
             self.batch.reset(which=over, **options)
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays the actions; returns observations, rewards, dones and infos.
-
-        Raises:
-            IllegalActionError: An action is not legal; nothing has been played at any table.
-            KilleError: An algorithm trains here without `SeatStreamBuffer`.
-        """
-        self._check_buffer()
+    def _play(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         batch = self.batch
         seats = batch.seat.astype(np.int64)
-        batch.step(self._actions)
-        step = SeatStep(self._number, seats, batch.reward.copy(), batch.seat < 0)
-        self._returns += step.rewards
+        batch.step(actions)
+        rewards, ended = batch.reward.copy(), batch.seat < 0
+        self._returns += rewards
         self._decisions += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if step.dones.any():
+        if ended.any():
             self._tell(
                 infos,
-                np.flatnonzero(step.dones).tolist(),
+                np.flatnonzero(ended).tolist(),
                 self._returns[:, 0],
                 self._decisions,
-                terminal_observation=self._shown(batch.observe(seats)[step.dones]),
-                truncated=batch.truncated[step.dones].tolist(),
-                returns=self._returns[step.dones],
+                terminal_observation=self._shown(batch.observe(seats)[ended]),
+                truncated=batch.truncated[ended].tolist(),
+                returns=self._returns[ended],
             )
-            self._clear(step.dones)
-        self.last_step = step
-        self._number += 1
-        return self._observe(), step.own(), step.dones.copy(), infos
+            self._clear(ended)
+        return seats, rewards, ended, infos
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
@@ -175,7 +355,6 @@ class SelfPlayVecEnv(TableVecEnv):
             "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
             "returns": self._returns.copy(),
             "decisions": self._decisions.copy(),
-            "number": np.array(self._number),
         }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
@@ -187,77 +366,10 @@ class SelfPlayVecEnv(TableVecEnv):
         tables = arguments.saved(state, "tables", np.uint8, (None,))
         returns = arguments.saved(state, "returns", np.float64, self._returns.shape)
         decisions = arguments.saved(state, "decisions", np.int64, self._decisions.shape)
-        number = int(arguments.saved(state, "number", np.int64, ()))
         self.batch.restore(tables.tobytes())
-        self._returns[:], self._decisions[:], self._number = returns, decisions, number
-
-
-class LivePolicy:
-    """The policy of a model as it stands while it learns; uniform as long as there is none.
-
-    The model is asked as its own environment asks it, wrappers included, and explores as it does.
-    A model with a distribution plays by it. One with values plays the legal action of the highest
-    value, and a uniform one as often as the model explores. One with a memory makes this a
-    `kille_env.policy.Recurrent` player: each seat remembers its own match.
-
-    Attributes:
-        model: The model that is followed, or None.
-        memory_size: Numbers that it remembers, 0 for a model without memory.
-    """
-
-    name = "self"
-    memory_size = 0
-
-    def __init__(self, game: str, num_players: int) -> None:
-        """Follow no model yet; it plays at a table of this size."""
-        self.model: Any = None
-        self._table = game, num_players
-        self._asking: Any = None
-        self._env: Any = None
-
-    def follow(self, model: Any) -> None:
-        """Play by a model from now on.
-
-        Raises:
-            PolicyError: The model has neither a distribution over actions nor values of them, or
-                nothing says how it is asked.
-        """
-        size = memory_size(model)
-        if not size:
-            meaning_of(model)
-        self._ask_as(model)
-        self.model, self.memory_size = model, size
-
-    def _ask_as(self, model: Any) -> None:
-        """Ask as the environment does that a model has now."""
-        asking = asking_of(model)
-        self._asking, self._reading = asking, asking.reading(*self._table)
-        self._env = model.get_env()
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the model's distribution over the legal actions, [N, A] float64."""
-        uniform = UniformPolicy()
-        if self.model is None:
-            return uniform.probabilities(observation, mask)
-        if self.model.get_env() is not self._env:
-            self._ask_as(self.model)
-        chances = self._asking.chances(self.model, observation, mask, self._reading)
-        explores = float(getattr(self.model, "exploration_rate", 0.0))
-        if explores == 0.0:
-            return chances
-        return (1.0 - explores) * chances + explores * uniform.probabilities(observation, mask)
-
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distribution of a model that remembers, and its memory; see `Recurrent`."""
-        return self._asking.chances_with_memory(
-            self.model, observation, mask, memory, self._reading
-        )
-
-    def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
-        none = dict.fromkeys(("model", "_asking", "_env", "_reading"))
-        return {**self.__dict__, **none, "memory_size": 0}
+        self._returns[:], self._decisions[:] = returns, decisions
+        if self.buffer is not None:
+            self.buffer.forget()
 
 
 class SeatVecEnv(TableVecEnv):
@@ -299,15 +411,15 @@ class SeatVecEnv(TableVecEnv):
         check_names(SeatVecEnv, options, game)
         seats = spec(game).check_players(num_players)
         observations = Observations(observation, spec(game), seats, OBSERVATION)
-        self.live = LivePolicy(game, seats)
+        table = Table.of(game, seats, options.get("rules"), options.get("episode"))
+        self.live = LivePolicy(table)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player
             for player in each_opponent(options.get("opponents", OPPONENTS), seats)
         ]
         self.tables = SeatTables(game, num_tables, num_players, **options)
-        super().__init__(num_tables, observations.space, spec(game).num_actions)
+        super().__init__(num_tables, observations, spec(game).num_actions)
         self.num_players, self.rules = seats, self.tables.rules
-        self._shown, self.observation = observations.features, observation
 
     @property
     def table(self) -> Table:
@@ -318,7 +430,8 @@ class SeatVecEnv(TableVecEnv):
         """Plays the seats of "self" by a model from now on, as it goes on learning.
 
         Raises:
-            PolicyError: The model has neither a distribution over actions nor values of them.
+            PolicyError: The model has neither a distribution over actions nor values of them, or
+                learned at another table.
         """
         self.live.follow(model)
 
@@ -379,7 +492,7 @@ class SeatVecEnv(TableVecEnv):
         )
 
     def _find_model(self) -> None:
-        learner = algorithm_that_steps(self)
+        learner, _ = algorithm_that_steps(self)
         if learner is None:
             raise KilleError(
                 'opponents="self" is the live policy of the model that learns here, and none does: '

@@ -41,15 +41,13 @@ with needs("train"):
         VecNormalize,
     )
 
-from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.options import OBSERVATION
 from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
-from kille_env.adapters.sb3_tables import TableVecEnv
 from kille_env.core.floats import READINGS, Reading
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
-from kille_env.policy import masked_best, masked_softmax
+from kille_env.policy import UniformPolicy, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
@@ -289,18 +287,16 @@ def asking_of(model: Any) -> Asking:
     inside: list[Step] = []
     if type(env) is DummyVecEnv:
         env, inside = _one_environment(name, env)
-    if isinstance(env, TableVecEnv):
-        parts: tuple[Any, ...] = getattr(env, "parts", (env,))
-        tables = tuple(part.table for part in parts)
-    elif isinstance(env, KilleEnv):
-        tables = (env.table,)
-    else:
+    parts = getattr(env, "parts", (env,))
+    tables = tuple(t for part in parts if isinstance(t := getattr(part, "table", None), Table))
+    shown = getattr(env, "observation", None)
+    if len(tables) != len(parts) or not isinstance(shown, str):
         raise PolicyError(
             f"the {name} lives in a {type(env).__name__}, where nothing says how it is asked: give "
             "it an environment of this process, made as the one that it learned in, with "
             f"set_env(DummyVecEnv([make])), or {BY_HAND}"
         )
-    asking = Asking(env.observation, tables, (*inside, *reversed(outside)), best_legal)
+    asking = Asking(shown, tables, (*inside, *reversed(outside)), best_legal)
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
 
@@ -402,6 +398,77 @@ def check_last_seen(model: Any, asking: Asking) -> None:
             f"the {type(model).__name__} saw other observations in its environment than it would "
             f"be shown for the same decisions; {BY_HAND}"
         )
+
+
+class LivePolicy:
+    """The policy of a model as it stands while it learns; uniform as long as there is none.
+
+    The model is asked as its own environment asks it, wrappers included, and explores as it does.
+    A model with a distribution plays by it. One with values plays the legal action of the highest
+    value, and a uniform one as often as the model explores. One with a memory makes this a
+    `kille_env.policy.Recurrent` player: each seat remembers its own match.
+
+    Attributes:
+        model: The model that is followed, or None.
+        memory_size: Numbers that it remembers, 0 for a model without memory.
+    """
+
+    name = "self"
+    memory_size = 0
+
+    def __init__(self, table: Table) -> None:
+        """Follow no model yet; it plays at this table."""
+        self.model: Any = None
+        self._table = table
+        self._asking: Any = None
+        self._env: Any = None
+
+    def follow(self, model: Any) -> None:
+        """Play by a model from now on.
+
+        Raises:
+            PolicyError: The model has neither a distribution over actions nor values of them,
+                nothing says how it is asked, or it learned at another table.
+        """
+        size = memory_size(model)
+        self._ask_as(model)
+        self.model, self.memory_size = model, size
+
+    def _ask_as(self, model: Any) -> None:
+        """Ask as the environment does that a model has now."""
+        asking, table = asking_of(model), self._table
+        if wrong := asking.differences(table):
+            raise PolicyError(
+                f"the {type(model).__name__} learned at another table: this one has "
+                f"{'; '.join(wrong)}"
+            )
+        self._asking, self._reading = asking, asking.reading(table.game, table.num_players)
+        self._env = model.get_env()
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return the model's distribution over the legal actions, [N, A] float64."""
+        uniform = UniformPolicy()
+        if self.model is None:
+            return uniform.probabilities(observation, mask)
+        if self.model.get_env() is not self._env:
+            self._ask_as(self.model)
+        chances = self._asking.chances(self.model, observation, mask, self._reading)
+        explores = float(getattr(self.model, "exploration_rate", 0.0))
+        if explores == 0.0:
+            return chances
+        return (1.0 - explores) * chances + explores * uniform.probabilities(observation, mask)
+
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distribution of a model that remembers, and its memory; see `Recurrent`."""
+        return self._asking.chances_with_memory(
+            self.model, observation, mask, memory, self._reading
+        )
+
+    def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
+        none = dict.fromkeys(("model", "_asking", "_env", "_reading"))
+        return {**self.__dict__, **none, "memory_size": 0}
 
 
 def save(model: Any, path: str | Path) -> Path:

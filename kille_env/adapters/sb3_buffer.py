@@ -1,7 +1,12 @@
-"""The rollout buffer of `kille_env.adapters.sb3.SelfPlayVecEnv`, and what the two exchange."""
+"""The rollout buffer of `kille_env.adapters.sb3.SelfPlayVecEnv`: every seat's stream by itself.
+
+A step of the environment says who decided and what every seat earned (`credit`); this opens a row
+for each decision and closes that seat's last one. The algorithm then gives what it knows of the
+same decisions (`add`), which is kept at the rows that have just been opened.
+"""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,34 +25,13 @@ if TYPE_CHECKING:
     import torch
 
 
-class SeatStep(NamedTuple):
-    """What `SeatStreamBuffer` reads of a step of `SelfPlayVecEnv`.
-
-    Attributes:
-        number: Steps since the environment's last reset, from 0.
-        seats: [N] who acted.
-        rewards: [N, P] float64, what every seat earned.
-        dones: [N] bool, which matches ended.
-    """
-
-    number: int
-    seats: np.ndarray
-    rewards: np.ndarray
-    dones: np.ndarray
-
-    def own(self) -> np.ndarray:
-        """Returns what the seats that acted earned, [N] float32, as the environment returns it."""
-        return self.rewards[np.arange(len(self.seats)), self.seats].astype(np.float32)
-
-
 class SeatStreamBuffer(MaskableRolloutBuffer):
     """Rollout buffer for `SelfPlayVecEnv`: every (table, seat) is a stream of its own.
 
-    It reads who earned what from the environment that the model learns in: the one that it is given
-    and, after the model's `set_env`, the new one, with any number of seats. A decision is complete
-    when its seat decides again or the match ends. Its reward is what the seat has earned until
-    then; advantages run along the stream (GAE) and are bootstrapped with the value of the stream's
-    own next decision. What a seat earns before its first decision of a match counts with that one.
+    A decision is complete when its seat decides again or the match ends. Its reward is what the
+    seat has earned until then; advantages run along the stream (GAE) and are bootstrapped with the
+    value of the stream's own next decision. What a seat earns before its first decision of a match
+    counts with that one.
 
     Decisions that are still open when a rollout ends are neither dropped nor guessed at: they are
     carried over, and completed and learned from in the next one. So the number of decisions that
@@ -56,20 +40,21 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     """
 
     def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:
-        """Makes an empty buffer for `env`, see `use`; the rest is as the library passes it."""
-        _check_seats(env)
-        self._env, self._expected = env, -1
-        self._credited: SeatStep | None = None
-        self._rows: dict[str, np.ndarray] = {}
+        """Makes an empty buffer; the other arguments are as the library passes them.
+
+        Args:
+            *args: See `MaskableRolloutBuffer`.
+            env: See `use`; None is the environment that the model steps.
+            **options: See `MaskableRolloutBuffer`.
+        """
+        self._env: Any = None
+        self._stored = 0
         super().__init__(*args, **options)
-        if env.num_envs != self.n_envs:
-            raise KilleError(
-                f"SeatStreamBuffer was given an environment of {env.num_envs} tables, and the "
-                f"model learns in one of {self.n_envs}; give both the same"
-            )
+        if env is not None:
+            self.use(env)
 
     def use(self, env: Any) -> None:
-        """Reads from an environment from now on; open decisions of the one before are dropped.
+        """Credits what an environment plays from now on; open decisions are dropped.
 
         An environment of `kille_env.sb3` calls this when a model steps it for the first time, so
         `model.set_env(venv)` is all that a curriculum needs.
@@ -81,35 +66,45 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Raises:
             KilleError: It is no such environment, or has other observations, actions or tables.
         """
-        _check_seats(env)
+        if getattr(env, "unwrapped", None) is not env or not hasattr(env, "earned"):
+            raise KilleError(
+                "SeatStreamBuffer credits the steps of the SelfPlayVecEnv that the model learns "
+                f"in, and was given a {type(env).__name__}; give it the environment itself, not a "
+                "wrapper of it, or none: it finds the one that the model steps"
+            )
+        before = env if self._env is None else self._env
         for name in ("num_envs", "observation_space", "action_space"):
-            before, now = getattr(self._env, name), getattr(env, name)
-            if before != now:
+            own = self.n_envs if name == "num_envs" else getattr(before, name)
+            if getattr(env, name) != own:
                 raise KilleError(
-                    f"the {name} of the environments differ, {before} and {now}: a model goes on "
-                    "with as many tables and the same observations and actions. "
+                    f"the {name} of the environments differ, {own} and {getattr(env, name)}: a "
+                    "model goes on with as many tables and the same observations and actions. "
                     'observation="seats" has one size at every number of seats'
                 )
-        self._env, self._expected = env, -1
-        self._make_room()
+        self._env, env.buffer = env, self
+        self._empty()
 
-    def follow(self, env: Any) -> None:
-        """Read from an environment that the model is stepping, see `use`."""
-        if env is not self._env:
-            self.use(env)
+    def forget(self) -> None:
+        """Drops open decisions: the matches are interrupted."""
+        self._streams.forget()
 
     def reset(self) -> None:
         """Makes room for a rollout; open decisions stay."""
         self.mask_dims = int(getattr(self.action_space, "n", 0))
-        self.pos, self.full, self.generator_ready = 0, False, False
-        if not self._rows:
-            self._make_room()
+        self.pos, self.full, self.generator_ready, self._gap = 0, False, False, False
+        if self._env is None:
+            return
+        if self._streams.count != self._stored:
+            self._empty()
         carried = self._streams.carry()
+        self._stored = len(carried)
         for array in self._rows.values():
             array[: len(carried)] = array[carried]
 
-    def _make_room(self) -> None:
+    def _empty(self) -> None:
+        """Begins without a decision."""
         self._streams = SeatStreams(self.n_envs, self._env.num_players)
+        self._stored, self._gap = 0, self.pos > 0
         size = self.n_envs * (self.buffer_size + self._env.num_players)
         self._rows = {
             "observations": np.zeros((size, *self.obs_shape), dtype=self.observation_space.dtype),
@@ -118,6 +113,19 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             "log_probs": np.zeros(size, dtype=np.float32),
             "action_masks": np.ones((size, self.mask_dims), dtype=np.float32),
         }
+
+    def credit(self, seats: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> None:
+        """Opens the decisions that a step has played, and credits what it brought.
+
+        Args:
+            seats: [N] int64, who decided.
+            rewards: [N, P] float64, what every seat earned.
+            ended: [N] bool, which matches ended.
+        """
+        if self._streams.count != self._stored:  # nobody has said what was decided before
+            self._empty()
+        self._streams.decide(np.arange(self.n_envs), seats)
+        self._streams.pay(rewards, ended)
 
     def add(  # type: ignore[override]
         self,
@@ -129,46 +137,37 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         log_prob: "torch.Tensor",
         action_masks: np.ndarray | None = None,
     ) -> None:
-        """Adds the decision of each table's seat to act, and what came of the step.
-
-        The arguments are the library's; `reward` is what `SelfPlayVecEnv.step` returned, and the
-        step says which matches ended.
+        """Keeps the decision of each table's seat to act; the arguments are the library's.
 
         Raises:
-            KilleError: The rewards are not those of the environment's last step.
+            KilleError: They are not those of the environment's last step.
         """
-        step = self._take_step(reward)
-        streams = self._streams
-        if step.number != self._expected:  # a reset came between: how they go on is not seen
-            streams.forget()
-        self._expected = step.number + 1
-        rows, here = self._rows, slice(streams.count, streams.count + self.n_envs)
+        here = slice(self._stored, self._stored + self.n_envs)
+        self._check(here.stop)
+        if not np.array_equal(reward, self._env.earned):
+            raise KilleError(
+                "SeatStreamBuffer was given other rewards than SelfPlayVecEnv earned: a wrapper "
+                "changes them (VecNormalize needs norm_reward=False)"
+            )
+        rows = self._rows
         rows["observations"][here] = obs
         rows["actions"][here] = np.asarray(action).reshape(self.n_envs, self.action_dim)
         rows["values"][here] = value.detach().cpu().numpy().reshape(-1)
         rows["log_probs"][here] = log_prob.detach().cpu().numpy().reshape(-1)
         if action_masks is not None:
             rows["action_masks"][here] = np.reshape(action_masks, (self.n_envs, self.mask_dims))
-        streams.decide(np.arange(self.n_envs), step.seats)
-        streams.pay(step.rewards, step.dones)
+        self._stored = here.stop
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
-    def _take_step(self, reward: np.ndarray) -> SeatStep:
-        """Returns the step that brought a reward, once."""
-        step: SeatStep | None = self._env.last_step
-        if step is None or step is self._credited:
+    def _check(self, count: int) -> None:
+        """Refuses steps of which the decisions are not kept here, or the other way round."""
+        if self._env is None or self._gap or self._streams.count != count:
             raise KilleError(
-                "the environment of SeatStreamBuffer has not been stepped: give the model the "
-                'same one, env=venv and rollout_buffer_kwargs={"env": venv}'
+                "the environment of SeatStreamBuffer has not been stepped once for each decision "
+                "that it is given: while a model collects a rollout, only that model may step the "
+                "environment that it learns in"
             )
-        if not np.array_equal(reward, step.own()):
-            raise KilleError(
-                "SeatStreamBuffer was given other rewards than SelfPlayVecEnv earned: a wrapper "
-                "changes them (VecNormalize needs norm_reward=False)"
-            )
-        self._credited = step
-        return step
 
     def compute_returns_and_advantage(self, last_values: "torch.Tensor", dones: np.ndarray) -> None:
         """Computes advantages and returns of the complete decisions, and gathers these for `get`.
@@ -178,6 +177,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Raises:
             KilleError: Fewer than two decisions are complete, too few to learn from.
         """
+        self._check(self._stored)
         complete, earned, ahead, following = self._streams.completed()
         if len(complete) < 2:
             raise KilleError(
@@ -217,7 +217,6 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         return {
             "open": open_,
             "accrued": streams.accrued.copy(),
-            "number": np.array(self._expected),
             **{name: array[rows] for name, array in self._rows.items()},
         }
 
@@ -230,28 +229,12 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         streams, shape = self._streams, self._streams.open.shape
         open_ = arguments.saved(state, "open", np.int64, shape)
         accrued = arguments.saved(state, "accrued", np.float64, shape)
-        number = int(arguments.saved(state, "number", np.int64, ()))
         count = int(np.count_nonzero(open_ >= 0))
         rows = {
             name: arguments.saved(state, name, array.dtype, (count, *array.shape[1:]))
             for name, array in self._rows.items()
         }
         streams.load(open_, accrued)
-        self._expected = number
+        self._stored = count
         for name, array in rows.items():
             self._rows[name][:count] = array
-
-
-def _check_seats(env: Any) -> None:
-    """Refuse an environment that does not say who earned what.
-
-    Raises:
-        KilleError: It is no such environment.
-    """
-    if getattr(env, "unwrapped", None) is not env or not hasattr(env, "last_step"):
-        given = "nothing" if env is None else f"a {type(env).__name__}"
-        raise KilleError(
-            "SeatStreamBuffer reads who earned what from the SelfPlayVecEnv that the model "
-            f'learns in, and was given {given}: pass rollout_buffer_kwargs={{"env": venv}}, '
-            "with the environment itself, not a wrapper of it"
-        )

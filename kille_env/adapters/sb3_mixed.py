@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.adapters.sb3 import SelfPlayVecEnv
-from kille_env.adapters.sb3_buffer import SeatStep
-from kille_env.adapters.sb3_tables import TableVecEnv
-from kille_env.core import arguments
+from kille_env.adapters.sb3 import EverySeatVecEnv, SelfPlayVecEnv
 from kille_env.errors import KilleError
 
 
-class MixedSelfPlayVecEnv(TableVecEnv):
+class MixedSelfPlayVecEnv(EverySeatVecEnv):
     """Several `SelfPlayVecEnv` as one: tables with different numbers of seats, deals and matches.
 
     Its rows are theirs, one after the other. What they show must lie in the same space, which
     `observation="seats"` sees to for tables of one game. Every table makes one decision a step, so
-    each kind is learned from as often as it has tables. Train with `SeatStreamBuffer`.
+    each kind is learned from as often as it has tables.
 
     A match moves more units than a deal, and would be all that a value function learns of.
     `spreads` makes the rewards of all kinds alike; what infos say stays in units.
@@ -26,9 +23,6 @@ class MixedSelfPlayVecEnv(TableVecEnv):
     Attributes:
         parts: The environments.
         spreads: What the rewards of each are divided by.
-        num_players: P, the most seats of any table.
-        last_step: What the last step brought to whom, with 0 for seats that a table does not have;
-            None before it.
     """
 
     def __init__(
@@ -66,63 +60,46 @@ class MixedSelfPlayVecEnv(TableVecEnv):
             )
         self.num_players = max(part.num_players for part in parts)
         sizes = [part.num_envs for part in parts]
-        super().__init__(sum(sizes), first.observation_space, first.batch.spec.num_actions)
-        self.observation = first.observation
+        super().__init__(sum(sizes), first._observations, first.batch.spec.num_actions)
         ends = np.cumsum(sizes).tolist()
         self._rows = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        self._number = 0
-        self.last_step: SeatStep | None = None
 
     def action_masks(self) -> np.ndarray:
         """Returns what is legal for the seats to act, [N, A] int8, fresh."""
         return np.concatenate([part.action_masks() for part in self.parts])
 
-    def reset(self) -> np.ndarray:
-        """Begins matches at all tables; returns the observations of the seats to act, [N, S]."""
+    def _begin(self) -> None:
         for part, rows in self._each():
             part._seeds, part._options = self._seeds[rows], self._options[rows]
+            part._begin()
         self._reset_seeds()
         self._reset_options()
-        self._number = 0
-        return np.concatenate([part.reset() for part in self.parts])
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays the actions; returns observations, rewards, dones and infos.
+    def _observe(self) -> np.ndarray:
+        return np.concatenate([part._observe() for part in self.parts])
 
-        Raises:
-            IllegalActionError: An action is not legal; nothing has been played at any table.
-            KilleError: An algorithm trains here without `SeatStreamBuffer`.
-        """
-        self._check_buffer()
+    def _play(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         for part, rows in self._each():
-            part.batch.check_legal(self._actions[rows])
-        found = [part.step(self._actions[rows]) for part, rows in self._each()]
-        seen = np.concatenate([np.asarray(part) for part, *_ in found])
-        infos = [info for *_, part in found for info in part]
-        step = self.last_step = self._joined()
-        self._number += 1
-        return seen, step.own(), step.dones.copy(), infos
-
-    def _joined(self) -> SeatStep:
-        """Returns the last steps of all parts as one, their rewards divided by the spreads."""
+            part.batch.check_legal(actions[rows])
         rewards = np.zeros((self.num_envs, self.num_players))
-        steps = []
+        seats, ended, infos = [], [], list[dict[str, Any]]()
         for (part, rows), spread in zip(self._each(), self.spreads, strict=True):
-            step = part.last_step
-            assert step is not None
-            rewards[rows, : part.num_players] = step.rewards / spread
-            steps.append(step)
-        seats, dones = (
-            np.concatenate([getattr(step, name) for step in steps]) for name in ("seats", "dones")
-        )
-        return SeatStep(self._number, seats, rewards, dones)
+            acted, earned, over, told = part._play(actions[rows])
+            rewards[rows, : part.num_players] = earned / spread
+            seats.append(acted)
+            ended.append(over)
+            infos += told
+        return np.concatenate(seats), rewards, np.concatenate(ended), infos
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
-        found = {"number": np.array(self._number)}
-        for place, part in enumerate(self.parts):
-            found |= {f"{place}/{name}": array for name, array in part.state().items()}
-        return found
+        return {
+            f"{place}/{name}": array
+            for place, part in enumerate(self.parts)
+            for name, array in part.state().items()
+        }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly.
@@ -130,14 +107,13 @@ class MixedSelfPlayVecEnv(TableVecEnv):
         Raises:
             KilleError: The state is of other tables.
         """
-        number = int(arguments.saved(state, "number", np.int64, ()))
         for place, part in enumerate(self.parts):
             begin = f"{place}/"
-            own = {
+            part.load_state({
                 name.removeprefix(begin): state[name] for name in state if name.startswith(begin)
-            }
-            part.load_state(own)
-        self._number = number
+            })  # fmt: skip
+        if self.buffer is not None:
+            self.buffer.forget()
 
     def _each(self) -> Iterator[tuple[SelfPlayVecEnv, slice]]:
         """Returns each part with its rows."""

@@ -17,28 +17,20 @@ from torch import nn
 from kille_env.errors import PolicyError
 
 
-def algorithm_that_steps(venv: VecEnv) -> BaseAlgorithm | None:
-    """Returns the algorithm whose rollout on `venv` makes the step at hand.
+def algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
+    """Returns the algorithm whose rollout on `venv` makes the step at hand, and else None.
 
+    Also returned is whether `evaluate_policy` makes it, which callbacks for evaluation call, too.
     Stable-Baselines3 does not tell an environment who steps it; the caller's frame does.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "collect_rollouts":
-        frame = frame.f_back
-    caller = None if frame is None else frame.f_locals.get("self")
-    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
-    return caller if learns_in is not None and learns_in.unwrapped is venv else None
-
-
-def is_evaluated() -> bool:
-    """Return whether `evaluate_policy` of Stable-Baselines3 or sb3-contrib makes the step at hand.
-
-    Its callbacks for evaluation call it, too.
     """
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_name == "evaluate_policy"
+    if frame is None or frame.f_code.co_name == "evaluate_policy":
+        return None, frame is not None
+    caller = frame.f_locals.get("self")
+    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
+    return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
 
 
 def meaning_of(model: Any) -> Literal["logits", "values"]:

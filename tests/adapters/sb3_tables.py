@@ -9,13 +9,11 @@ pytest.importorskip("sb3_contrib")
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+from kille_env.adapters.sb3 import SelfPlayVecEnv
 
 
 def learner(venv: VecEnv, buffer: Any = None, algorithm: Any = MaskablePPO, **options: Any) -> Any:
     options = {"n_steps": 8, "batch_size": 64, "n_epochs": 2, "gamma": 1.0, **options}
-    if buffer is SeatStreamBuffer:
-        options = {"rollout_buffer_kwargs": {"env": venv.unwrapped}, **options}
     return algorithm(
         "MlpPolicy",
         venv,

@@ -16,7 +16,6 @@ import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import RULES, random_legal  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SelfPlayVecEnv  # noqa: E402
-from kille_env.adapters.sb3_buffer import SeatStep  # noqa: E402
 from kille_env.errors import KilleError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
@@ -155,26 +154,26 @@ class Source:
     num_envs, num_players = 1, 2
     observation_space = spaces.Box(0, 255, (1,), np.uint8)
     action_space = spaces.Discrete(2)
+    buffer: Any = None
 
     def __init__(self) -> None:
-        self.unwrapped = self
-        self.last_step = SeatStep(*[np.zeros(1)] * 4)
+        self.unwrapped, self.earned = self, np.zeros(1, np.float32)
 
-    def step(self, number: int, seat: int, rewards: list[float], done: bool) -> np.ndarray:
-        self.last_step = SeatStep(
-            number, np.array([seat]), np.array([rewards], dtype=float), np.array([done])
-        )
-        return self.last_step.own()
+    def step(self, seat: int, rewards: list[float], done: bool) -> np.ndarray:
+        earned = np.array([rewards], dtype=float)
+        self.buffer.credit(np.array([seat]), earned, np.array([done]))
+        self.earned = earned[:, seat].astype(np.float32)
+        return self.earned
 
 
 Script = list[tuple[int, list[float], bool]]
 
 
-def fill(buffer: SeatStreamBuffer, steps: Script, start: int, values: list[float]) -> None:
+def fill(buffer: SeatStreamBuffer, steps: Script, values: list[float]) -> None:
     buffer.reset()
     mask = np.ones((1, 2), dtype=np.int8)
     for number, (step, value) in enumerate(zip(steps, values, strict=True)):
-        reward = buffer._env.step(start + number, *step)
+        reward = buffer._env.step(*step)
         seen, action = np.full((1, 1), number, dtype=np.uint8), np.zeros((1, 1))
         done = np.zeros(1)
         buffer.add(seen, action, reward, done, torch.tensor([[value]]), torch.tensor([value]), mask)
@@ -204,7 +203,7 @@ def test_advantages_by_hand() -> None:
         (0, [0, 0], False),
         (1, [0, 0], False),
     ]
-    fill(buffer, first, 0, [1.0, 2.0, 0.5, 1.5])
+    fill(buffer, first, [1.0, 2.0, 0.5, 1.5])
     assert buffer.log_probs.tolist() == [1.0, 2.0]  # the other two are open
     # seat 0: -1 + 0.5 * 0.5 - 1; seat 1's ante counts with its first decision: -1 + 0.5 * 1.5 - 2
     assert buffer.rewards.tolist() == [-1.0, -1.0]
@@ -217,7 +216,7 @@ def test_advantages_by_hand() -> None:
         (1, [1, 0], False),
         (1, [0, 2], False),
     ]
-    fill(buffer, second, 4, [3.0, 1.0, 0.25, 0.75])
+    fill(buffer, second, [3.0, 1.0, 0.25, 0.75])
     assert buffer.log_probs.tolist() == [0.5, 1.5, 3.0, 1.0, 0.25]
     # carried over: 0.5 -> 3.0 and 1.5 -> 1.0; the match ends: 4 for seat 0, -2 for seat 1.
     assert buffer.rewards.tolist() == [0.0, 0.0, 4.0, -2.0, 0.0]
@@ -231,7 +230,7 @@ def test_advantages_by_hand() -> None:
     # Seat 0 has not acted in the second match: its 1 is nobody's decision. The 2 of seat 1 was
     # carried over with the decision that earned it.
     third: Script = [(1, [-1, 1], True), (0, [5, 0], True), (1, [0, 7], True), (0, [0, 0], False)]
-    fill(buffer, third, 8, [0.125, 2.5, 3.5, 4.5])
+    fill(buffer, third, [0.125, 2.5, 3.5, 4.5])
     assert buffer.log_probs.tolist() == [0.75, 0.125, 2.5, 3.5]
     assert buffer.rewards.tolist() == [2.0, 1.0, 5.0, 7.0]
     ends = [1 - 0.125, 5 - 2.5, 7 - 3.5]
@@ -241,12 +240,29 @@ def test_advantages_by_hand() -> None:
 def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
     buffer = script_buffer()
     one: Script = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
-    fill(buffer, one, 0, [1.0, 2.0, 3.0, 4.0])
-    fill(buffer, one, 0, [5.0, 6.0, 7.0, 8.0])  # the environment was reset
+    fill(buffer, one, [1.0, 2.0, 3.0, 4.0])
+    buffer.forget()  # the environment was reset
+    fill(buffer, one, [5.0, 6.0, 7.0, 8.0])
     assert buffer.log_probs.tolist() == [5.0, 6.0]
-    buffer.use(Source())  # goes on with the number of the step, elsewhere
-    fill(buffer, one, 4, [1.0, 2.0, 3.0, 4.0])
+    buffer._env.step(*one[0])  # somebody else has played on
+    fill(buffer, one, [5.0, 6.0, 7.0, 8.0])
+    assert buffer.log_probs.tolist() == [5.0, 6.0]
+    buffer.use(Source())
+    fill(buffer, one, [1.0, 2.0, 3.0, 4.0])
     assert buffer.log_probs.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("more", [1, 2])
+def test_another_hand_in_the_middle_of_a_rollout_is_refused(more: int) -> None:
+    venv = self_play(8, 3)
+
+    def meddle(local: dict[str, Any], _: Any) -> bool:
+        for _ in range(more if local["self"].num_timesteps == 8 * 3 else 0):
+            venv.step(venv.action_masks().argmax(axis=1))
+        return True
+
+    with pytest.raises(KilleError, match="only that model may step the environment"):
+        learner(venv, SeatStreamBuffer, batch_size=16).learn(8 * 8, callback=meddle)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -274,8 +290,10 @@ def test_a_buffer_reads_from_the_environment_that_the_model_steps() -> None:
     model.learn(8 * 8)
     assert model.rollout_buffer._env is venv
     nothing: Any = None
-    with pytest.raises(KilleError, match="has not been stepped"):
-        buffer_for(self_play(8, 3), 4).add(nothing, nothing, np.zeros(8), *[nothing] * 3)
+    for unstepped in (buffer_for(self_play(8, 3), 4), pickle.loads(pickle.dumps(venv.buffer))):
+        unstepped.reset()
+        with pytest.raises(KilleError, match="has not been stepped"):
+            unstepped.add(nothing, nothing, np.zeros(8), *[nothing] * 3)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +310,7 @@ def test_a_buffer_refuses_other_spaces_and_numbers_of_tables(
     buffer = buffer_for(venv, 4)
     with pytest.raises(KilleError, match=words):
         buffer.use(self_play(**{"num_tables": 8, "num_players": 3, **other}))
-    with pytest.raises(KilleError, match="environment of 8 tables, and the model learns in one of"):
+    with pytest.raises(KilleError, match="num_envs of the environments differ, 9 and 8"):
         SeatStreamBuffer(4, venv.observation_space, venv.action_space, "cpu", n_envs=9, env=venv)
 
 

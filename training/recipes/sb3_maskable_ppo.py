@@ -26,7 +26,6 @@ def train(
         "MlpPolicy",  # 64 and 64 units, tanh
         venv,
         rollout_buffer_class=SeatStreamBuffer,
-        rollout_buffer_kwargs={"env": venv},
         n_steps=16,
         batch_size=2048,
         n_epochs=4,
