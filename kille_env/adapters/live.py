@@ -15,7 +15,7 @@ learner. Nothing heavy is imported here: what a function returns is an array or 
 import copy
 import inspect
 from collections.abc import Callable
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from kille_env.adapters.options import one_of
 from kille_env.core.floats import READINGS, Reading
 from kille_env.errors import PolicyError, shortened
 from kille_env.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 
 RETURNS = ("probabilities", "logits", "values")
 OBSERVATION = ("box", *READINGS)
@@ -103,6 +103,11 @@ class FunctionPolicy:
         if self._reads in READINGS:
             settled._reading = READINGS[self._reads](spec(game), num_players)
         return settled
+
+    def differences(self, table: Table) -> list[str]:
+        """Return in words what a table has otherwise than that of a policy whose method it asks."""
+        tell = getattr(getattr(self.function, "__self__", None), "differences", None)
+        return cast(list[str], tell(table)) if callable(tell) else []
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return how likely each action is, [N, A] float64; see `Policy`.

@@ -32,6 +32,7 @@ from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
 from kille_env import LiveOpponent, SeatVectorEnv
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.floats import READINGS
+from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError
 from kille_env.experience import collect
@@ -92,8 +93,8 @@ def on_streams(kind: str, around: Any = lambda venv: venv) -> Any:
     venv = around(inner)
     return with_preferences(
         MaskablePPO(
-            "MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer,
-            rollout_buffer_kwargs={"env": inner}, n_steps=8, batch_size=32, seed=1, device="cpu",
+            "MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer, n_steps=8, batch_size=32,
+            seed=1, device="cpu",
         )
     )  # fmt: skip
 
@@ -259,6 +260,30 @@ def made_tabular() -> tuple[Any, Any]:
     return policy_of(strategies_of(Reference(ask), deal), deal, "table"), ask
 
 
+def made_open_spiel() -> tuple[Any, Any]:
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python.policy import Policy
+
+    from kille_env.adapters.open_spiel import load
+
+    class Linear(Policy):
+        """Reads OpenSpiel's own observations of the game."""
+
+        def __init__(self, game: Any) -> None:
+            super().__init__(game, [0, 1])
+            kind = pyspiel.IIGObservationType(perfect_recall=False)
+            self._observer = game.make_py_observer(kind)
+
+        def action_probabilities(self, state: Any, player_id: Any = None) -> dict[int, float]:
+            self._observer.set_from(state, state.current_player())
+            mask = np.array([state.legal_actions_mask()])
+            (chances,) = softmax(self._observer.tensor[None] @ WEIGHTS, mask)
+            return {action: chances[action] for action in state.legal_actions()}
+
+    linear = Linear(load("byteskille", 2, rules=TABLE.rules))
+    return linear, lambda seen, mask: softmax(scaled_logits(seen, mask), mask)
+
+
 WAYS: dict[str, Any] = {
     "function": made_function,
     "function on floats": made_function_on_floats,
@@ -275,6 +300,7 @@ WAYS: dict[str, Any] = {
     "DQN": made_dqn,
     "network": made_network,
     "tabular": made_tabular,
+    "policy of OpenSpiel": made_open_spiel,
 }
 
 
@@ -290,6 +316,26 @@ def nash_conv_of(ask: Any) -> float:
 @pytest.fixture(params=WAYS)
 def both(request: Any) -> tuple[Any, Any]:
     return WAYS[request.param]()
+
+
+def earned_in_an_own_loop(ask: Any, deals: int, seed: int) -> float:
+    """Units per deal of greedy play against the rule of thumb, played with PettingZoo alone."""
+    env = kille_env.make("byteskille", 2, rules=TABLE.rules)
+    other = as_policy("rule_of_thumb", "byteskille", 2, TABLE.rules)
+    total = 0.0
+    for first in deal_seeds(seed, 2, np.arange(deals)).tolist():
+        for hero in env.possible_agents:
+            env.reset(seed=first)
+            for agent in env.agent_iter():
+                seen, reward, terminated, truncated, _ = env.last()
+                total += reward if agent == hero else 0.0
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                how = ask if agent == hero else other.probabilities
+                chances = how(seen["observation"][None], seen["action_mask"][None])
+                env.step(int(np.argmax(chances[0])))
+    return total / (2 * deals)
 
 
 def plain(ask: Any, game: str = "byteskille") -> Any:
@@ -310,6 +356,10 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
     assert found.exact is not None
     assert found.exact[0].nash_conv == pytest.approx(exact, abs=2e-5)
     assert found.rows[0].estimate == wanted.rows[0].estimate
+
+    greedy = kt.evaluate(player, "byteskille", **{**measures, "play": "greedy", "deals": 20})
+    own = earned_in_an_own_loop(ask, 20, greedy.seed)
+    assert greedy.rows[0].estimate.mean == pytest.approx(own, abs=1e-6)
 
     tournament: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "deals": 30}
     cells = [

@@ -1,5 +1,8 @@
 """One default table for each game, and a word about every other one."""
 
+import importlib
+import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_env import Table
 from kille_env.errors import PolicyError
 from kille_env.playing import Players
+from kille_env.records import read_records
 from kille_env.records.notation import check_record
 from kille_training.arena.settings import TablesSettings
 from kille_training.learn.settings import TableSettings
@@ -38,6 +42,66 @@ def test_every_tool_has_the_same_default_table(game: str) -> None:
         assert Table.of(game, seats, settings.resolve()) == usual
     if game == "byteskille":
         assert settings_of(game).table == usual
+
+
+OTHERS: dict[str, tuple[str, Any]] = {
+    "sb3 all seats": ("sb3_contrib", lambda game: kille_env.sb3.SelfPlayVecEnv(game, 2).table),
+    "sb3 one seat": ("sb3_contrib", lambda game: kille_env.sb3.SeatVecEnv(game, 2).table),
+    "open_spiel": ("pyspiel", lambda game: _adapter("open_spiel").load(game).table),
+    "torchrl one seat": ("torchrl", lambda game: _adapter("torchrl").SeatEnv(game, 2).table),
+    "torchrl all seats": ("torchrl", lambda game: _adapter("torchrl").SelfPlayEnv(game, 2).table),
+    "rllib": ("ray.rllib.algorithms.ppo", lambda game: _by_rllib(game)),
+    "tianshou": ("tianshou", lambda game: _by_tianshou(game)),
+}
+
+
+def _adapter(name: str) -> Any:
+    return importlib.import_module(f"kille_env.adapters.{name}")
+
+
+def _by_rllib(game: str) -> Table:
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    config = _adapter("rllib").self_play(PPOConfig(), game).env_config
+    return kille_env.make_batch(config.pop("game"), **config).table
+
+
+def _by_tianshou(game: str) -> Table:
+    from tianshou.data import ReplayBuffer  # pyright: ignore[reportMissingImports]
+
+    batch = kille_env.make_batch(game, 2)
+    _adapter("tianshou").SeatCollector(None, batch, ReplayBuffer(size=10))
+    return batch.table
+
+
+@pytest.mark.parametrize("tool", OTHERS)
+def test_every_library_has_the_same_default_table(tool: str) -> None:
+    library, made = OTHERS[tool]
+    pytest.importorskip(library)
+    for game in GAMES:
+        assert made(game) == Table.of(game)
+
+
+def _printed(kille: Any, *words: Any) -> Table:
+    return Table.read({"version": 0, **json.loads(kille(*words, "--json").out)})
+
+
+def test_every_command_has_the_same_default_table(
+    kille: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, path = Table.of("knack"), tmp_path / "record.jsonl"
+    kille("record", "knack", "--out", path)
+    (record,) = read_records(path)
+    assert Table.read({"version": 0, **record}) == usual
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 40))
+    kille("play", "knack", "--out", tmp_path / "played.jsonl")
+    assert Table.read({"version": 0, **read_records(tmp_path / "played.jsonl")[0]}) == usual
+    assert _printed(kille, "evaluate", "rule_of_thumb", "--game", "knack", "--deals", 2) == usual
+
+
+def test_a_best_response_is_learned_at_the_default_table() -> None:
+    found = kt.best_response("uniform", "knack", decisions=600, seeds=1, deals=2)
+    assert found.table == Table.of("knack")
 
 
 def test_results_name_the_default_table_and_their_score() -> None:
@@ -126,7 +190,16 @@ SEATED = {
         kille_env.make_batch("byteskille", 2, *table, seed=1, **how), player
     ),
     "players": lambda player, *table, **how: _played(player, seats=table[0], **how),
-}
+    "sb3": lambda player, *table, **how: kille_env.sb3.SeatVecEnv(
+        "byteskille", 2, *table, opponents=player, **how
+    ),
+    "live": lambda player, *table, **how: kille_env.SeatVectorEnv(
+        "byteskille", 2, *table, **how,
+        opponents=kille_env.LiveOpponent(
+            player.probabilities, observation="box", returns="probabilities"
+        ),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", SEATED)
