@@ -11,14 +11,13 @@ The measurements are part of the package, so that the players' descriptions can 
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from blocks import filled, table, write
 
 import kille_agents.population
-from kille_agents.describe import MEASURED, describe_player, measured_lines
+from kille_agents.catalog import MEASURED, measured_lines
 from kille_agents.population import ROSTER, population
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_agents.trained import trained
@@ -66,30 +65,20 @@ def take_solved() -> None:
             print(save_tabular(policy, folder / f"{preset}-{seats}"), file=sys.stderr)
 
 
-def bots(game: str) -> str:
-    """Returns the table of a game's players."""
+def players() -> str:
+    """Returns the table of all players."""
     rows = []
-    for name in ("rule_of_thumb", "uniform", *trained(game), *population(game)):
-        split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
-        what = describe_player(name, game).what
-        rows.append((f"`{name}`", split, what, *measured_lines(name, game).values()))
-    return table(("player", "split", "what it does", *(f"against `{a}`" for a in AGAINST)), rows)
-
-
-def numbers() -> str:
-    """Returns how many bots there are, by game and split."""
-    rows = [
-        (f"`{game}`", *(str(len(population(game, split))) for split in ("train", "held_out")))
-        for game in list_games()
-    ]
-    total = ("all", *(str(sum(int(row[i]) for row in rows)) for i in (1, 2)))
-    return table(("game", "train", "held out"), [*rows, total])
+    for game in list_games():
+        for name in ("rule_of_thumb", "uniform", *trained(game), *population(game)):
+            shown = name if "/" in name else f"{name}, {game}"
+            split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
+            rows.append((shown, split, *measured_lines(name, game).values()))
+    return table(("player", "split", *(f"against `{a}`" for a in AGAINST)), rows)
 
 
 def built() -> dict[Path, str]:
     """Returns what the page should hold."""
-    blocks = {game: partial(bots, game) for game in list_games()}
-    return {PAGE: filled(PAGE, {"numbers": numbers, **blocks})}
+    return {PAGE: filled(PAGE, {"players": players})}
 
 
 def main(words: list[str]) -> int:

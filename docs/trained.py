@@ -23,7 +23,7 @@ from typing import Any
 from blocks import filled, table, write
 
 from kille_agents import NetworkPolicy, load_network, load_policy, save_network
-from kille_agents.describe import describe_player, exploitable, weakest
+from kille_agents.catalog import describe_player, exploitable, weakest
 from kille_agents.network import WEIGHTS
 from kille_agents.population import population
 from kille_agents.trained import CARDS, FOLDER, TRAINED, cards

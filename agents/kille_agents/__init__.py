@@ -3,9 +3,7 @@
 Importing this package does not import torch; the players that need it import it when they are made.
 """
 
-from kille_agents.about import About
-from kille_agents.catalog import BASELINES, as_policy, load_policy
-from kille_agents.describe import describe_player
+from kille_agents.catalog import BASELINES, About, as_policy, describe_player, load_policy
 from kille_agents.network import NetworkMetadata, NetworkPolicy, load_network, save_network
 from kille_agents.objects import Network
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb

@@ -1,21 +1,39 @@
-"""Players by name or path."""
+"""Players by name or path: `KINDS` says which names there are, what they load and what that is.
 
-from collections.abc import Callable
+Nothing is measured here. Figures come from files: beside a trained network, beside a solution, or,
+for the players that come with the suite, in the package (`docs/players.py --measure` writes it).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import getdoc
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from kille_agents.entry_point import is_entry_point, load_entry_point
 from kille_agents.llm import PREFIX, LanguageModel
-from kille_agents.network import SPECIFICATION, load_network
-from kille_agents.objects import Network, make_player, player_of
+from kille_agents.metadata import Metadata
+from kille_agents.network import SPECIFICATION, NetworkMetadata, load_network, read_network
+from kille_agents.objects import (
+    Network,
+    find_object,
+    is_entry_point,
+    load_entry_point,
+    make_player,
+    player_of,
+)
 from kille_agents.population import ROSTER, population
-from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
+from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb, rule_of_thumb_class
 from kille_agents.search import FlatSearch, Search, TreeSearch
-from kille_agents.tabular import TABULAR, load_tabular, tabular_file
-from kille_agents.trained import TRAINED, trained, trained_player
+from kille_agents.tabular import TABULAR, load_tabular, read_metadata, tabular_file
+from kille_agents.trained import TRAINED, cards, trained, trained_player
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError, did_you_mean, shortened
+from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
+from kille_env.files import BROKEN, read_json
 from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy, made_for, plays
+from kille_env.registry import spec
+from kille_env.words.text import listed
 
 SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
 """Players that look ahead from the rule of thumb, by name; `decide` asks them."""
@@ -26,6 +44,39 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     **SEARCHERS,
 }
 """Players that need no training, by name; each is made for a number of seats and rules."""
+
+
+MEASURED = Path(__file__).parent / "population" / "measured.json"
+"""What the players that come with the suite have earned."""
+EVALUATION, SOLUTION = "evaluation.json", "solution.json"
+EPISODES = {"deal": "single deals", "match": "whole matches"}
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class About:
+    """A player described for people; `kille_agents.metadata` is for programs.
+
+    Attributes:
+        name: What `load_policy` and the command line call it.
+        what: What it is, or does.
+        made: How it was made.
+        strength: How strong it is: a figure and the command that measures it, or "not measured".
+    """
+
+    name: str
+    what: str
+    made: str
+    strength: str = NOT_MEASURED
+
+    def lines(self) -> list[str]:
+        """Returns the description as lines."""
+        return [
+            self.name,
+            f"  what      {self.what}",
+            f"  made      {self.made}",
+            f"  strength  {self.strength}",
+        ]
 
 
 def baselines(game: str) -> list[str]:
@@ -97,42 +148,28 @@ def as_policy(
         >>> as_policy("rule_of_thumb", "knack", 3, rules).name
         'rule_of_thumb'
     """
-    player = _player(policy, game, num_players, rules, observation, returns, trust, transfer)
-    return made_for(player, game, num_players, rules, transfer)
-
-
-def _player(
-    policy: PlayerLike,
-    game: str,
-    num_players: int,
-    rules: Rules,
-    observation: str | None,
-    returns: str | None,
-    trust: bool,
-    transfer: bool,
-) -> Player:
-    """Return a player, wherever it was made for; arguments as `as_policy`."""
     if observation is not None and returns is None and _is_model_file(policy):
         from kille_agents.sb3 import load_sb3  # needs torch
 
-        loaded = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
-        return loaded.at_table(game, num_players)
-    if observation is not None or returns is not None:
-        return _asked(policy, observation, returns).at_table(game, num_players)
-    if isinstance(policy, (str, Path)):
+        model = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
+        player: Player | None = model.at_table(game, num_players)
+    elif observation is not None or returns is not None:
+        player = _asked(policy, observation, returns).at_table(game, num_players)
+    elif isinstance(policy, (str, Path)):
         return load_policy(policy, game, num_players, rules, trust=trust, transfer=transfer)
-    thing = policy
-    if isinstance(policy, type):
-        thing = make_player(policy.__name__, policy, num_players, rules)
-    player = player_of(thing, game, num_players)
-    if player is None:
-        raise PolicyError(
-            f"a player is expected, got {thing!r}; pass a name, a path, an "
-            "object with a name and probabilities(observation, mask) or search(determinizer), a "
-            "function of (observation, mask), a torch module, a model of Stable-Baselines3, or a "
-            "policy or bot of OpenSpiel"
-        )
-    return player
+    else:
+        thing = policy
+        if isinstance(policy, type):
+            thing = make_player(policy.__name__, policy, num_players, rules)
+        player = player_of(thing, game, num_players)
+        if player is None:
+            raise PolicyError(
+                f"a player is expected, got {thing!r}; pass a name, a path, an "
+                "object with a name and probabilities(observation, mask) or search(determinizer), "
+                "a function of (observation, mask), a torch module, a model of Stable-Baselines3, "
+                "or a policy or bot of OpenSpiel"
+            )
+    return made_for(player, game, num_players, rules, transfer)
 
 
 def _asked(thing: Any, observation: str | None, returns: str | None) -> Network:
@@ -166,7 +203,7 @@ def load_policy(
             policy files; a model that Stable-Baselines3 has saved (`.zip`); "llm:MODEL", a language
             model at the address that the environment's variable KILLE_LLM_URL gives; or
             "module:object", which imports the module and so runs its code, see
-            `kille_agents.entry_point`.
+            `kille_agents.objects`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -179,8 +216,27 @@ def load_policy(
     """
     if rules.game != game:
         raise PolicyError(f"the rules are of {rules.game}, the game is {game}")
-    player = _load(name_or_path, game, num_players, rules, trust, transfer)
+    order = Order(str(name_or_path), (game, num_players, rules), trust, transfer)
+    player = _kind_of(order.name, game).load(order)
     return made_for(player, game, num_players, rules, transfer)
+
+
+def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
+    """Returns the description of a player.
+
+    Args:
+        name_or_path: As for `load_policy`. An entry point ("module:object") is imported, which runs
+            its module's code; it describes itself with an attribute `about` (an `About`, or a
+            sentence) or its docstring.
+        game: The game; needed for the baselines, which play every game.
+
+    Raises:
+        PolicyError: There is no such player, it plays another game, or one of its files is broken.
+    """
+    name = str(name_or_path)
+    if (plays := game_of(name)) is not None:
+        _check_game(name, plays, game)
+    return _kind_of(name, game).about(name, game)
 
 
 def _is_model_file(thing: Any) -> bool:
@@ -190,32 +246,296 @@ def _is_model_file(thing: Any) -> bool:
     return Path(thing).suffix == ".zip" and Path(thing).is_file()
 
 
-def _load(
-    name_or_path: str | Path, game: str, num_players: int, rules: Rules, trust: bool, transfer: bool
-) -> Player:
-    """Return a player, wherever it was made for; arguments as `load_policy`."""
-    name = str(name_or_path)
-    if name in BASELINES:
-        return BASELINES[name](num_players, rules)
-    if name in ROSTER:
-        return ROSTER[name].player(num_players, rules)
-    if name in TRAINED:
-        return trained_player(name, game, num_players, rules)
-    if name.startswith(PREFIX):
-        return LanguageModel(name.removeprefix(PREFIX))
-    path = Path(name_or_path)
-    if _is_model_file(path):
-        from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
+class Order(NamedTuple):
+    """A player that is asked for.
 
-        return load_sb3(path, trust=trust).at_table(game, num_players)
-    if (file := tabular_file(path)) is not None:
-        return load_tabular(file, game, num_players, rules)
-    if path.exists():
-        return load_network(path, game, num_players, rules, transfer=transfer)
-    if is_entry_point(name):
-        return load_entry_point(name, game, num_players, rules)
+    Attributes:
+        name: Its name or path.
+        table: The game, the seats and the rules.
+        trust: Whether a file that can run code may be loaded.
+        transfer: Whether it may play at another table than its own.
+    """
+
+    name: str
+    table: tuple[str, int, Rules]
+    trust: bool
+    transfer: bool
+
+
+class Kind(NamedTuple):
+    """One kind of players by name.
+
+    Attributes:
+        matches: Whether a name, or the path that it is, means a player of this kind.
+        load: Makes the player that is asked for.
+        about: Describes one by its name, for a game or for whichever it plays.
+    """
+
+    matches: Callable[[str], bool]
+    load: Callable[[Order], Player]
+    about: Callable[[str, str | None], About]
+
+
+def _kind_of(name: str, game: str | None) -> Kind:
+    """Returns the kind of a player by its name.
+
+    Raises:
+        PolicyError: There is no such player.
+    """
+    for kind in KINDS:
+        if kind.matches(name):
+            return kind
+    known = players_of(game) if game else [*BASELINES, *TRAINED, *ROSTER]
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
-        f"{SPECIFICATION} or {TABULAR}, nor as module:object. "
-        f"{did_you_mean(name, players_of(game))}"
+        f"{SPECIFICATION} or {TABULAR}, nor as module:object. {did_you_mean(name, known)}"
     )
+
+
+# Each kind: how it is loaded, and what is said of it.
+
+
+def _about_baseline(name: str, game: str | None) -> About:
+    if name in SEARCHERS:
+        made = "hand-written; nothing is learned, every decision is searched afresh"
+        return About(name, SEARCHERS[name].what, made)
+    if name == "uniform":
+        what, made = "plays every legal action with the same probability", "nothing to make"
+    else:
+        what = rule_of_thumb_class(game).what if game else "plays by each game's rule of thumb"
+        made = "hand-written and tuned by playing; its file gives the reasons"
+    return About(name, what, made, _measured(name, game) if game else NOT_MEASURED)
+
+
+def _about_bot(name: str, game: str | None) -> About:
+    bot = ROSTER[name]
+    return About(name, bot.what, bot.made, _measured(name, bot.game))
+
+
+def _about_trained(name: str, game: str | None) -> About:
+    """Describes a network that comes with the suite, with what its card says."""
+    metadata, _, _ = read_network(TRAINED[name])
+    what, made = _of_network(name, metadata)
+    card = cards()["games"][metadata.game]
+    worst, least = weakest(card)
+    strength = (
+        f"{_measured(name, metadata.game)}; least against a held-out bot: {_interval(*least)}, "
+        f"{worst}; exploitable by {exploitable(card)}; docs/trained.md has all figures"
+    )
+    return About(name, what, f"kille train {metadata.game}_trained: {made}", strength)
+
+
+def _load_model(order: Order) -> Player:
+    from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
+
+    return load_sb3(Path(order.name), trust=order.trust).at_table(*order.table[:2])
+
+
+def _about_model(name: str, game: str | None) -> About:
+    """Describes a model of Stable-Baselines3 by what can be read without loading it."""
+    from kille_agents.sb3 import algorithm_of, read_plain
+
+    steps = read_plain(Path(name)).get("num_timesteps")
+    decisions = f", {steps:,} steps" if isinstance(steps, int) else ""
+    return About(
+        name,
+        f"a model of Stable-Baselines3: {algorithm_of(Path(name))}",
+        f"trained with that library{decisions}; loading it can run code, so it needs --trust",
+    )
+
+
+def _about_tabular(name: str, game: str | None) -> About:
+    file = cast(Path, tabular_file(name))
+    metadata = read_metadata(file)
+    _check_game(name, metadata.game, game)
+    made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(metadata.made.items()))
+    solution = _beside(file, SOLUTION) if file.name == TABULAR else None
+    nash_conv, strength = (solution or {}).get("nash_conv"), NOT_MEASURED
+    if isinstance(nash_conv, float):
+        strength = (
+            f"NashConv {nash_conv:.2g} units, summed over seats, computed exactly "
+            f"(measured when it was solved; kille evaluate {name})"
+        )
+    what = f"a tabular policy with every decision of {_at(name, metadata)}"
+    return About(name, what, f"solved with kille solve: {made}" if made else "not said", strength)
+
+
+def _about_network(name: str, game: str | None) -> About:
+    path = Path(name)
+    metadata, _, _ = read_network(path)
+    _check_game(name, metadata.game, game)
+    evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
+    return About(name, *_of_network(name, metadata), _evaluated(name, evaluation))
+
+
+def _about_object(name: str, game: str | None) -> About:
+    """Describes an object of a module by its `about`, or the first paragraph of its docstring."""
+    thing = find_object(name)
+    made = f"your own code, the module {name.partition(':')[0]}"
+    about = getattr(thing, "about", None)
+    if isinstance(about, About):
+        return About(name, about.what, about.made, about.strength)
+    text = about if isinstance(about, str) else getdoc(thing) or ""
+    what = " ".join(text.split("\n\n")[0].split())
+    return About(name, what or "does not say what it is", made)
+
+
+KINDS = (
+    Kind(
+        BASELINES.__contains__,
+        lambda order: BASELINES[order.name](*order.table[1:]),
+        _about_baseline,
+    ),
+    Kind(
+        ROSTER.__contains__,
+        lambda order: ROSTER[order.name].player(*order.table[1:]),
+        _about_bot,
+    ),
+    Kind(
+        TRAINED.__contains__,
+        lambda order: trained_player(order.name, *order.table),
+        _about_trained,
+    ),
+    Kind(
+        lambda name: name.startswith(PREFIX),
+        lambda order: LanguageModel(order.name.removeprefix(PREFIX)),
+        lambda name, _: About(name, "a language model", "asked at the address of KILLE_LLM_URL"),
+    ),
+    Kind(_is_model_file, _load_model, _about_model),
+    Kind(
+        lambda name: tabular_file(name) is not None,
+        lambda order: load_tabular(cast(Path, tabular_file(order.name)), *order.table),
+        _about_tabular,
+    ),
+    Kind(
+        lambda name: Path(name).exists(),
+        lambda order: load_network(Path(order.name), *order.table, transfer=order.transfer),
+        _about_network,
+    ),
+    Kind(
+        is_entry_point,
+        lambda order: load_entry_point(order.name, *order.table),
+        _about_object,
+    ),
+)
+"""Kinds of players; a name is of the first that it matches."""
+
+
+# What was measured, in words.
+
+
+def measured_lines(name: str, game: str) -> dict[str, str]:
+    """Returns what a player of the suite has earned, "+0.1234 ± 0.0056", by opponent."""
+    earned = measured()["games"].get(game, {"earned": {}})["earned"]
+    return {against: _interval(*found) for against, found in earned.get(name, {}).items()}
+
+
+@cache
+def measured() -> Mapping[str, Any]:
+    """Returns what the players of the suite have earned."""
+    return json.loads(MEASURED.read_text(encoding="utf-8"))
+
+
+def _measured(name: str, game: str) -> str:
+    """Returns what a player of the suite has earned, and the command that measures it."""
+    lines = measured_lines(name, game)
+    if not lines:
+        return NOT_MEASURED
+    against = listed([f"{line} against {other}" for other, line in lines.items()])
+    deals, seats = measured()["deals"], measured()["games"][game]["num_players"]
+    exact = " --no-exact" if game == "byteskille" else ""  # which has nothing to do with these
+    return (
+        f"{against}; units per deal, {seats} seats, {deals:,} duplicate deals, 95% intervals "
+        f"(kille evaluate {name} --game {game} --deals {deals} --play sampled{exact})"
+    )
+
+
+def _check_game(name: str, plays: str, game: str | None) -> None:
+    if game not in (None, plays):
+        raise PolicyError(f"{name} plays {plays}, not {game}")
+
+
+def weakest(card: Mapping[str, Any]) -> tuple[str, list[float]]:
+    """Returns the held-out bot that a trained player beats by least, with what it earns there."""
+    bots = [(name, found) for name, found in card["against"].items() if name != "rule_of_thumb"]
+    return min(bots, key=lambda bot: bot[1])
+
+
+def exploitable(card: Mapping[str, Any]) -> str:
+    """Returns how exploitable a trained player is, as its card says."""
+    if "nash_conv" in card:
+        found = card["nash_conv"]["sampled"]
+        seats = ", ".join(f"{stakes:.4f} with {seats}" for seats, stakes in found.items())
+        return f"NashConv in stakes {seats} seats, exactly, in single deals"
+    return f"{_interval(*card['response']['total'])} units, the sum over seats of what was learnt"
+
+
+def _of_network(name: str, metadata: NetworkMetadata) -> tuple[str, str]:
+    """Returns what a network is, and how it was made."""
+    layers = listed([str(units) for units in metadata.layers])
+    made = ", ".join(
+        f"{key} {value if key == 'seed' else _shown(value)}"
+        for key, value in metadata.made.items()
+        if not isinstance(value, dict)
+    )
+    what = f"a network with layers of {layers} units ({metadata.activation})"
+    return f"{what} for {_at(name, metadata)}", made or "not said"
+
+
+def _evaluated(name: str, evaluation: Mapping[str, Any] | None) -> str:
+    """Returns what a run's policy earned when it was evaluated."""
+    if evaluation is None:
+        return NOT_MEASURED
+    try:
+        rows = [
+            f"{_interval(*(row['estimate'][key] for key in ('mean', 'low', 'high')))} against "
+            f"{row['against']} ({row['play']})"
+            for row in evaluation["rows"]
+        ]
+        command = f"kille evaluate {name} --deals {evaluation['deals']}"
+        measure = "match" if evaluation["rules"].get("episode") == "match" else "deal"
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PolicyError(
+            f"{EVALUATION} of {name} is broken ({type(error).__name__}: {error}); delete it and "
+            "measure again"
+        ) from None
+    return (
+        f"{listed(rows)}; units per {measure}, 95% intervals ({command})" if rows else NOT_MEASURED
+    )
+
+
+def _beside(file: Path, name: str) -> dict[str, Any] | None:
+    """Reads a file of measurements beside a player's; None if there is none."""
+    file = file.with_name(name)
+    if not file.is_file():
+        return None
+    try:
+        content = read_json(file)
+        if not isinstance(content, dict):
+            raise TypeError(f"it holds a {type(content).__name__}")
+        return content
+    except BROKEN as error:
+        raise PolicyError(f"{file} is broken ({error}); delete it and measure again") from None
+
+
+def _at(name: str, metadata: Metadata) -> str:
+    """Returns the table that a saved policy was made for, in a few words."""
+    try:
+        rules = spec(metadata.game).resolve(metadata.rules)
+    except RulesError as error:
+        raise PolicyError(f"{name} was made for rules that do not exist here: {error}") from None
+    played = getattr(metadata, "episodes", ()) or (rules["episode"],)
+    episodes = " and ".join(EPISODES[episode] for episode in played)
+    seats = f"{metadata.seats} {'seat' if metadata.seats == '1' else 'seats'}"
+    return f"{episodes} of {metadata.game} with {seats}, preset {metadata.rules.get('preset')}"
+
+
+def _shown(value: Any) -> str:
+    """Returns a value for people: 16,900 or 1e-09, the rest as it is."""
+    if type(value) is int:
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _interval(mean: float, low: float, high: float) -> str:
+    return f"{mean:+.4f} ± {(high - low) / 2:.4f}"

@@ -71,7 +71,7 @@ API = {
         "Policies, search, networks, tabular policies and language models.",
         (
             "kille_agents",
-            "kille_agents.entry_point",
+            "kille_agents.objects",
             "kille_agents.network",
             "kille_agents.tabular",
             "kille_agents.search",

@@ -9,9 +9,16 @@ import pytest
 import kille_env
 from env.players import network_metadata, network_weights
 from kille_agents import NetworkPolicy, save_network
-from kille_agents.about import NOT_MEASURED, About
-from kille_agents.catalog import BASELINES, baselines, players_of
-from kille_agents.describe import describe_player, measured, measured_lines
+from kille_agents.catalog import (
+    BASELINES,
+    NOT_MEASURED,
+    About,
+    baselines,
+    describe_player,
+    measured,
+    measured_lines,
+    players_of,
+)
 from kille_agents.metadata import Metadata
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB

@@ -8,7 +8,7 @@ import pytest
 
 import kille_env
 from kille_agents import check_probabilities, load_policy
-from kille_agents.describe import describe_player
+from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
 from kille_env.policy import Searcher
 
@@ -16,7 +16,7 @@ MODULE = '''
     """Players of the tests."""
     import numpy as np
 
-    from kille_agents.about import About
+    from kille_agents.catalog import About
     from kille_env.policy import UniformPolicy
     from kille_env.errors import PolicyError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
-from kille_agents.describe import describe_player
+from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
 from kille_env.policy import pick_actions
 from kille_env.registry import spec

@@ -11,7 +11,7 @@ import torch
 
 from env.players import decisions
 from kille_agents import load_policy, save_network
-from kille_agents.describe import describe_player
+from kille_agents.catalog import describe_player
 from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec

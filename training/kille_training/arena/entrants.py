@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import kille_env
-from kille_agents.about import NOT_MEASURED
-from kille_agents.describe import describe_player
+from kille_agents.catalog import NOT_MEASURED, describe_player
 from kille_agents.llm import PREFIX
 from kille_agents.trained import TRAINED
 from kille_env.core.spec import Rules

@@ -30,8 +30,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
     PLAYER is a name, a file or folder of a trained or solved policy, or module:object, which
     imports the module and so runs its code.
     """
-    from kille_agents.catalog import BASELINES, SEARCHERS
-    from kille_agents.describe import describe_player
+    from kille_agents.catalog import BASELINES, SEARCHERS, describe_player
 
     if game is not None and game not in list_games():
         spec(game)  # says which there are
@@ -53,8 +52,7 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
 
 def _list(games: list[str], split: str | None, as_json: bool) -> None:
     """Prints the players of some games."""
-    from kille_agents.catalog import players_of
-    from kille_agents.describe import describe_player
+    from kille_agents.catalog import describe_player, players_of
     from kille_agents.population import ROSTER, population
 
     described: dict[str, list[dict[str, Any]]] = {}
@@ -73,7 +71,7 @@ def _list(games: list[str], split: str | None, as_json: bool) -> None:
 
 def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
     """Returns a line per player of a game; what it does stands last, and goes on below itself."""
-    from kille_agents.describe import measured_lines
+    from kille_agents.catalog import measured_lines
 
     rows = [("player", "split", *(f"against {other}" for other in AGAINST))]
     for about in described:

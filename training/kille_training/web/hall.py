@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from kille_agents.describe import describe_player
+from kille_agents.catalog import describe_player
 from kille_env.errors import KilleError
 from kille_env.policy import Player, name_of
 from kille_env.words.text import counted
