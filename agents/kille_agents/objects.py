@@ -236,9 +236,9 @@ def player_of(thing: Any, game: str, num_players: int) -> Player | None:
         nameless = searches(thing) or has_memory(thing)
         return None if nameless else _on_counts(thing.probabilities, _class_of(thing))
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
-        from kille_agents.sb3 import sb3_player  # needs torch
+        from kille_agents.sb3 import SB3Policy  # needs torch
 
-        return sb3_player(thing, _class_of(thing)).at_table(game, num_players)
+        return SB3Policy(thing, _class_of(thing)).at_table(game, num_players)
     if is_from("torch.nn", "Module", thing):
         name = _class_of(thing)
         raise PolicyError(

@@ -30,13 +30,17 @@ ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
 }
 
 
-class _SB3Player:
-    """What players of a model share: how it is asked, and the table that it plays at.
+class SB3Policy:
+    """Plays a model: its distribution over the legal actions, or the action of the highest value.
+
+    See `kille_env.adapters.sb3_asking.Asking.chances` for models that know no masks. Exploring is
+    not part of the policy. A model with an LSTM makes this a `kille_env.policy.Recurrent` player.
 
     Attributes:
         model: The model, which may go on learning.
         name: What tables and reports call it.
         asking: How it is asked, and where it learned.
+        memory_size: Numbers that it remembers: the state of the actor's LSTM, 0 for none.
     """
 
     def __init__(
@@ -50,9 +54,12 @@ class _SB3Player:
             asking: How it is asked; None is as its own environment asks it.
 
         Raises:
-            PolicyError: Nothing says how it is asked.
+            PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
+                values.
         """
-        self.model, self.name = model, name
+        self.model, self.name, self.memory_size = model, name, memory_size(model)
+        if not self.memory_size:
+            meaning_of(model)
         self.asking = asking or asking_of(model)
         self._reading: Reading | None = None
         self._size: tuple[int, int] | None = None
@@ -73,6 +80,18 @@ class _SB3Player:
         """Return in words what a table has otherwise than those that the model learned at."""
         return self.asking.differences(table)
 
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        self._check(observation, mask)
+        return self.asking.chances(self.model, observation, mask, self._reading)
+
+    def probabilities_with_memory(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distribution over the legal actions, [N, A] float64, and the memory."""
+        self._check(observation, mask)
+        return self.asking.chances_with_memory(self.model, observation, mask, memory, self._reading)
+
     def _check(self, observation: np.ndarray, mask: np.ndarray) -> None:
         if self._size is None:
             raise PolicyError(
@@ -82,63 +101,7 @@ class _SB3Player:
         check_shapes(self.name, observation, mask, *self._size)
 
 
-class SB3Policy(_SB3Player):
-    """Plays a model: its distribution over the legal actions, or the action of the highest value.
-
-    See `kille_env.adapters.sb3_asking.Asking.chances` for models that know no masks. Exploring is
-    not part of the policy.
-    """
-
-    def __init__(
-        self, model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
-    ) -> None:
-        """Wrap a model; see `_SB3Player`.
-
-        Raises:
-            PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
-                values, or remembers what it has seen (`sb3_player` takes it).
-        """
-        meaning_of(model)
-        super().__init__(model, name, asking)
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
-        self._check(observation, mask)
-        return self.asking.chances(self.model, observation, mask, self._reading)
-
-
-class SB3Recurrent(_SB3Player):
-    """Plays a model with an LSTM: its distribution over the legal actions, by what it remembers.
-
-    The memory is the state of the actor's LSTM; see `kille_env.policy.Recurrent`.
-    """
-
-    def __init__(
-        self, model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
-    ) -> None:
-        """Wrap a model of `RecurrentPPO`; see `_SB3Player`."""
-        super().__init__(model, name, asking)
-        self.memory_size = memory_size(model)
-
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distribution over the legal actions, [N, A] float64, and the memory."""
-        self._check(observation, mask)
-        return self.asking.chances_with_memory(self.model, observation, mask, memory, self._reading)
-
-
-def sb3_player(
-    model: BaseAlgorithm, name: str = "sb3", asking: Asking | None = None
-) -> SB3Policy | SB3Recurrent:
-    """Return a model as a player, with memory if the model has one; arguments as `SB3Policy`."""
-    made = SB3Recurrent if memory_size(model) else SB3Policy
-    return made(model, name, asking)
-
-
-def load_sb3(
-    path: Path, *, observation: str | None = None, trust: bool
-) -> SB3Policy | SB3Recurrent:
+def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3Policy:
     """Load a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
@@ -176,7 +139,7 @@ def load_sb3(
             f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    return sb3_player(model, path.stem, asking)
+    return SB3Policy(model, path.stem, asking)
 
 
 def read_plain(path: Path) -> dict[str, Any]:

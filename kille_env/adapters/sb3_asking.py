@@ -116,9 +116,9 @@ class Asking:
         share of illegal actions goes to the best legal one if `BestLegalAction` did so, and is
         spread over the legal ones in proportion otherwise.
         """
-        name = type(model).__name__
+        name, meaning = type(model).__name__, meaning_of(model)
         found = scores(model, self.show(features, mask, reading))
-        if meaning_of(model) == "values":
+        if meaning == "values":
             return masked_best(name, found, mask)
         legal = masked_softmax(name, found, mask)
         if not self.best_legal or isinstance(model.policy, MaskableActorCriticPolicy):

@@ -217,14 +217,14 @@ def test_nobody_to_follow_is_an_error() -> None:
 
 
 def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
-    from kille_agents.sb3 import sb3_player
+    from kille_agents.sb3 import SB3Policy
     from kille_env.adapters.sb3_wrappers import BestLegalAction
 
     venv = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
     model.learn(32)
     assert venv.live.memory_size == 2 * 256
-    player = sb3_player(model).at_table("knack", 3)
+    player = SB3Policy(model).at_table("knack", 3)
     twin = SeatVecEnv("knack", 4, 3, seed=5, opponents=player, illegal="lose")
     again = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     again.follow(model)

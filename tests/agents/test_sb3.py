@@ -14,9 +14,10 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from env.players import decisions as shown
 from kille_agents import as_policy, check_probabilities, load_policy
-from kille_agents.sb3 import SB3Policy, SB3Recurrent, sb3_player
+from kille_agents.sb3 import SB3Policy
 from kille_env.adapters.gym import KilleEnv
 from kille_env.errors import PolicyError
+from kille_env.policy import has_memory
 from kille_env.registry import spec
 from kille_env.sb3 import save
 
@@ -66,12 +67,12 @@ def test_a_model_for_another_table_is_refused(tmp_path):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 
 
-def test_what_is_no_model_is_refused(tmp_path):
+def test_what_is_no_model_is_refused(tmp_path, decisions):
     (tmp_path / "model.zip").write_bytes(b"PK not a model")
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*as_policy"):
-        SB3Policy(RecurrentPPO("MlpLstmPolicy", table(), device="cpu"))
+        at_three(RecurrentPPO("MlpLstmPolicy", table(), device="cpu")).probabilities(*decisions)
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -80,8 +81,8 @@ def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, laye
     model = RecurrentPPO("MlpLstmPolicy", table(), seed=1, device="cpu", policy_kwargs=kwargs)
     save(model, tmp_path / "model.zip")
     player = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-    assert isinstance(player, SB3Recurrent) and isinstance(sb3_player(model), SB3Recurrent)
-    assert player.memory_size == 2 * layers * 8
+    assert isinstance(player, SB3Policy) and has_memory(player)
+    assert player.memory_size == SB3Policy(model).memory_size == 2 * layers * 8
     memory, states = np.zeros((50, player.memory_size), np.float32), None
     for turn in (0, 7, 21):
         seen, mask = (np.roll(part, turn, axis=0) for part in decisions)
