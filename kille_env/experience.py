@@ -322,7 +322,8 @@ def _rows_of(seen: np.ndarray, rows: np.ndarray, reading: Reading | None) -> np.
 
 def _is_function(policy: Any) -> bool:
     """Returns whether a policy is called with observations and masks; `resolve` takes others."""
-    other = plays(policy) or any(hasattr(policy, name) for name in ("predict", "forward"))
+    theirs = ("predict", "forward", "action_probabilities")  # of libraries, OpenSpiel among them
+    other = plays(policy) or any(hasattr(policy, name) for name in theirs)
     return callable(policy) and not other and not isinstance(policy, (str, Path, type))
 
 
