@@ -24,7 +24,7 @@ help: ## list the verbs
 	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--json"
 	@echo "  PYTHONS='...'      the interpreters of test-pythons"
 
-# Setting up. Torch goes first and by itself, so that its pinned build is there before anything asks for it.
+# Setting up. The constraints pin torch to its build without CUDA.
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -32,16 +32,20 @@ $(VENV)/.made:
 	@$(PYTHON) -c 'import ensurepip, venv' || \
 	    { echo "this Python makes no virtual environments; install its venv package (on Debian: python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) hatchling
 	@touch $@
 
+# Installed by itself first, what `make demo` takes is there in a minute.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
-	$(PIP) torch
-	$(PIP) hatchling
 	$(PIP) --no-build-isolation --editable '.[train]'
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) --no-build-isolation --editable '.[train,render,web,dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-all: $(VENV)/.installed-dev
+	$(PIP) --no-build-isolation --editable '.[train,render,web,dev,interop]'
 	@touch $@
 
 .PHONY: setup
@@ -59,34 +63,42 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 
 # Checks.
 
+# Kernels of the rules, and what plays, searches and solves by them: plain Python and bounds-checked runs.
+RULES := tests/env/test_contract.py tests/env/test_playthroughs.py tests/env/test_twins.py $(wildcard tests/env/test_*determinization.py)
+DOORS := tests/env/test_doors.py tests/env/test_experience.py tests/adapters/test_playing_doors.py tests/adapters/test_streams.py \
+    tests/agents/test_policy_doors.py tests/training/test_solving_solvers.py
+KERNEL_TESTS := tests/env tests/adapters/test_playing_doors.py tests/adapters/test_streams.py tests/adapters/test_sb3_buffer.py \
+    tests/agents/test_policy_doors.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
+
 .PHONY: test
-test: $(VENV)/.installed-dev ## run the tests with compiled kernels
+test: $(VENV)/.installed-dev ## run the tests with compiled kernels, but for the slow ones
 	$(if $(ARGS),,$(KERNELS))
 	$(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(ARGS)
 
-.PHONY: test-slow
-test-slow: $(VENV)/.installed-dev ## run the tests that are slow and rarely broken
-	$(PYTEST) -n $(JOBS) --dist worksteal -m slow $(ARGS)
-
-.PHONY: test-browser
-test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the machine's Chromium
-	$(PYTEST) $(or $(ARGS),tests/browser)
-
 .PHONY: test-nojit
-test-nojit: $(VENV)/.installed-dev ## run the library's tests as plain Python
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled and not slow' $(or $(ARGS),tests/env tests/adapters)
-
-.PHONY: coverage
-coverage: $(VENV)/.installed-dev ## the same, with a table of the lines that no test reaches
-	$(MAKE) test-nojit ARGS="--cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)"
-
-BOUNDS := tests/env tests/adapters/test_playing_doors.py tests/adapters/test_streams.py tests/adapters/test_sb3_buffer.py \
-    tests/agents/test_policy_doors.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
+test-nojit: $(VENV)/.installed-dev ## run the tests of the rules as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled and not slow' $(or $(ARGS),$(RULES))
 
 .PHONY: test-bounds
-test-bounds: $(VENV)/.installed-dev ## run the tests of rules, playing, search and solving with every index checked
-	$(if $(ARGS),,NUMBA_BOUNDSCHECK=1 $(KERNELS))
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),$(BOUNDS))
+test-bounds: $(VENV)/.installed-dev ## run the tests of rules and doors of kernels with every index checked
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),$(RULES) $(DOORS))
+
+.PHONY: test-browser
+test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the machine's Chromium, but for the slow ones
+	$(PYTEST) -m 'not slow' $(or $(ARGS),tests/browser)
+
+.PHONY: test-all
+test-all: $(VENV)/.installed-all ## run every test, three ways, and those in Chromium: what a release runs
+	$(KERNELS)
+	$(PYTEST) -n $(JOBS) --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled' tests/env tests/adapters
+	NUMBA_BOUNDSCHECK=1 $(KERNELS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal $(KERNEL_TESTS)
+	$(PYTEST) tests/browser
+
+.PHONY: coverage
+coverage: $(VENV)/.installed-all ## list the lines of the library that no test reaches, as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled' --cov --cov-report=term $(or $(ARGS),tests/env tests/adapters)
 
 .PHONY: test-libraries
 test-libraries: ## run the tests of other libraries, each group of them in its own environment

@@ -12,7 +12,6 @@ import pytest
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import cfr, exploitability, ismcts, mcts
-from open_spiel.python.algorithms.psro_v2 import best_response_oracle, psro_v2
 from open_spiel.python.tests import games_sim_test
 
 import kille_env
@@ -299,6 +298,7 @@ def test_mccfr_learns() -> None:
     assert pyspiel.nash_conv(game, solver.average_policy(), False) < uniform / 4
 
 
+@pytest.mark.slow
 def test_nfsp_runs() -> None:
     pytest.importorskip("tree", reason="OpenSpiel's NFSP needs dm-tree")
     from open_spiel.python.pytorch import nfsp
@@ -326,7 +326,11 @@ def test_nfsp_runs() -> None:
     assert agents[0].loss is not None
 
 
+@pytest.mark.slow
 def test_psro_adds_a_response_for_each_seat() -> None:
+    pytest.importorskip("cvxpy", reason="OpenSpiel's PSRO needs cvxpy and ecos")
+    from open_spiel.python.algorithms.psro_v2 import best_response_oracle, psro_v2
+
     oracle = best_response_oracle.BestResponseOracle(best_response_backend="py")
     tiny = small()
     agents = [spiel_policy.TabularPolicy(tiny) for _ in range(2)]

@@ -163,8 +163,10 @@ def test_many_tables(game: str) -> None:
     venv.close()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")  # of moviepy
 def test_recording_a_video(tmp_path: Path) -> None:
+    pytest.importorskip("moviepy", reason="Gymnasium's RecordVideo needs moviepy")
     env = gymnasium.make("kille_env/byteskille-v0", num_players=3, render_mode="rgb_array")
     env = RecordVideo(
         env, str(tmp_path / "videos"), episode_trigger=lambda number: True, disable_logger=True
