@@ -27,6 +27,9 @@ README = DOCS.parent / "README.md"
 PICTURE = DOCS / "peers.svg"
 RESULTS = DOCS / "data" / "bench"
 
+MACHINE = ("cpu", "cores", "sources")
+"""What is said of the machine below each table; the first one has the versions of libraries too."""
+
 Line = dict[str, Any]
 
 
@@ -46,7 +49,8 @@ def bench_table(file: Path) -> str:
     result = json.loads(file.read_text(encoding="utf-8"))
     rows: list[Line] = result["rows"]
     made = _peers(rows) if any(row["times"] for row in rows) else _figures(rows)
-    on = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    names = result["machine"] if file.stem == "peers" else MACHINE
+    on = ", ".join(f"{name} {result['machine'][name]}" for name in names)
     return f"{made}\n\nMeasured on: {on}."
 
 
