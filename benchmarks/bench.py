@@ -5,19 +5,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
-from kille_training.cli.console import json_option, report
+from kille_training.cli.console import report
 from kille_training.cli.main import guarded
+from kille_training.cli.options import json_option
+from kille_training.results import TextTable
 from speed.benches import BENCHES, measured
 from speed.rows import Row, Spread, machine
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 SLOW = ("train", "seats", "cost", "solve")
 
@@ -71,9 +69,7 @@ def _write(file: Path, about: dict[str, str], rows: Sequence[Row]) -> None:
     write_whole(file, f"{text}\n".encode())
 
 
-def _table(rows: Sequence[Row], game: str) -> "Table":
-    from kille_training.reports.tables import table
-
+def _table(rows: Sequence[Row], game: str) -> TextTable:
     cells = [
         (
             row.what,
@@ -89,7 +85,7 @@ def _table(rows: Sequence[Row], game: str) -> "Table":
     compared = any(row.times for row in rows)
     width = len(head) if compared else len(head) - 1
     title = f"Medians of several runs; of {game} where no game is named"
-    return table(title, head[:width], [line[:width] for line in cells])
+    return TextTable(title, head[:width], [line[:width] for line in cells])
 
 
 def _times(times: Spread) -> str:

@@ -443,10 +443,9 @@ def _measured(name: str, game: str) -> str:
         return NOT_MEASURED
     against = listed([f"{line} against {other}" for other, line in lines.items()])
     deals, seats = measured()["deals"], measured()["games"][game]["num_players"]
-    exact = " --no-exact" if game == "byteskille" else ""  # which has nothing to do with these
     return (
         f"{against}; units per deal, {seats} seats, {deals:,} duplicate deals, 95% intervals "
-        f"(kille evaluate {name} --game {game} --deals {deals} --play sampled{exact})"
+        f"(kille evaluate {name} --game {game} --deals {deals})"
     )
 
 

@@ -147,5 +147,5 @@ def test_an_entry_point_can_be_measured(module, capfd):
     from kille_training.cli.main import main
 
     words = ["evaluate", f"{module}:First", "--game", "knack", "--deals", "20", "--json"]
-    assert main([*words, "--against", "uniform", "--play", "greedy"]) == 0
+    assert main([*words, "--baselines", "uniform"]) == 0
     assert '"policy": "first"' in capfd.readouterr().out

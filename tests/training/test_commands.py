@@ -54,7 +54,7 @@ def test_evaluate_and_report(run, answer, kille):
     found = answer("evaluate", "runs/tiny", "--deals", "30")
     assert found["num_players"] == 4
     assert [row["estimate"]["groups"] for row in found["rows"]] == [30] * len(found["rows"])
-    words = ["--against", "runs/tiny", "--play", "greedy", "--deals", "9", "--no-exact"]
+    words = ["--baselines", "runs/tiny", "--deals", "9"]
     printed = kille("evaluate", "runs/tiny", *words)
     assert "units per deal" in printed.out.lower()
     assert "measuring" in printed.err
@@ -63,7 +63,7 @@ def test_evaluate_and_report(run, answer, kille):
 
 def test_built_in_players_are_evaluated_without_any_run(answer):
     words = ["--players", "5", "--episode", "match", "--rules", "wikipedia", "--deals", "20"]
-    found = answer("evaluate", "rule_of_thumb", "--against", "uniform", *words)
+    found = answer("evaluate", "rule_of_thumb", "--baselines", "uniform", *words)
     assert found["rules"]["preset"] == "wikipedia"
     assert all(row["estimate"]["mean"] > 0 for row in found["rows"])
 
@@ -207,4 +207,4 @@ def test_settings_of_a_run_that_unfold_are_refused(refused):
     Path("runs/bad").mkdir(parents=True)
     levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     Path("runs/bad/config.yaml").write_text("a0: &a0 [x]\n" + "\n".join(levels) + "\n")
-    assert "an alias (*); write the value out" in refused("train", "runs/bad")
+    assert "an alias (*) is refused, write the value out" in refused("train", "runs/bad")

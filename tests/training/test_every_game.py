@@ -62,17 +62,19 @@ def test_play(kille, game, choice, monkeypatch):
 
 def test_evaluate(kille, answer, game):
     spec = kille_env.spec(game)
-    words = ["rule_of_thumb", "--game", game, "--against", "uniform", "--episode", "deal"]
-    found = answer("evaluate", *words, "--deals", 60, "--play", "greedy")
+    words = ["rule_of_thumb", "--game", game, "--baselines", "uniform", "--episode", "deal"]
+    found = answer("evaluate", *words, "--deals", 60)
     assert (found["game"], found["num_players"]) == (game, spec.default_players)
-    (row,) = found["rows"]
+    row = found["rows"][0]
     assert row["estimate"]["low"] > 0
     assert len(row["by_position"]) == spec.default_players
     told = kille("evaluate", *words, "--deals", 5).out
     # Krypkille's points do not sum to zero: the gain over the other player is shown.
     measure = "Gain" if game == "krypkille" else "Units"
     score = "beyond the baseline" if game == "krypkille" else "earned"
-    assert told.startswith(f"{kille_env.Table.of(game)}\n{measure} per deal, {score}, 95% interval")
+    assert told.startswith(
+        f"rule_of_thumb at {kille_env.Table.of(game)}\n{measure} per deal, {score}, 95% interval"
+    )
 
 
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")

@@ -16,7 +16,6 @@ from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.swap_map import swap_map
 from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
-from kille_training.reports.tables import exact_table
 from kille_training.reports.training import verdicts
 
 TABLE = Table.of("byteskille", 2)
@@ -125,17 +124,6 @@ def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
     rows = [{**row, "against": name} for name in names for row in measured(name)]
     svg = plots.learning_curve(rows, "units per deal")
     assert "&lt;b&gt; $x_" in svg and "日本" in svg
-
-
-def test_figures_of_a_column_have_equal_digits():
-    table = exact_table(
-        [
-            ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2, TABLE),
-            ExactNashConv("me", "sampled", 0.17345, (0.17345, 0.0), (0.25, -0.25), 2, TABLE),
-        ]
-    )
-    for column in table.columns[2:]:
-        assert len({len(str(cell).partition(".")[2]) for cell in column.cells if str(cell)}) == 1
 
 
 def test_the_verdict_says_who_is_better():

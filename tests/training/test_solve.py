@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kille_training
 from kille_agents import load_policy
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
@@ -101,11 +102,11 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
         assert loaded.name == "solved-byteskille-2"
         measured = nash_conv(loaded, build_deal(2, RULES))
         assert measured.total == found["nash_conv"]
-    words = ["--against", "rule_of_thumb", "--deals", "300", "--play", "sampled", "--json"]
+    words = ["--baselines", "rule_of_thumb", "--deals", "300", "--json"]
     assert main(["evaluate", str(folder), *words]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["num_players"], told["rules"]["max_redeals"]) == (2, 1)
-    assert told["exact"][0]["nash_conv"] == found["nash_conv"]
+    assert told["exact"][-1]["nash_conv"] == found["nash_conv"]
     assert told["rows"][0]["estimate"]["high"] > 0  # nobody wins against it in the long run
 
     # Called again, it shows what it has found; the words say so, too.
@@ -345,25 +346,18 @@ def test_broken_results_are_named(here):
         load_policy(folder.path, "byteskille", 2, RULES)
 
 
-def test_exact_measures_where_there_is_a_tree_only(here, capsys):
-    words = ["--against", "uniform", "--deals", "2", "--play", "greedy"]
-    for more, told in (
-        (["--game", "knack", "--players", "3"], "no exact tree of knack"),
-        (["--players", "5"], "2 to 4 seats do"),
-        (["--players", "2", "--episode", "match"], "single deals"),
+def test_exact_measures_where_there_is_a_tree_only():
+    for table, told in (
+        ({"game": "knack", "num_players": 3}, "no exact tree of knack"),
+        ({"num_players": 5}, "2 to 4 seats do"),
+        ({"num_players": 2, "episode": "match"}, "single deals"),
     ):
-        assert main(["evaluate", "uniform", *words, *more, "--exact"]) == 1
-        assert told in capsys.readouterr().err
-    more = ["--players", "2", "--json"]
-    assert main(["evaluate", "uniform", *words, *more, "--no-exact"]) == 0
-    assert json.loads(capsys.readouterr().out)["exact"] is None
-    assert main(["evaluate", "uniform", *words, *more]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["exact"]
-    assert row["play"] == "greedy"
-    more += ["--rules", "max_redeals=2000", "--rules", "max_deals=3000"]  # too many hands for it
-    assert main(["evaluate", "uniform", *words, *more]) == 0
-    assert json.loads(capsys.readouterr().out)["exact"] is None
-    assert row["nash_conv"] > 0.1
+        with pytest.raises(KilleError, match=told):
+            kille_training.evaluate("uniform", **table, deals=2, exact=True)
+    asked = {"num_players": 2, "deals": 2, "play": "greedy"}
+    assert kille_training.evaluate("uniform", **asked, exact=False).exact is None
+    (row,) = kille_training.evaluate("uniform", **asked).exact or ()
+    assert row.play == "greedy"
 
 
 def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
@@ -384,7 +378,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     loaded = load_policy(folder, "byteskille", 2, rules)
     match = build_match(2, rules)
     assert match_nash_conv(match_strategy_of(loaded, match), match).total == found["nash_conv"]
-    assert main(["evaluate", str(folder), "--against", "uniform", "--deals", "50", "--json"]) == 0
+    assert main(["evaluate", str(folder), "--baselines", "uniform", "--deals", "50", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["rules"]["episode"] == "match"
     assert told["exact"] is None

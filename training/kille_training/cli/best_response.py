@@ -8,9 +8,8 @@ from kille_training.cli import console, options
 from kille_training.labels import SEED
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from kille_training.learn.best_response import Response
+    from kille_training.results import TextTable
 
 
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
@@ -81,11 +80,11 @@ def best_response(
     console.report(result, shown, as_json)
 
 
-def _gains(found: "Response", policy: str) -> "Table":
+def _gains(found: "Response", policy: str) -> "TextTable":
     """Returns the gain in each position."""
     from kille_training.labels import position_names, unit_of
     from kille_training.learn.best_response import KEEPS
-    from kille_training.reports.tables import table
+    from kille_training.results import TextTable
 
     names = position_names(len(found.gains))
     by_position = zip(names, found.values, found.gains, found.chosen, strict=True)
@@ -100,7 +99,7 @@ def _gains(found: "Response", policy: str) -> "Table":
     ]
     failed = all(number == KEEPS for number in found.chosen)
     unit = unit_of(found.table.rules["episode"])
-    return table(
+    return TextTable(
         f"What a learnt response gains over {policy}, units per {unit}",
         ["position", f">{policy} earns", ">response gains", ">learner"],
         [*rows, ("sum", "", "nothing found" if failed else str(found.total), "")],

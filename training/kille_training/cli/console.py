@@ -1,7 +1,6 @@
 """What commands share: results for people or programs, and how they are interrupted."""
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    pass
 
 
 WIDTH_WITHOUT_TERMINAL = 120
@@ -67,7 +66,7 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
 
     Args:
         result: Everything as one object that JSON can hold.
-        shown: The same for people: lines, and whatever else rich can print.
+        shown: The same for people, texts and tables of text.
         as_json: Whether to print the object.
     """
     if as_json:
@@ -75,19 +74,7 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
         click.echo(json.dumps(result, ensure_ascii=ascii_only, allow_nan=False))
         return
     for thing in shown:
-        if isinstance(thing, str):  # never broken into lines: it may be a command to copy
-            click.echo(thing)
-        else:
-            _console().print(thing)
-
-
-def _console() -> "Console":
-    """Returns where rich prints results; it is imported when there is something to print."""
-    from rich.console import Console
-
-    # Without a terminal rich would squeeze tables into 80 columns.
-    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(file=sys.stdout, width=WIDTH_WITHOUT_TERMINAL if free else None)
+        click.echo(str(thing))
 
 
 def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:

@@ -127,3 +127,15 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
             value = text
         rules[name] = value if isinstance(value, (bool, int, type(None))) else text
     return rules
+
+
+def names(words: str) -> list[str]:
+    """Returns the players in a list with commas between.
+
+    Raises:
+        click.UsageError: There are none.
+    """
+    found = [word.strip() for word in words.split(",") if word.strip()]
+    if not found:
+        raise click.UsageError(f"{words!r} names no player, expected names with commas between")
+    return found

@@ -66,7 +66,6 @@ def solve(
     """
     from kille_training.evaluation.exact import ExactNashConv
     from kille_training.reports.solutions import write_pictures
-    from kille_training.reports.tables import exact_table
     from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.byteskille.solution import SolveError
     from kille_training.solving.byteskille.solve import solve as solve_it
@@ -104,8 +103,7 @@ def solve(
     console.report(
         found.as_dict(),
         [
-            str(found.table),
-            exact_table([row], episode),
+            str(row),
             f"{found.deals:,} ways to deal, {found.nodes:,} nodes, {sets} information sets; "
             f"{found.iterations:,} iterations in {found.seconds:.1f} s",
             f"The policy is in {folder}; for people: {folder / 'strategy.md'}",

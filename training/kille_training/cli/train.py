@@ -52,7 +52,6 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
     from kille_training.learn.api import measure_run
     from kille_training.learn.training import train
     from kille_training.reports.report import report
-    from kille_training.reports.tables import evaluation_tables
 
     if settings is not None and run.config.exists():
         run.check_same(settings)
@@ -69,7 +68,7 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
     console.report(
         {"run": str(run.folder), "report": str(run.report), "speed": speed, **found.as_dict()},
         [
-            *evaluation_tables(found),
+            str(found),
             speed,
             f"The policy is in {run.folder}, its report in {run.report}",
         ],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,28 +14,41 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
-from kille_env.words.text import columns
-from kille_training.evaluation.duplicate import Row, payoff_table
+from kille_training.evaluation.duplicate import DETERMINISTIC, Row, payoff_table
 from kille_training.evaluation.exact import (
     ExactNashConv,
     can_be_asked,
     deal_of,
     exact_rows,
+    exact_table,
     greedy_of,
     is_exact,
     strategies_at,
 )
-from kille_training.evaluation.losses import Loss, largest_losses
-from kille_training.labels import SEED, plural_of, score_of, unit_of
+from kille_training.evaluation.losses import Loss, largest_losses, loss_table
+from kille_training.labels import (
+    SEED,
+    measure_of,
+    plural_of,
+    position_names,
+    score_of,
+    unit_of,
+)
 from kille_training.progress import Progress, ignore, part_of
+from kille_training.results import Result, TextTable
 from kille_training.solving.byteskille.policies import policy_of
 from kille_training.tables import RulesLike, seat
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 BOTH = "both"
+MOST_POSITIONS = 5
+"""Seats up to which a table has a column for each position."""
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Result):
     """What a player earned, and how far it is from an equilibrium.
 
     Attributes:
@@ -72,25 +85,45 @@ class Evaluation:
             {name: getattr(self, name) for name in ("game", "num_players", "rules", "version")}
         )
 
-    def __str__(self) -> str:
-        unit = unit_of(str(self.rules["episode"]))
-        deals = f"{self.deals:,} {plural_of(unit)}"
-        rows = [(row.against, row.play, str(row.estimate)) for row in self.rows]
-        return "\n".join(
-            [
-                f"{self.rows[0].policy} at {self.table}",
-                *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
-                f"units per {unit}, {self.score}, 95% interval, {deals}",
-                *columns([("against", "play", "mean"), *rows]),
-                *(
-                    f"  NashConv, {row.play}: {row.nash_conv:.5f} units per deal "
-                    f"({row.stakes:.5f} stakes)"
-                    for row in self.exact or ()
-                ),
-            ]
-        )
+    def parts(self) -> list[str | TextTable]:
+        """Returns what it earns, how far it is from an equilibrium, and where it loses most."""
+        episode = str(self.rules["episode"])
+        measure, unit = measure_of(self.game, episode), unit_of(episode)
+        seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
+        head = [measure, *seats, plural_of(unit)]
+        rows = [
+            (
+                row.against, row.play, str(row.estimate),
+                *(f"{part.mean:+.4f}" for part in row.by_position[: len(seats)]),
+                f"{row.estimate.groups:,}",
+            )
+            for row in self.rows
+        ]  # fmt: skip
+        title = f"{measure.capitalize()}, {self.score}, 95% interval"
+        shown: list[str | TextTable] = [
+            f"{self.rows[0].policy} at {self.table}",
+            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+            TextTable(title, ["against", "play", *(f">{name}" for name in head)], rows),
+        ]
+        if any(row.play == DETERMINISTIC for row in self.rows):
+            shown.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
+        shown += [exact_table(self.exact)] if self.exact else []
+        return shown + ([loss_table(self.losses, self.num_players)] if self.losses else [])
 
-    __repr__ = __str__
+    def frame(self) -> "pd.DataFrame":
+        """Returns the payoff table as a data frame, one line per opponent and way to play."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "policy": row.policy, "against": row.against, "play": row.play,
+                    "mean": row.estimate.mean, "low": row.estimate.low, "high": row.estimate.high,
+                    "groups": row.estimate.groups,
+                }
+                for row in self.rows
+            ]
+        )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything as JSON can hold it."""

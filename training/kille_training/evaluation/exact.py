@@ -13,8 +13,9 @@ from kille_env.policy import Player, Searcher, best_actions, has_memory, searche
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
-from kille_training.labels import EARNED
+from kille_training.labels import EARNED, position_names, unit_of
 from kille_training.progress import Progress, ignore, part_of
+from kille_training.results import Result, TextTable
 from kille_training.solving.byteskille.deals import (
     MOST_STAGES,
     DealStages,
@@ -36,8 +37,8 @@ else:  # `Any`, because pydantic cannot look into a table and need not
     PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
 
 
-@dataclass(frozen=True)
-class ExactNashConv:
+@dataclass(frozen=True, repr=False)
+class ExactNashConv(Result):
     """NashConv of a policy that sits in all seats, in units per deal; `float` of it is `nash_conv`.
 
     Attributes:
@@ -75,17 +76,23 @@ class ExactNashConv:
         results.pop("table")
         return {**self.table.as_dict(), "score": EARNED, **results, "stakes": self.stakes}
 
-    def __str__(self) -> str:
-        gains = ", ".join(f"{gain:.5f}" for gain in self.improvement)
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, and by seat what it earns and could gain."""
         home = [f"transferred from {self.transferred}"] if self.transferred else []
-        return "\n".join(
-            [
-                f"{self.policy} at {self.table}",
-                *home,
-                f"NashConv {self.nash_conv:.5f} units per deal ({self.stakes:.5f} stakes), "
-                f"{self.play} play; by seat, forehand first: {gains}",
-            ]
-        )
+        return [f"{self.policy} at {self.table}", *home, exact_table([self])]
+
+
+def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
+    """Returns how far a policy is from an equilibrium, each way to play in two lines."""
+    cells = []
+    for row in rows:
+        gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
+        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), "", ""))
+        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
+    names = [f">{name}" for name in position_names(len(rows[0].value))]
+    unit = unit_of(rows[0].table.rules["episode"])
+    head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
+    return TextTable(f"Units per {unit}, exactly", head, cells)
 
 
 def check_exact(num_players: int, rules: Rules) -> None:
@@ -208,7 +215,7 @@ def strategies_at(
     if not _is_keyless(policy):
         raise KilleError(
             f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
-            "measure with --no-exact"
+            "measure it with exact=False"
         )
     if searches(policy):
         return ask_everywhere(cast(Searcher, policy), deal, progress)

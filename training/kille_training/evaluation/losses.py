@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kille_env.registry import spec
+from kille_env.words.text import counted
+from kille_training.labels import position_names
+from kille_training.results import TextTable
 from kille_training.solving.byteskille.deals import DealStages, Stage
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import best_response, infoset_reach, losses, node_reach
@@ -80,3 +83,17 @@ def _loss(
     plays = {actions[a]: float(c) for a, c in zip(legal, chances, strict=True)}
     seat, seen = int(stage.tree.player[number]), stage.describe(number)
     return Loss(seat, stage.granted, seen, plays, actions[best], reach, loss)
+
+
+def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
+    """Returns the information sets where a policy loses most, in words."""
+    names = position_names(num_players)
+    rows = []
+    for one in losses:
+        plays = ", ".join(f"{a} {100 * c:.0f}%" for a, c in one.plays.items() if c > 0)
+        seat, often = names[one.seat], f"{100 * one.reach:.3f}%"
+        if one.granted:
+            seat += f" after {counted(one.granted, 'granted question', 'granted questions')}"
+        rows.append((f"{one.loss:.5f}", often, seat, one.seen, plays, one.best))
+    head = [">units per deal", ">comes up", "seat", "sees", "plays", "best"]
+    return TextTable("Where it loses most", head, rows)

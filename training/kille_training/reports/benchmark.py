@@ -10,7 +10,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from rich.table import Table
 
 from kille_agents.greedy import PLAYS
 from kille_env.files import write_whole
@@ -24,7 +23,7 @@ from kille_training.benchmark.tuning import Tried
 from kille_training.learn.tables import table_named
 from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import DASHED, STYLE, as_svg, logarithmic
-from kille_training.reports.tables import table
+from kille_training.results import TextTable
 from kille_training.statistics.aggregate import (
     Interval,
     bootstrap,
@@ -104,7 +103,7 @@ def overall_rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
-def reached_tables(results: Results) -> list[Table]:
+def reached_tables(results: Results) -> list[TextTable]:
     """Returns what methods reached at the end, for the terminal, table by table."""
     kinds = (
         ("NashConv in stakes, interquartile mean, 95% interval", EXACT, slice(2, 4)),
@@ -116,13 +115,13 @@ def reached_tables(results: Results) -> list[Table]:
         here = [row for row in rows if row[0] == name]
         for about, columns, part in kinds:
             if found := [(row[1], *row[part]) for row in here if any(row[part])]:
-                shown.append(table(f"{name}: {about}", columns, found))
+                shown.append(TextTable(f"{name}: {about}", columns, found))
         if found := [row[1:] for row in values if row[0] == name]:
-            shown.append(table(f"{name}: value by seat, units", VALUE, found))
+            shown.append(TextTable(f"{name}: value by seat, units", VALUE, found))
     return shown
 
 
-def tuned_table(lines: Sequence[Tried]) -> Table:
+def tuned_table(lines: Sequence[Tried]) -> TextTable:
     """Returns what candidates reached, for the terminal; the best of each method has a mark."""
     rows = [
         (
@@ -134,7 +133,7 @@ def tuned_table(lines: Sequence[Tried]) -> Table:
         for line in lines
     ]
     heading = "NashConv of sampled play in stakes, the mean over tables and seeds; * is the best"
-    return table(heading, ("method", "candidate", ">NashConv", "settings"), rows)
+    return TextTable(heading, ("method", "candidate", ">NashConv", "settings"), rows)
 
 
 def curves(results: Results) -> str:

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table
-
 from kille_env.words.text import printable
 from kille_training.arena.results import Standing, TournamentResult
-from kille_training.reports.tables import table
+from kille_training.results import TextTable
 
 
-def renderable(rows: Sequence[Standing], title: str, measure: str) -> Table:
+def renderable(rows: Sequence[Standing], title: str, measure: str) -> TextTable:
     """Returns standings for the terminal.
 
     Args:
@@ -19,7 +17,7 @@ def renderable(rows: Sequence[Standing], title: str, measure: str) -> Table:
         measure: What the means hold, as "units per deal".
     """
     cells = [row.cells() for row in rows]
-    return table(title, [">place", "entrant", f">{measure}", ">played"], cells)
+    return TextTable(title, [">place", "entrant", f">{measure}", ">played"], cells)
 
 
 def renderables(result: TournamentResult) -> list[Any]:

@@ -8,6 +8,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
 from kille_env.registry import spec
+from kille_training.evaluation.api import MOST_POSITIONS
 from kille_training.evaluation.duplicate import Row
 from kille_training.evaluation.exact import ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
@@ -17,7 +18,6 @@ from kille_training.progress import ignore
 from kille_training.reports import byteskille
 from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines
 from kille_training.reports.plots import learning_curve, nash_conv_curve
-from kille_training.reports.tables import MOST_POSITIONS
 from kille_training.settings import plain
 
 PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None]], Picture]] = {
