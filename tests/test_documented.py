@@ -89,7 +89,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
         kt.play_tournament(entrants, game, num_players=2, deals=2, out=path)
 
     def record(game: str, path: Path) -> None:
-        words = ["--matches", "3", "--rules", "episode=deal", "--out", str(path)]
+        words = ["--deals", "3", "--rules", "episode=deal", "--out", str(path)]
         assert main(["record", game, *words]) == 0
 
     makers = {"runs": run, "tournament": tournament, "matches": record}

@@ -16,7 +16,7 @@ from kille_training.cli import options
 def recorded(kille, tmp_path):
     """A file with three matches."""
     path = tmp_path / "matches.jsonl"
-    kille("record", "byteskille", "--matches", 3, "--out", path)
+    kille("record", "byteskille", "--deals", 3, "--out", path)
     return path
 
 
@@ -53,7 +53,7 @@ def test_version(kille):
         (["gams"], "There is no command 'gams'. Did you mean 'games'?"),
         (["games", "byteskill"], "there is no game 'byteskill'. Did you mean 'byteskille'?"),
         (["games", "--manual"], "kille games GAME --manual"),
-        (["games", "byteskille", "--players", "3"], "go with --manual"),
+        (["games", "byteskille", "--rules", "stake=6"], "go with --manual"),
         (["games", "byteskille", "--manual", "--rules", "stake=3"], "an even whole number"),
         (["record", "byteskill", "--out", "x"], "Did you mean 'byteskille'?"),
         (["record", "byteskille"], "Missing option '--out'"),
@@ -65,10 +65,10 @@ def test_version(kille):
             "'pots' is given twice",
         ),
         (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
-        (["record", "byteskille", "--out", "x", "--agents", "uniform,uniform"], "names 2 players"),
-        (["record", "byteskille", "--out", "x", "--agents", "unifor"], "'uniform'"),
+        (["record", "byteskille", "--out", "x", "uniform", "uniform"], "names 2 players"),
+        (["record", "byteskille", "--out", "x", "unifor"], "'uniform'"),
         (["record", "byteskille", "--out", "no/such/folder/x"], "No such file"),
-        (["record", "byteskille", "--out", "x", "--matches", "0"], "0 is not in the range"),
+        (["record", "byteskille", "--out", "x", "--deals", "0"], "0 is not in the range"),
         (["replay", "no-such-file"], "no-such-file: No such file"),
     ],
 )
@@ -120,8 +120,8 @@ def test_games_for_people(kille):
 
 
 def test_the_manual_of_a_game(kille, answer):
-    table = ("games", "byteskille", "--manual", "--players", "3", "--episode", "deal")
-    text = kille_env.describe_rules("byteskille", {"stake": 6}, 3, "deal")
+    table = ("games", "byteskille", "--manual")
+    text = kille_env.describe_rules("byteskille", {"stake": 6})
     assert kille(*table, "--rules", "stake=6").out.strip() == text
     assert answer(*table, "--rules", "stake=6")["manual"] == text
 
@@ -155,8 +155,8 @@ def test_rules_are_given_as_in_json():
 
 
 def test_the_same_command_writes_the_same_bytes(kille, tmp_path):
-    words = ["--players", 3, "--matches", 20, "--seed", 5]
-    words += ["--agents", "rule_of_thumb,uniform,uniform"]
+    words = ["--players", 3, "--deals", 20, "--seed", 5]
+    words += ["rule_of_thumb", "uniform", "uniform"]
     for path in ("a", "b"):
         kille("record", "byteskille", *words, "--out", path)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -170,14 +170,14 @@ def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkey
     kille("record", "byteskille", "--seed", 2, "--out", alone)
     assert recorded.read_bytes().splitlines()[2] == alone.read_bytes().strip()
     monkeypatch.setattr("kille_training.people.recording.TABLES_AT_ONCE", 2)
-    kille("record", "byteskille", "--matches", 3, "--out", alone)
+    kille("record", "byteskille", "--deals", 3, "--out", alone)
     assert recorded.read_bytes() == alone.read_bytes()
 
 
 def test_the_deals_of_a_seed_do_not_depend_on_the_players(kille, recorded, tmp_path):
     path = tmp_path / "others"
-    words = ["--agents", "byteskille/drunk,rule_of_thumb,uniform,byteskille/drunk"]
-    kille("record", "byteskille", "--matches", 3, *words, "--out", path)
+    words = ["byteskille/drunk", "rule_of_thumb", "uniform", "byteskille/drunk"]
+    kille("record", "byteskille", "--deals", 3, *words, "--out", path)
     for one, other in zip(read_records(recorded), read_records(path), strict=True):
         assert one["seed"] == other["seed"]
         # A record names the cards that were drawn, in the order of the deck.

@@ -34,7 +34,7 @@ def test_games(kille, answer, game):
 
 @pytest.mark.parametrize("episode", ["deal", "match"])
 def test_record_and_replay(kille, answer, game, episode):
-    kille("record", game, "--matches", 2, "--rules", f"episode={episode}", "--out", "x.jsonl")
+    kille("record", game, "--deals", 2, "--rules", f"episode={episode}", "--out", "x.jsonl")
     assert kille("replay", "x.jsonl", "--check").out == "2 matches replayed, nothing differs\n"
     told = kille("replay", "x.jsonl").out
     assert told.count("End of the match:") == 2

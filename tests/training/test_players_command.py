@@ -25,14 +25,8 @@ def test_a_game_is_listed_alone(answer, words):
     assert list(told) == ["knack"]
 
 
-def test_a_split_is_listed_alone(answer):
-    told = answer("players", "knack", "--split", "held_out")["games"]["knack"]
-    assert [player["name"] for player in told] == population("knack", "held_out")
-    assert {player["split"] for player in told} == {"held_out"}
-
-
 def test_the_list_shows_what_they_earn(kille):
-    shown = kille("players", "byteskille", "--split", "train").out
+    shown = kille("players", "byteskille").out
     row = next(line for line in shown.splitlines() if line.startswith("byteskille/maniac"))
     assert row.count("±") == 2
 
@@ -53,7 +47,6 @@ def test_one_player_is_described(kille, answer):
         (["rule_of_thumb"], "kille players rule_of_thumb --game"),
         (["--game", "knck"], "knack"),
         (["knack", "--game", "krypkille"], "name one of them"),
-        (["knack/tight", "--split", "train"], "leave it out"),
         (["knack/tight", "--game", "krypkille"], "knack/tight plays knack, not krypkille"),
     ],
 )

@@ -13,41 +13,30 @@ from kille_training.cli.console import report
 from kille_training.cli.options import json_option, rules_option
 
 
-@click.command(epilog="Example: kille games byteskille --manual --players 3 --episode deal")
+@click.command(epilog="Example: kille games byteskille --manual --rules gok_call=off")
 @click.argument("game", required=False)
 @click.option("--manual", is_flag=True, help="Explain how GAME is played, by the rules that hold.")
-@click.option("--players", type=int, help="Seats that the manual is for.")
-@click.option("--episode", type=click.Choice(EPISODES), help="What the manual is for.")
 @rules_option
 @json_option
-def games(
-    game: str | None,
-    manual: bool,
-    players: int | None,
-    episode: str | None,
-    rules: dict[str, Any],
-    as_json: bool,
-) -> None:
+def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) -> None:
     """List the games, one per line; with GAME, show its seats, actions, and every rule switch."""
     if game is not None and game not in list_games():
         raise UnknownGameError(f"there is no game {game!r}. {did_you_mean(game, list_games())}")
     if manual:
-        _explain(game, players, episode, rules, as_json)
+        _explain(game, rules, as_json)
         return
-    if players or episode or rules:
-        raise click.UsageError("--players, --episode and --rules go with --manual")
+    if rules:
+        raise click.UsageError("--rules go with --manual")
     specs = [spec(name) for name in ((game,) if game else list_games())]
     shown = [*_details(specs[0])] if game else _overview(specs)
     report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
 
 
-def _explain(
-    game: str | None, players: int | None, episode: str | None, rules: dict[str, Any], as_json: bool
-) -> None:
+def _explain(game: str | None, rules: dict[str, Any], as_json: bool) -> None:
     """Prints how a game is played."""
     if game is None:
         raise click.UsageError("--manual is of one game: kille games GAME --manual")
-    text = describe_rules(game, rules, players, episode)
+    text = describe_rules(game, rules)
     report({"game": game, "manual": text}, text.splitlines(), as_json)
 
 

@@ -15,16 +15,11 @@ from kille_training.cli import console, options
 AGAINST = ("rule_of_thumb", "uniform")
 
 
-@click.command(epilog="Example: kille players byteskille --split held_out")
+@click.command(epilog="Example: kille players byteskille")
 @click.argument("player", required=False, metavar="[GAME|PLAYER]")
 @click.option("--game", help="The game; needed for the baselines, which play every game.")
-@click.option(
-    "--split",
-    type=click.Choice(["train", "held_out", "all"]),
-    help="Only the bots to train against, or those held out to judge a learner.",
-)
 @options.json_option
-def players(player: str | None, game: str | None, split: str | None, as_json: bool) -> None:
+def players(player: str | None, game: str | None, as_json: bool) -> None:
     """Lists the players of a game, or of all games, with what they earn; or describes one.
 
     PLAYER is a name, a file or folder of a trained or solved policy, or module:object, which
@@ -38,10 +33,8 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
         if player is not None and game not in (None, player):
             raise PolicyError(f"{player} is a game, and --game says {game}; name one of them")
         chosen = player or game
-        _list([chosen] if chosen else list(list_games()), split, as_json)
+        _list([chosen] if chosen else list(list_games()), as_json)
         return
-    if split is not None:
-        raise PolicyError(f"--split selects from a list, but {player} is one player; leave it out")
     if game is None and player in BASELINES and player not in SEARCHERS:
         raise PolicyError(
             f"{player} plays every game; say which: kille players {player} --game ..."
@@ -50,19 +43,18 @@ def players(player: str | None, game: str | None, split: str | None, as_json: bo
     console.report({"player": asdict(about)}, about.lines(), as_json)
 
 
-def _list(games: list[str], split: str | None, as_json: bool) -> None:
+def _list(games: list[str], as_json: bool) -> None:
     """Prints the players of some games."""
     from kille_agents.catalog import describe_player, players_of
-    from kille_agents.population import ROSTER, population
+    from kille_agents.population import ROSTER
 
     described: dict[str, list[dict[str, Any]]] = {}
     shown: list[Any] = []
     for game in games:
-        names = population(game, split) if split else players_of(game)
         described[game] = [
             asdict(describe_player(name, game))
             | {"split": ROSTER[name].split if name in ROSTER else None}
-            for name in names
+            for name in players_of(game)
         ]
         shown += [spec(game).title, *_lines(game, described[game]), ""]
     shown.append("Units per deal at the default table; kille players PLAYER --game GAME says more.")

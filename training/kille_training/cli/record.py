@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_env.words.text import counted, listed
 from kille_training.cli import console, options
 
@@ -15,23 +15,25 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Example: kille record byteskille --players 2 --matches 100 "
-    "--agents rule_of_thumb,uniform --rules gok_call=off --out matches.jsonl"
+    epilog="Example: kille record byteskille rule_of_thumb uniform --players 2 --deals 100 "
+    "--rules gok_call=off --out matches.jsonl"
 )
 @options.game_options
-@click.option("--matches", type=click.IntRange(min=1), default=1, show_default=True)
+@click.argument("player", nargs=-1)
+@click.option(
+    "--deals",
+    "matches",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Matches; with --rules episode=deal single deals.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
     help="Seed of the first match; the next match has the next seed.",
-)
-@click.option(
-    "--agents",
-    default="uniform",
-    show_default=True,
-    help="Names, run folders or policy files: one for all seats, or one per seat with commas.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
 @options.json_option
@@ -40,13 +42,16 @@ def record(
     players: int | None,
     matches: int,
     seed: int,
-    agents: str,
+    player: tuple[str, ...],
     rules: dict[str, Any],
     out: Path,
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Plays matches of GAME and writes them to a file, one per line.
+    """Play matches of GAME and write them to a file, one per line.
+
+    PLAYER is a name, a run folder or a policy file: one for all seats, or one per seat. Without any
+    all seats play uniformly at random.
 
     Match i has the seed SEED + i, so its cards and its play do not depend on the other matches.
     """
@@ -57,13 +62,15 @@ def record(
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
-    players_by_seat = players_named(agents, seats, game, seats, resolved, trust=trust)
+    players_by_seat = players_named(
+        ",".join(player or ("uniform",)), seats, game, seats, resolved, trust=trust
+    )
     summary = _Summary(seats)
     played = matches_of(game, resolved, players_by_seat, range(seed, seed + matches))
     write_records(summary.count(console.progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
-        "game": game,
+        **Table.of(game, seats, resolved.as_dict()).as_dict(),
         "names": [name_of(player) for player in players_by_seat],
         "matches": matches,
         "deals": summary.deals,
