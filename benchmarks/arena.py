@@ -21,7 +21,6 @@ import numpy as np
 from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_env.policy import UniformPolicy
 from kille_env.registry import spec
-from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
@@ -29,6 +28,7 @@ from kille_training.arena.settings import (
 )
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.evaluation.collusion import exact_collusion
+from kille_training.pool.jobs import Here
 from kille_training.solving.byteskille.deals import build_deal
 from markdown_tables import table
 
@@ -68,10 +68,10 @@ def speed(deals: int) -> None:
         )
         seconds = []
         for _ in range(4):  # the first one compiles
-            with TemporaryDirectory() as place, HereExecutor() as executor:
-                tournament = Tournament(Folder(Path(place) / "run"), settings)
+            with TemporaryDirectory() as place, Here() as pool:
+                tournament = Tournament(Folder(Path(place) / "run"), settings, pool)
                 start = time.perf_counter()
-                tournament.play(executor)
+                tournament.play()
                 seconds.append(time.perf_counter() - start)
                 tournament.close()
         middle = float(np.median(seconds[1:]))

@@ -26,11 +26,10 @@ from kille_env.files import whole_file, write_whole
 from kille_env.playing import Players, play_out
 from kille_env.policy import Player
 from kille_env.registry import make_batch, spec
+from kille_training.arena.entrants import Entrant
 from kille_training.arena.exact import Expected, expected
-from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import TablesSettings, TournamentSettings
-from kille_training.arena.store import KeptEntrant
-from kille_training.arena.work import Entrant
 from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.grouping import group, grouping
@@ -491,7 +490,7 @@ def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Desi
 
 def exact(names: Sequence[str]) -> Expected:
     """Returns what single deals of Byteskille are worth to players at all tables."""
-    entrants = [KeptEntrant(number, name, name) for number, name in enumerate(names)]
+    entrants = [Entrant(number, name, name) for number, name in enumerate(names)]
     table = TablesSettings("byteskille", (SEATS,))
     settings = TournamentSettings(table=table, entrants={name: name for name in names})
     return expected(entrants, settings, SEATS)

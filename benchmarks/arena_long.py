@@ -10,16 +10,12 @@ import argparse
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
-from kille_training.arena.api import play_in_folder
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
 from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder
-from kille_training.arena.work import Outcome
+from kille_training.arena.tournament import Folder, play_in_folder
 
 FIRST_LINE = 100_000
 """Deals after which the first line is printed."""
@@ -40,22 +36,13 @@ class Lines:
     def __init__(self) -> None:
         self._deals, self._next, self._began = 0, FIRST_LINE, time.perf_counter()
 
-    def begin(self, left: Mapping[int, int], done: Mapping[int, int]) -> None:
-        """See `arena.tournament.Progress`."""
-
-    def played(self, outcome: Outcome) -> None:
-        """See `arena.tournament.Progress`."""
-        self._deals += outcome.unit.deals
+    def __call__(self, job: str, deals: int, total: int) -> None:
+        """See `kille_training.progress.Progress`."""
+        self._deals += deals
         if self._deals >= self._next:
             self._next *= 2
             seconds = time.perf_counter() - self._began
             print(f"{self._deals:>12,} deals  {seconds:>7.1f} s  {megabytes()}", flush=True)
-
-
-@contextmanager
-def lines(store: Store, episode: str) -> Iterator[Lines]:
-    """Opens what prints, see `arena.api.Shown`."""
-    yield Lines()
 
 
 def main() -> None:
@@ -72,10 +59,10 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as path:
         folder, began = Folder(Path(path)), time.perf_counter()
-        play_in_folder(folder, settings, lines)
+        play_in_folder(folder, settings, Lines())
         print(f"played in {time.perf_counter() - began:,.0f} s; {megabytes()}")
         size = folder.results.stat().st_size
-        print(f"{size / 1e6:,.0f} MB on disk, {size / asked.deals:.2f} bytes per deal")
+        print(f"{size / 1e6:,.1f} MB on disk")
         began = time.perf_counter()
         with Store(folder.results, readonly=True) as store:
             print(TournamentResult.of(store, "deal", folder.path))

@@ -16,7 +16,8 @@ import kille_training
 from curves import Journal
 from kille_agents import load_policy
 from kille_agents.greedy import PLAYS
-from kille_training.arena.entrants import fingerprint
+from kille_agents.identity import fingerprint
+from kille_env.registry import Table
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import exact_rows, is_exact
 from kille_training.learn.runs import Run
@@ -57,11 +58,13 @@ def main() -> None:
     journal = Journal(options.out)
     for seats in options.players:
         settings = specialist_settings(seats, options.seed)
+        own = Table.of("byteskille", seats, settings.table.resolve())
+        known = load_policy(options.network, "byteskille", seats, own.rules)
         key = {
             "num_players": seats,
             "seed": options.seed,
             "deals": options.deals,
-            "network": fingerprint(options.network),
+            "network": fingerprint(known, own),
         }
         if journal.has(key, settings):
             continue

@@ -15,7 +15,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from kille_training.arena.api import play_in_folder
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import (
     MatchmakingSettings,
@@ -23,7 +22,7 @@ from kille_training.arena.settings import (
     TournamentSettings,
     load_tournament,
 )
-from kille_training.arena.tournament import Folder
+from kille_training.arena.tournament import Folder, play_in_folder
 from kille_training.recipes import find
 
 BUNDLED = ("byteskille", "femkortskille", "knack", "krypkille", "kungsholmskille")

@@ -11,6 +11,7 @@ digest of the rest and shows an edit or a bad merge.
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import re
 import shlex
@@ -23,6 +24,7 @@ from typing import Any
 import benchmark
 from blocks import filled, table, write
 
+import kille_env
 from kille_agents.catalog import game_of
 from kille_agents.greedy import PLAYS
 from kille_agents.population import population
@@ -32,7 +34,6 @@ from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
 from kille_env.files import parse_json, write_whole
 from kille_env.policy import Player, resolve
 from kille_env.registry import list_games, spec
-from kille_training.arena.entrants import fingerprint
 from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.results import held_out_units, sampled_nash_conv
 from kille_training.benchmark.runs import path_of
@@ -55,6 +56,28 @@ LARGEST = 1_000.0
 """Units per deal and stakes of a score are smaller."""
 
 Line = dict[str, Any]
+
+
+def fingerprint(player: str) -> str:
+    """Return a digest of the files of a player; for a player by name the name and our version."""
+    path = TRAINED.get(player) or Path(player)
+    if path.is_file():
+        return _digest([path])
+    if path.is_dir():
+        return _digest([each for each in sorted(path.glob("policy.*")) if each.is_file()])
+    module, colon, name = player.partition(":")
+    found = importlib.util.find_spec(module) if colon else None
+    if found is not None and found.origin and Path(found.origin).is_file():
+        return f"{_digest([Path(found.origin)])}:{name}"
+    return f"{player} of kille-env {kille_env.__version__}"
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

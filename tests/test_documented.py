@@ -35,8 +35,8 @@ from reference.documented import PAGES, ROOT, Block, Command, blocks, commands, 
 
 POINTS = (
     "urllib.request.urlopen",
-    "kille_training.arena.api.play_comparison",
-    "kille_training.arena.api.play_in_folder",
+    "kille_training.arena.compare._played",
+    "kille_training.arena.tournament.play_in_folder",
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
     "kille_training.benchmark.workers.do_tuning",

@@ -16,6 +16,11 @@ from kille_env.playing import Players
 from kille_env.policy import Player, UniformPolicy, has_kernel, name_of, searches
 from kille_env.registry import Table, make_batch
 
+
+class UnsteadyError(PolicyError):
+    """A player answers otherwise when it is asked again."""
+
+
 SEED, TABLES, ROUNDS = 71, 48, 8
 """Seed of the matches, their number, and how many decisions of each are asked about."""
 SEARCHED = 6
@@ -37,8 +42,8 @@ def fingerprint(player: Player, table: Table) -> str:
         table: The table.
 
     Raises:
-        PolicyError: It answers otherwise when it is asked again, or returns what is no distribution
-            over the legal actions.
+        UnsteadyError: It answers otherwise when it is asked again.
+        PolicyError: It returned what is no distribution over the legal actions.
     """
     given = getattr(player, "fingerprint", None)
     given = given() if callable(given) else given
@@ -48,7 +53,7 @@ def fingerprint(player: Player, table: Table) -> str:
         return digest.hexdigest()
     for answers, again in _asked_twice(player, table):
         if _differ(answers, again):
-            raise PolicyError(
+            raise UnsteadyError(
                 f"nothing would recognize the player {name_of(player)!r} later: {UNSTEADY}. Give "
                 "it an attribute `fingerprint`, a text that you change when the player changes"
             )

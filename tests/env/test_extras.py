@@ -145,8 +145,8 @@ def test_imports_inside_functions_give_the_install_line():
 
 
 def test_ray_is_asked_for_with_its_extra(monkeypatch):
-    from kille_training.arena.executors import ray_cluster
+    from kille_training.pool import cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingLibraryError, match=r"kille-env\[ray\]"):
-        ray_cluster.import_ray()
+        cluster.import_ray()

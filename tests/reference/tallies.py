@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from kille_training.statistics.tally import Tally
+from kille_training.statistics.tally import ARRAYS, Tally
 
 
 def tallied(members, scores, deal=None, finishes=None, entrants=None):
@@ -63,5 +63,8 @@ def clustered(values, deal):
 def same(one, other):
     """Whether tallies by table size are the same to the byte."""
     return one.keys() == other.keys() and all(
-        one[seats].to_bytes() == other[seats].to_bytes() for seats in one
+        vars(one[seats]).keys() == vars(other[seats]).keys()
+        and all((vars(one[seats])[name] == vars(other[seats])[name]).all() for name in ARRAYS)
+        and one[seats].observations == other[seats].observations
+        for seats in one
     )

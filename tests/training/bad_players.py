@@ -216,3 +216,27 @@ class Slow(Player):
                 file.write(f"{os.getppid()}\n")
             time.sleep(0.3)
         return even(mask)
+
+
+class RaisesLater(Player):
+    """Answers for as long as it takes to be recognized."""
+
+    def __init__(self, num_players, rules):
+        super().__init__(num_players, rules)
+        self.fingerprint = "the same"
+
+    def probabilities(self, observation, mask):
+        raise RuntimeError("no idea any more")
+
+
+class DrawsAtRandom(Player):
+    def probabilities(self, observation, mask):
+        shares = mask * np.random.default_rng().random(mask.shape)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
+class ForTwo(Player):
+    """Was made for two seats."""
+
+    def differences(self, table):
+        return [] if table.num_players == 2 else [f"{table.num_players} seats instead of 2"]

@@ -136,7 +136,7 @@ def test_a_notebook_shows_standings_and_the_page(tmp_path):
     )
     shown = found._repr_html_()
     assert "&lt;even&gt;" in shown and "<even>" not in shown
-    assert shown.count("<svg") == 2 and "2 seats" in shown
+    assert shown.count("<tr>") == 3 and "2 seats" in shown
     page = found.report(tmp_path / "page.html")
     assert page.path == tmp_path / "page.html" and page.html == page.path.read_text()
     frame = page._repr_html_()
@@ -185,7 +185,8 @@ def test_a_tournament_in_which_nobody_is_left_is_an_error(tmp_path):
 
 def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_path):
     def weighted(weight):
-        return lambda observation, mask: even(observation, mask * weight)
+        first = np.eye(1, 30)[0] * weight
+        return lambda observation, mask: even(observation, mask * (1 + first[: mask.shape[1]]))
 
     words = {"num_players": 2, "out": tmp_path / "t"}
     kt.play_tournament({"mine": weighted(1), "last": Last()}, deals=5, **words)
@@ -197,16 +198,32 @@ def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_pat
         kt.play_tournament({"mine": weighted(2), "last": Last()}, deals=8, **words)
 
 
-def test_what_no_other_process_would_recognize_plays_without_a_folder(tmp_path):
+def dice(observation, mask):
+    return even(observation, mask * np.random.default_rng().random(mask.shape))
+
+
+def test_a_player_that_draws_at_random_plays_without_a_folder_and_that_is_said(tmp_path):
+    players, words = {"mine": dice, "rule": "rule_of_thumb"}, {"num_players": 2, "deals": 5}
+    with pytest.raises(ConfigError, match=r"'mine' .*draws at random, .*play without a folder"):
+        kt.play_tournament(players, out=tmp_path / "t", **words)
+    found = kt.play_tournament(players, **words)
+    assert found.as_dict()["remarks"] == {"mine": "draws at random or keeps state"}
+    assert "mine draws at random or keeps state" in str(found)
+    assert "rule draws" not in str(found)
+    compared = kt.compare(dice, "rule_of_thumb", num_players=2, by=0.2, most=100)
+    assert "dice draws at random or keeps state." in str(compared)
+    with pytest.raises(ConfigError, match=r"'dice' .*draws at random"):
+        kt.compare(dice, "rule_of_thumb", num_players=2, by=0.2, most=100, out=tmp_path / "c")
+
+
+def test_an_object_that_cannot_be_sent_plays_in_this_process():
     class Locked(Last):
         def __init__(self):
             self.lock = threading.Lock()
 
     players, words = {"mine": Locked(), "rule": "rule_of_thumb"}, {"num_players": 2, "deals": 5}
-    with pytest.raises(ConfigError, match=r"'mine' in another process.*`fingerprint`"):
-        kt.play_tournament(players, out=tmp_path / "t", **words)
     assert kt.play_tournament(players, **words).names == ["mine", "rule"]
-    with pytest.raises(KilleError, match="cannot be sent to other processes"):
+    with pytest.raises(KilleError, match="'mine' cannot be sent to other processes"):
         kt.play_tournament(players, workers=1, **words)
 
 

@@ -1,7 +1,5 @@
 import html
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +7,13 @@ import pytest
 
 import kille_training as kt
 from kille_env.errors import ConfigError
+from kille_env.files import read_arrays, write_arrays
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.arena.compare import Comparison, Question, retrace
-from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder
+from kille_training.arena.compare import Scores, retrace
+from kille_training.arena.comparison import Comparison, Question
+from kille_training.arena.store import StoreError
 from kille_training.cli.main import main
 from kille_training.scores import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
@@ -32,19 +31,6 @@ def test_equals_differ_by_less():
     assert found.mean == 0.0 and found.verdict == BELOW
 
 
-def scores_in(folder, better=0):
-    """Returns the scores that a folder keeps of an entrant, from the units of every seat."""
-    with Store(folder, readonly=True) as store:
-        results = sorted(store.results(), key=lambda result: result.block.first_deal)
-    members = np.concatenate([result.members[:, 0] for result in results])
-    earned = np.concatenate([result.earned[:, 0] for result in results])
-    seats = members.shape[1]
-    scores = earned - earned.mean(axis=2, keepdims=True)
-    place = (members == better).argmax(axis=1)
-    own = (place[:, None] - np.arange(seats)) % seats  # in rotation t place (s + t) sits in seat s
-    return np.take_along_axis(scores, own[:, :, None], axis=2)[:, :, 0].mean(axis=1)
-
-
 def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     looks = []
     words = {"num_players": 3, "by": 0.001, "most": 2600, "out": tmp_path / "c"}
@@ -55,7 +41,8 @@ def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
         "+0 units per deal or less, or +0.001 or more."
     )
     again = SequentialTest(Hypotheses(0.0, 0.001, -2.0, 4.0, most=2600))
-    again.feed(scores_in(tmp_path / "c" / "results.sqlite"))
+    with Scores(tmp_path / "c" / "comparison.npz", readonly=True) as kept:
+        again.feed(kept.scores)
     assert (again.verdict, again.deals, again.mean) == (found.verdict, found.played, found.mean)
     assert again.interval() == (found.low, found.high)
     assert kt.compare("byteskille/caller", "rule_of_thumb", **words) == found
@@ -71,21 +58,69 @@ def test_matches_are_decided_though_they_could_move_thousands(tmp_path):
 
 
 def test_a_folder_keeps_its_question_and_its_way(tmp_path):
-    folder = Folder(tmp_path / "c")
-    found = kt.compare("rule_of_thumb", "byteskille/tipsy", by=0.01, out=folder.path)
-    question = Question.read(folder)
-    assert question == found.question
-    with Store(folder.results, readonly=True) as store:
-        path = retrace(store, question)
-        wider = replace(question, hypotheses=replace(question.hypotheses, high=0.5))
-        assert retrace(store, wider)[-1].played == 1000
+    found = kt.compare("rule_of_thumb", "byteskille/tipsy", by=0.01, out=tmp_path / "c")
+    file = tmp_path / "c" / "comparison.npz"
+    with Scores(file, readonly=True) as kept:
+        assert kept.question == found.question
+        path = retrace(kept)
+        wider = replace(found.question, hypotheses=replace(found.question.hypotheses, high=0.5))
+        assert retrace(kept, wider)[-1].played == 1000
     assert path[-1] == found and len(path) > 10
     assert [each.verdict for each in path[:-1]].count(found.verdict) < len(path) - 1
-    with pytest.raises(ConfigError, match="holds the comparison of 'rule_of_thumb' with"):
-        kt.compare("rule_of_thumb", "uniform", by=0.01, out=folder.path)
-    Question.file(folder).write_text("better: [")
-    with pytest.raises(ConfigError, match="holds no question"):
-        Question.read(folder)
+    for words, said in (
+        ({"worse": "uniform"}, "holds the comparison of 'rule_of_thumb' with"),
+        ({"seed": 5}, "seed 1000003 instead of 5"),
+        ({"num_players": 2}, "holds a comparison at another table: 4 seats instead of 2"),
+    ):
+        given = {"better": "rule_of_thumb", "worse": "byteskille/tipsy", "by": 0.01, **words}
+        with pytest.raises(ConfigError, match=said):
+            kt.compare(**given, out=tmp_path / "c")
+
+
+def test_interrupted_anywhere_it_ends_with_the_same_bytes(tmp_path):
+    def stop(found):
+        raise KeyboardInterrupt
+
+    words = {"num_players": 2, "by": 0.001, "most": 2600}
+    whole = kt.compare("byteskille/caller", "rule_of_thumb", out=tmp_path / "a", **words)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            kt.compare(
+                "byteskille/caller", "rule_of_thumb", out=tmp_path / "b", looked=stop, **words
+            )
+    assert kt.compare("byteskille/caller", "rule_of_thumb", out=tmp_path / "b", **words) == whole
+    one, other = (tmp_path / name / "comparison.npz" for name in "ab")
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("table", "num_players"), 10**15, "holds what no tournament writes"),
+        (("table", "rules"), {"stake": "x"}, "holds what no tournament writes"),
+        (("question", "hypotheses", "low"), "x", "hypotheses.low"),
+        (("question", "worse"), "nobody", "its question is about"),
+        (("entrants",), [], "entrants"),
+        (("seed",), -1, "seed"),
+    ],
+)
+def test_what_no_comparison_writes_is_refused(tmp_path, path, value, words):
+    kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=tmp_path / "c")
+    file = tmp_path / "c" / "comparison.npz"
+    about, arrays = read_arrays(file)
+    *keys, last = path
+    part = about
+    for key in keys:
+        part = part[key]
+    part[last] = value
+    write_arrays(file, about, arrays)
+    with pytest.raises(StoreError, match=words):
+        Scores(file, readonly=True)
+    part[last] = value
+    for name, bad in (("codes", np.array([9, 9], np.uint8)), ("values", np.array(["x"]))):
+        write_arrays(file, about, {**arrays, name: bad})
+        with pytest.raises(StoreError):
+            Scores(file, readonly=True)
 
 
 def test_the_page_of_a_comparison_answers_its_question(tmp_path):
@@ -106,15 +141,16 @@ def test_a_page_can_show_what_is_expected_exactly(tmp_path):
     assert "expected, exactly" in kt.report(tmp_path / "c", exact=True).read_text()
 
 
-def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path):
-    folder = Folder(tmp_path / "c")
-    found = kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=folder.path)
-    with closing(sqlite3.connect(folder.results)) as database:
-        database.execute("DELETE FROM results")
-        database.commit()
+def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    words = {"num_players": 2, "by": 0.1, "out": tmp_path / "c"}
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("kille_training.arena.compare._play_to", stop)
+        kt.compare("rule_of_thumb", "uniform", **words)
     with pytest.raises(ConfigError, match=r"nothing has been played in .*kille compare again"):
-        kt.report(folder.path)
-    assert kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=folder.path) == found
+        kt.report(tmp_path / "c")
 
 
 def test_a_rejected_hypothesis_is_an_open_end():

@@ -1,15 +1,16 @@
 """Intervals of tournaments hold the truth over all lineups and all orders round the table."""
 
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from kille_agents.catalog import load_policy
-from kille_env.registry import spec
-from kille_training.arena.matchmaking import Pairing, draws
-from kille_training.arena.play import PlayerCache, play_unit
-from kille_training.arena.work import Block, Entrant, Panel, WorkUnit
+from kille_env.registry import Table, spec
+from kille_training.arena.entrants import Entrant
+from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.shards import Shard, play_shard
 from reference.scripts import script
 
 ENTRANTS = 6
@@ -67,17 +68,12 @@ def test_a_population_is_what_the_arena_plays(benchmark):
     players = [load_policy(name, "byteskille", 3, rules) for name in names]
     population = benchmark.play("byteskille", players, np.arange(2, 7), 8)
     (draw,) = draws(Pairing(), [range(4)], 3)
-    unit = WorkUnit(
-        "byteskille",
-        3,
-        rules.as_dict(),
-        8,
-        (Block(Panel(0, draw), 2, 5),),
-        tuple(Entrant(number, name, name) for number, name in enumerate(names)),
-    )
-    (result,) = play_unit(unit, PlayerCache()).results
-    for deal, lineups in enumerate(result.members):
-        for lineup, earned in zip(lineups, result.earned[deal], strict=True):
+    shard, table = Shard(0, draw, 2, 5), Table.of("byteskille", 3, rules)
+    members = shard.members(8, {n: Entrant(n, name, name).key for n, name in enumerate(names)})
+    report = lambda *_: nullcontext()  # noqa: E731
+    units = play_shard(shard, members, table, 8, dict(enumerate(players)), report, 60.0)
+    for deal, lineups in enumerate(members):
+        for lineup, earned in zip(lineups, units[deal], strict=True):
             for place in range(3):
                 own = np.mean([earned[turn, (place - turn) % 3] for turn in range(3)])
                 one, left, right = np.roll(lineup, -place)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kille_training.arena.draws import Draw
-from kille_training.arena.work import Entrant
+from kille_training.arena.entrants import Entrant
 
 
 def keys(names):

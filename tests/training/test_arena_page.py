@@ -1,6 +1,4 @@
 import re
-import shutil
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -181,23 +179,29 @@ def test_a_folder_without_results_has_no_page(tmp_path):
         write_tournament_page(Folder(tmp_path))
 
 
-def test_a_tournament_of_which_nothing_is_kept_has_no_page(run, tmp_path, capsys):
-    run = shutil.copytree(run, tmp_path / "t")
-    (run / "report.html").unlink()
-    with sqlite3.connect(run / "results.sqlite") as file:
-        file.execute("DELETE FROM results")
-        file.execute("DELETE FROM tallies")
-    assert main(["report", str(run)]) == 1
-    assert "nothing has been played" in capsys.readouterr().err
+def interrupted(tmp_path, monkeypatch, shards):
+    """The folder of a tournament that was interrupted after so many shards of one deal."""
+
+    def stop(self, job, parts, total):
+        self.calls = getattr(self, "calls", -1) + 1
+        if self.calls == shards:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("kille_training.cli.progress.ProgressDisplay.__call__", stop)
+    with pytest.raises(AssertionError):
+        play(tmp_path, batch_tables=1, matchmaking={"deals": 2}, table={"num_players": [2]})
+    return tmp_path / "runs" / "t"
+
+
+def test_a_tournament_of_which_nothing_is_kept_has_no_page(tmp_path, monkeypatch):
+    run = interrupted(tmp_path, monkeypatch, 0)
+    with pytest.raises(KilleError, match="nothing has been played"):
+        page_of(run)
     assert not (run / "report.html").exists()
 
 
-def test_a_single_deal_has_no_interval(tmp_path):
-    run = play(tmp_path, batch_tables=1, matchmaking={"deals": 2})
-    with sqlite3.connect(run / "results.sqlite") as file:
-        file.execute("DELETE FROM results WHERE first_deal > 0")
-        file.execute("DELETE FROM tallies")
-    page = page_of(run)
+def test_a_single_deal_has_no_interval(tmp_path, monkeypatch):
+    page = page_of(interrupted(tmp_path, monkeypatch, 1))
     assert "no interval yet" in page and not re.search(r"[^a-z]nan[^a-z]", page)
 
 
@@ -222,7 +226,7 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
     run = play(tmp_path, table=table, entrants=entrants, matchmaking={"deals": 1500})
     folder = Folder(run)
     with Store(folder.results, readonly=True) as store:
-        kept, found = store.entrants(), store.tallies()
+        kept, found = store.entrants, store.tallies
     for seats in (2, 3):
         exact = exact_units(kept, folder.settings(), seats)
         measured = units(found[seats])

@@ -1,21 +1,25 @@
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
-from kille_training.arena.entrants import fingerprint
-from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.arena.work import Failure, Outcome, WorkUnit
 from kille_training.cli.main import main
-from kille_training.cli.progress import TournamentDisplay
+from kille_training.cli.progress import ProgressDisplay
+from kille_training.pool.jobs import Here
 from kille_training.settings import build
 from reference.tallies import same
 
@@ -36,17 +40,17 @@ def settings(**changes):
 
 
 class Spy:
-    """Counts what is played; interrupts after some units."""
+    """Counts what is played; interrupts after some shards."""
 
-    def __init__(self, units=None):
-        self.left, self.deals, self.total, self.done = units, 0, 0, 0
+    def __init__(self, shards=None):
+        self.left, self.deals, self.total, self.done = shards, 0, 0, None
 
-    def begin(self, left, done):
-        self.done = sum(done.values())
-        self.total = self.done + sum(left.values())
-
-    def played(self, outcome):
-        self.deals += outcome.unit.deals
+    def __call__(self, job, deals, total):
+        self.total = total
+        if self.done is None:
+            self.done = deals
+            return
+        self.deals += deals
         self.left = None if self.left is None else self.left - 1
         if self.left == 0:
             raise KeyboardInterrupt
@@ -54,30 +58,29 @@ class Spy:
 
 def play(path, watcher=None, **changes):
     watcher = watcher or Spy()
-    tournament = Tournament(Folder(path), settings(**changes))
-    try:
-        with HereExecutor() as executor:
-            tournament.play(executor, watcher)
-    finally:
-        tournament.close()
+    with Here() as pool:
+        tournament = Tournament(Folder(path), settings(**{"keep_results": True, **changes}), pool)
+        with tournament.store:
+            tournament.play(watcher)
     return watcher
 
 
 def kept(path):
     with Store(path, readonly=True) as store:
-        return store.tallies()
+        return store.tallies
 
 
 def rows(path):
     """Every lineup that was played: table size, deal and members, with what was earned."""
-    with Store(path, readonly=True) as store:
-        found = {}
-        for result in store.results():
-            for deal, row in np.argwhere(result.members[:, :, 0] >= 0).tolist():
-                members = tuple(result.members[deal, row].tolist())
-                key = (len(members), result.block.first_deal + deal, members)
-                assert key not in found, "a lineup was played twice at a deal"
-                found[key] = result.earned[deal, row].tobytes()
+    files = [
+        pd.read_parquet(each).astype({"entrant": str}) for each in (path / "results").iterdir()
+    ]
+    keys = ["num_players", "stage", "deal", "lineup", "rotation"]
+    frame = pd.concat(files).sort_values([*keys, "seat"])
+    assert not frame.duplicated([*keys, "seat"]).any(), "a lineup was played twice at a deal"
+    found = {}
+    for key, table in frame[frame.rotation == 0].groupby(keys, observed=True):
+        found[key[0], key[2], tuple(table["entrant"])] = table["earned"].to_numpy().tobytes()
     return found
 
 
@@ -91,8 +94,9 @@ def test_everything_is_played_once(tmp_path):
     spy = play(tmp_path / "a", table={"num_players": [2, 3]})
     found = kept(tmp_path / "a")
     assert {seats: each.observations for seats, each in found.items()} == {2: 3 * 6, 3: 6}
-    assert spy.deals == spy.total == 24
-    assert play(tmp_path / "a", table={"num_players": [2, 3]}).deals == 0
+    assert spy.deals == spy.total == 24 and spy.done == 0
+    again = play(tmp_path / "a", table={"num_players": [2, 3]})
+    assert (again.deals, again.done, again.total) == (0, 24, 24)
 
 
 @pytest.mark.parametrize("batch_tables", [1, 9, 1000])
@@ -116,7 +120,8 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path):
             times += 1
     assert times > 3
     assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
-    assert same(kept(tmp_path / "whole"), kept(tmp_path / "parts"))
+    results = [(tmp_path / name / "results.npz").read_bytes() for name in ("whole", "parts")]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +142,7 @@ def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
     after = rows(tmp_path / "a")
     assert before.items() <= after.items()
     late = [members for _, _, members in after.keys() - before.keys()]
-    assert all(4 in members for members in late)
+    assert all("tipsy" in members for members in late)
     assert len(late) == pytest.approx(40 * new, abs=0 if new != 4.5 else 20)
 
 
@@ -168,58 +173,37 @@ def test_the_standings_are_a_function_of_the_set_of_entrants(tmp_path):
     play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 50})
     found = settings(entrants=FIVE, matchmaking={"deals": 50})
     turned = [found.taking_part()[place] for place in (3, 1, 4, 0, 2)]
+    turned = [replace(each, number=number) for number, each in enumerate(turned)]
     object.__setattr__(found, "taking_part", lambda: turned)
-    tournament = Tournament(Folder(tmp_path / "b"), found)
-    with tournament.store, HereExecutor() as executor:
-        tournament.play(executor)
-        names = [each.name for each in tournament.store.entrants()]
+    with Here() as pool:
+        tournament = Tournament(Folder(tmp_path / "b"), found, pool)
+        with tournament.store as store:
+            tournament.play()
+            names = [each.name for each in store.entrants]
     assert names == [each.name for each in turned] != sorted(names)
     assert shown(tmp_path / "a") == shown(tmp_path / "b")
 
 
-def test_who_is_readmitted_plays_exactly_what_was_left_out(tmp_path):
-    play(tmp_path / "whole", entrants=FIVE)
-    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 2})
-
-    def leave(number):
-        with Store(tmp_path / "a") as store:
-            unit = WorkUnit("byteskille", 3, {}, 1, (), ())
-            store.keep(Outcome(unit, failure=Failure(number, "it left", 1, 0)))
-
-    def readmit(name):
-        with Store(tmp_path / "a") as store:
-            store.forget_failures([name])
-
-    leave(1)
-    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 4})
-    assert sum(1 in members for _, _, members in rows(tmp_path / "a")) == 6 * 2
-    leave(3)
-    readmit(name_of(tmp_path / "a", 1))
-    play(tmp_path / "a", entrants=FIVE)
-    found = rows(tmp_path / "a")
-    assert sum(1 in members for _, _, members in found) == 6 * 2 + 3 * 4
-    readmit(name_of(tmp_path / "a", 3))
-    play(tmp_path / "a", entrants=FIVE)
-    assert rows(tmp_path / "a") == rows(tmp_path / "whole")
-    assert same(kept(tmp_path / "a"), kept(tmp_path / "whole"))
-    assert play(tmp_path / "a", entrants=FIVE).deals == 0
-
-
-def test_who_is_not_in_the_settings_plays_what_it_missed_when_it_is_again(tmp_path):
-    play(tmp_path / "whole", entrants=FIVE)
-    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 2})
-    four = {name: player for name, player in FIVE.items() if name != "bold"}
-    play(tmp_path / "a", entrants=four)
+def test_who_failed_is_out_for_good_and_one_that_is_mended_enters_anew(tmp_path):
+    bad = {**TRIO, "bad": "training.bad_players:Raises"}
+    play(tmp_path / "a", entrants=bad)
+    with Store(tmp_path / "a", readonly=True) as store:
+        assert store.entrants[0].out == "RuntimeError: no idea"
     before = rows(tmp_path / "a")
-    assert {deal for _, deal, members in before if 0 in members} == {0, 1}  # the numbers by name
+    assert before and not any("bad" in members for _, _, members in before)
+    mended = {**TRIO, "mended": "uniform"}  # "bad" need not be named again
+    play(tmp_path / "a", entrants=mended)
+    after = rows(tmp_path / "a")
+    late = after.keys() - before.keys()
+    assert before.items() <= after.items() and len(late) == 6 * 3
+    assert all("mended" in members for _, _, members in late)
+
+
+def test_an_entrant_that_has_played_stays(tmp_path):
     play(tmp_path / "a", entrants=FIVE)
-    assert before.items() <= rows(tmp_path / "a").items()
-    assert rows(tmp_path / "a") == rows(tmp_path / "whole")
-
-
-def name_of(path, number):
-    with Store(path, readonly=True) as store:
-        return store.entrants()[number].name
+    four = {name: player for name, player in FIVE.items() if name != "bold"}
+    with pytest.raises(StoreError, match="'bold' has entered and is not among the entrants any"):
+        play(tmp_path / "a", entrants=four)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +252,7 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
     assert spy.deals == 2 * 6 * 30
     assert {deal // 30 for _, deal, _ in rows(tmp_path / "a")} == {0, 1, 2, 3}
     with Store(tmp_path / "a", readonly=True) as store:
-        drawn = store.meta()["swiss"]["2"]
+        drawn = store.rounds[2]
     assert len({frozenset(pair) for each in drawn for pair in each}) == 24  # nobody meets twice
     play(tmp_path / "b", table=table, entrants=entrants, matchmaking={**rounds, "rounds": 4})
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
@@ -302,10 +286,53 @@ def test_another_player_of_the_same_name_is_refused(tmp_path):
         play(tmp_path / "a", entrants={**TRIO, "luck": "rule_of_thumb"})
 
 
-def test_another_player_of_the_same_module_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "twins.py").write_text("def one(*_):\n    raise ValueError\n\n\ntwo = one\n")
+WEIGHED = """
+from pathlib import Path
+import numpy as np
+
+class Player:
+    def __init__(self, num_players, rules):
+        self.weights = np.resize(np.load(Path(__file__).with_name("weights.npy")), 3)
+
+    def probabilities(self, observation, mask):
+        shares = mask * np.resize(self.weights, mask.shape[1])
+        return shares / shares.sum(axis=1, keepdims=True)
+"""
+
+
+def test_a_player_whose_weights_file_changes_is_another_player(tmp_path, monkeypatch):
+    """It is the answers that identify a player, whatever they come from."""
+    (tmp_path / "weighed.py").write_text(WEIGHED)
+    np.save(tmp_path / "weights.npy", [1.0, 2.0])
     monkeypatch.syspath_prepend(tmp_path)
-    assert fingerprint("twins:one") != fingerprint("twins:two")
+    entrants = {"rule": "rule_of_thumb", "mine": "weighed:Player"}
+    words = {"table": {"num_players": [2]}, "entrants": entrants}
+    play(tmp_path / "a", **words)
+    play(tmp_path / "a", **words, matchmaking={"deals": 8})
+    assert kept(tmp_path / "a")[2].observations == 8
+    np.save(tmp_path / "weights.npy", [1.0, 3.0])
+    with pytest.raises(StoreError, match="'mine' has changed: it entered as weighed:Player"):
+        play(tmp_path / "a", **words, matchmaking={"deals": 9})
+
+
+def test_a_player_that_draws_at_random_is_no_entrant_of_a_folder(tmp_path):
+    entrants = {**TRIO, "dice": "training.bad_players:DrawsAtRandom"}
+    with pytest.raises(ConfigError, match=r"'dice' cannot play .* draws at random.*`fingerprint`"):
+        play(tmp_path / "a", entrants=entrants)
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("sizes", [[2, 3], [3, 2]])
+def test_a_policy_for_another_table_is_transferred_if_that_is_asked_for(tmp_path, sizes):
+    """At each of the table sizes, not only at the first."""
+    entrants = {"rule": "rule_of_thumb", "mine": "training.bad_players:ForTwo"}
+    words = {"table": {"num_players": sizes}, "entrants": entrants}
+    words["matchmaking"] = {"fill": "copies", "deals": 4}
+    with pytest.raises(ConfigError, match=r"'mine' cannot play at 3 seats: .*transfer"):
+        play(tmp_path / "a", **words)
+    play(tmp_path / "a", **words, transfer=True)
+    told = shown(tmp_path / "a")["transferred"]
+    assert told == {"mine": "another table"}
 
 
 @pytest.mark.parametrize(
@@ -368,8 +395,8 @@ def test_settings_are_read_with_overrides_and_written_resolved(tmp_path):
     file.write_text(yaml.safe_dump({"entrants": TRIO, "seed": 4}))
     found = load_tournament(file, ["matchmaking.deals=7", "table.num_players=[2]"], workers=0)
     assert (found.matchmaking.deals, found.table.num_players, found.seed) == (7, (2,), 4)
-    tournament = Tournament(Folder(tmp_path / "a"), found)
-    tournament.close()
+    with Here() as pool:
+        Tournament(Folder(tmp_path / "a"), found, pool).close()
     assert Folder(tmp_path / "a").settings() == found
 
 
@@ -386,7 +413,7 @@ def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Tournament, "play", interrupt)
-    monkeypatch.setattr("kille_training.arena.api.TournamentResult.of", interrupt)
+    monkeypatch.setattr("kille_training.arena.compare._played", interrupt)
     compare = ["compare", "rule_of_thumb", "uniform", "--workers", "0", "--out", str(tmp_path)]
     for name, run in (
         ("tournament", lambda: command(tmp_path)),
@@ -411,7 +438,7 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert main([*again, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["observations"] == 50
     assert main(["tournament", str(tmp_path / "t"), "--seed", "5"]) == 1
-    assert "keeps its name and its seed" in capsys.readouterr().err
+    assert "keeps its seed" in capsys.readouterr().err
 
 
 def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
@@ -420,30 +447,19 @@ def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
     for _ in range(2):  # resumed, it is no other
         assert command(tmp_path, **words) == 1
         said = capsys.readouterr().err
-        assert "nobody is left to play (bad: RuntimeError" in said and "readmit" in said
+        assert "nobody is left to play (bad: RuntimeError" in said and "another folder" in said
 
 
 def test_names_are_no_markup(tmp_path):
     file = io.StringIO()
-    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "training.bad_players:Raises"}
-    tournament = Tournament(
-        Folder(tmp_path / "a"), settings(entrants=entrants, table={"num_players": [2]})
-    )
-    with (
-        tournament.store as store,
-        HereExecutor() as executor,
-        TournamentDisplay(store, "deal") as watcher,
-    ):
-        watcher.console = Console(file=file)
-        with pytest.raises(ConfigError, match="nobody is left to play"):
-            tournament.play(executor, watcher)
+    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "training.bad_players:RaisesLater"}
+    with Here() as pool, ProgressDisplay() as display:
+        display.console = Console(file=file)
+        found = settings(entrants=entrants, table={"num_players": [2]})
+        tournament = Tournament(Folder(tmp_path / "a"), found, pool)
+        with tournament.store, pytest.raises(ConfigError, match="nobody is left to play"):
+            tournament.play(display, display.say)
     assert "[red]luck is out: " in file.getvalue()
-
-
-def test_a_tournament_that_ended_before_its_first_write_begins(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "results.sqlite").touch()
-    assert play(tmp_path / "a").deals == 6
 
 
 def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):
@@ -451,3 +467,48 @@ def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):
     words = {"table": {"num_players": [2]}, "matchmaking": {"deals": 5}}
     assert command(tmp_path, "--json", entrants=entrants, **words) == 0
     assert json.loads(capsys.readouterr().out)["standings"]["2"][0]["observations"] == 5
+
+
+SLOW = """
+import sys
+sys.path[:0] = {path!r}
+from kille_training.cli.main import main
+sys.exit(main(["tournament", {config!r}, "--out", {out!r}]))
+"""
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills so surely here")
+def test_a_tournament_that_is_killed_ends_as_if_it_never_had_been(tmp_path, monkeypatch):
+    """The process itself is killed, with kill -9, while others play for it."""
+    waiting = tmp_path / "waiting"
+    monkeypatch.setenv("KILLE_TEST_WAITING", str(waiting))
+    content = {
+        "name": "t", "table": {"num_players": [2]}, "workers": 1, "batch_tables": 4,
+        "entrants": {"slow": "training.bad_players:Slow", "rule": "rule_of_thumb"},
+        "matchmaking": {"deals": 8},
+    }  # fmt: skip
+    (tmp_path / "t.yaml").write_text(yaml.safe_dump(content))
+    words = {"path": sys.path, "config": str(tmp_path / "t.yaml")}
+
+    def begin(out):
+        script = SLOW.format(**words, out=str(tmp_path / out))
+        return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+
+    def parts():
+        found = tmp_path / "killed" / "t" / "results.npz"
+        return found.is_file() and waiting.is_file() and len(waiting.read_text().split())
+
+    process = begin("killed")
+    deadline = time.monotonic() + 60
+    while not (asked := parts()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    while parts() <= asked and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    assert process.wait(60) == -signal.SIGKILL
+    monkeypatch.delenv("KILLE_TEST_WAITING")
+    for out in ("killed", "whole"):
+        assert begin(out).wait(120) == 0
+    one, other = (tmp_path / out / "t" / "results.npz" for out in ("killed", "whole"))
+    assert one.read_bytes() == other.read_bytes()

@@ -14,14 +14,14 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.playing import Players, play_out
 from kille_env.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
+from kille_training.arena.entrants import Entrant
 from kille_training.arena.exact import exact_units, expected
-from kille_training.arena.matchmaking import Pairing, draws
+from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import (
     MatchmakingSettings,
     TablesSettings,
     TournamentSettings,
 )
-from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import exact_scores
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.statistics.intervals import differences, units
@@ -74,7 +74,7 @@ def field(**matchmaking):
     players = ["rule_of_thumb", "byteskille/tipsy", "uniform", "uniform", "byteskille/contrary"]
     plays = ["sampled", "sampled", "sampled", "greedy", "greedy"]
     entrants = [
-        KeptEntrant(number, *each)
+        Entrant(number, *each)
         for number, each in enumerate(zip(NAMES, players, plays, strict=True))
     ]
     settings = TournamentSettings(
@@ -180,7 +180,7 @@ def test_where_nothing_is_exact_it_says_why():
         expected(entrants, settings, SEATS)
     with pytest.raises(ConfigError, match="2 to 4 seats do"):
         expected(*field(), 5)
-    many = [KeptEntrant(number, str(number), "uniform") for number in range(30)]
+    many = [Entrant(number, str(number), "uniform") for number in range(30)]
     with pytest.raises(ConfigError, match="24,360 tables of 3 seats, more than 10,000"):
         expected(many, replace(settings, matchmaking=MatchmakingSettings()), SEATS)
 

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 import kille_training as kt
-from kille_training.arena.executors.processes import HereExecutor
 from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.cli.progress import StepDisplay, TournamentDisplay
+from kille_training.cli.progress import ProgressDisplay, StepDisplay
+from kille_training.pool.jobs import Here
 
 PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
 
@@ -27,40 +27,40 @@ def settings(folder, **matchmaking):
 
 class Spy:
     def __init__(self, stop=None):
-        self.begun, self.deals, self.stop = [], 0, stop
+        self.calls, self.stop = [], stop
 
-    def begin(self, left, done):
-        self.begun.append((dict(left), dict(done)))
+    @property
+    def played(self):
+        return sum(deals for deals, _ in self.calls[1:])
 
-    def played(self, outcome):
-        self.deals += outcome.unit.deals
-        if self.stop is not None and self.deals >= self.stop:
+    def __call__(self, job, deals, total):
+        self.calls.append((deals, total))
+        if self.stop is not None and self.played >= self.stop:
             raise KeyboardInterrupt
 
 
 def play(folder, spy, **matchmaking):
-    tournament = Tournament(Folder(folder), settings(folder, **matchmaking))
-    with tournament.store, HereExecutor() as executor:
-        tournament.play(executor, spy)
+    with Here() as pool:
+        tournament = Tournament(Folder(folder), settings(folder, **matchmaking), pool)
+        with tournament.store:
+            tournament.play(spy)
     return spy
 
 
 def test_progress_knows_what_was_done_before(tmp_path):
     whole = play(tmp_path / "a", Spy())
-    ((left, done),) = whole.begun
-    assert done == {2: 0, 3: 0} and sum(left.values()) == whole.deals
+    assert whole.calls[0] == (0, whole.played)
     spy = Spy(stop=16)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path / "b", spy)
-    ((rest, before),) = play(tmp_path / "b", Spy()).begun
-    assert sum(before.values()) == spy.deals > 0
-    assert {seats: rest[seats] + before[seats] for seats in rest} == left
+    rest = play(tmp_path / "b", Spy())
+    assert rest.calls[0] == (spy.played, whole.played)
+    assert rest.played == whole.played - spy.played > 0
 
 
 def test_rounds_to_come_are_part_of_what_is_left(tmp_path):
     spy = play(tmp_path / "a", Spy(), format="swiss", rounds=4)
-    totals = {sum(left.values()) + sum(done.values()) for left, done in spy.begun}
-    assert len(spy.begun) == 4 and totals == {spy.deals}
+    assert {total for _, total in spy.calls} == {spy.played}
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -68,16 +68,11 @@ def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path / "a", Spy(stop=16))
-    tournament = Tournament(Folder(tmp_path / "a"), settings(tmp_path))
-    with (
-        tournament.store as store,
-        HereExecutor() as executor,
-        TournamentDisplay(store, "match") as display,
-    ):
+    with ProgressDisplay() as display:
         display.console = console
-        tournament.play(executor, display)
+        play(tmp_path / "a", display)
     shown = console.file.getvalue()
-    assert "playing matches" in shown
+    assert "playing deals" in shown
     assert ("32 / 32" in shown) == terminal  # what was played before the interrupt counts
 
 

@@ -13,7 +13,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kille_training.arena.api import compare, play_tournament
+    from kille_training.arena.compare import compare
+    from kille_training.arena.tournament import play_tournament
     from kille_training.evaluation.api import evaluate, nash_conv
     from kille_training.learn.api import best_response, train
     from kille_training.learn.callbacks import NashConvCallback
@@ -28,8 +29,8 @@ _NAMES = {
     "best_response": "kille_training.learn.api:best_response",
     "export_efg": "kille_training.solving.byteskille.export:export_efg",
     "solve": "kille_training.solving.byteskille.solve:solve",
-    "play_tournament": "kille_training.arena.api:play_tournament",
-    "compare": "kille_training.arena.api:compare",
+    "play_tournament": "kille_training.arena.tournament:play_tournament",
+    "compare": "kille_training.arena.compare:compare",
     "report": "kille_training.reports.report:report",
     "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
 }

@@ -1,6 +1,6 @@
 """At which table players are measured: what is given, else what they were made for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +78,19 @@ def seat(
         seated[number] = _moved(player, home, table, trust)
         transferred[name] = str(home.table)
     return Seated(table, seated, transferred)
+
+
+def table_of(
+    players: Iterable[PlayerLike],
+    game: str | None = None,
+    num_players: int | None = None,
+    episode: str | None = None,
+    rules: RulesLike = None,
+) -> Table:
+    """Return the table that `seat` chooses, whether the players fit it or not; none is loaded."""
+    players = list(players)
+    homes = [home_of(player, num_players, episode) for player in players]
+    return _table(players, homes, game, num_players, episode, rules)
 
 
 def home_of(

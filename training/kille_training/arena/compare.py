@@ -1,316 +1,336 @@
 """Does one player earn more than another? Played until a sequential test knows.
 
 The first player sits among copies of the second, at every deal from every position. Its earnings
-beyond the table's mean are one score per deal; the test is `statistics.sequential`. Results are
-kept as those of a tournament, so a comparison can be resumed; the question is kept beside them, in
-comparison.yaml, and `kille report` answers it anew from the results.
+beyond the table's mean are one score per deal; the test is `statistics.sequential`. The scores and
+the question are kept in one file, so a comparison can be resumed, and its page answers the question
+anew from the scores.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
+from pydantic import Field, TypeAdapter
 
 from kille_env.errors import ConfigError
-from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
 from kille_env.registry import Table
-from kille_training.arena.settings import TournamentSettings
-from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder, Tournament, executor_of
-from kille_training.labels import BEYOND_MEAN, plural_of
-from kille_training.statistics.sequential import (
-    ABOVE,
-    BELOW,
-    FIRST,
-    GOING,
-    UNDECIDED,
-    Hypotheses,
-    SequentialTest,
-)
+from kille_training.arena.comparison import Comparison, Question
+from kille_training.arena.entrants import Entrant
+from kille_training.arena.play import Identified, Play, identified
+from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
+from kille_training.arena.shards import Shard, by_place, cut
+from kille_training.arena.store import Entered, Locked, Strict, check_unchanged, fields_of
+from kille_training.arena.tournament import entrants_of, folder_of, label_of, settings_of, tidy
+from kille_training.labels import SEED, unit_of
+from kille_training.learn.runs import versions
+from kille_training.pool.jobs import Failed, Here, Pool
+from kille_training.pool.processes import Processes
+from kille_training.scores import bounds_of, uncut_of
+from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
+from kille_training.tables import RulesLike, table_of
 
 BY = {"deal": 0.005, "match": 0.05}
 """Units that are told apart by default, by the kind of episode."""
+BATCH_TABLES = 16_384
+"""Tables that are played side by side."""
 FIRST_DEALS = 1_000
 GROWTH = 1.25
 """Deals until the next look, at most, as a multiple of those played so far."""
 STEP = 1.1
 """Deals from station to station of a comparison that is retraced, as a multiple."""
-DIGITS = range(4, 10)
-"""Decimals of the ends of an interval: more where an end is close to a hypothesis."""
 
 
-@dataclass(frozen=True)
-class Question:
-    """What a comparison asks.
-
-    Attributes:
-        better: The player that is asked about.
-        worse: The player whose copies fill the other seats.
-        num_players: Seats of the table.
-        unit: What an observation is: "deal" or "match".
-        hypotheses: What is to be distinguished: units per deal beyond the table's mean.
-    """
-
-    better: str
-    worse: str
-    num_players: int
-    unit: str
-    hypotheses: Hypotheses
-
-    @staticmethod
-    def file(folder: Folder) -> Path:
-        """Returns where the question of a folder is kept."""
-        return folder.path / "comparison.yaml"
-
-    @classmethod
-    def read(cls, folder: Folder) -> "Question | None":
-        """Reads the question of a folder; None if it holds no comparison.
-
-        Raises:
-            ConfigError: The file is not one that `write` has written.
-        """
-        path = cls.file(folder)
-        if not path.is_file():
-            return None
-        try:
-            fields = yaml.safe_load(path.read_text())
-            known = fields.pop("hypotheses")
-            if known["uncut"] is not None:
-                known["uncut"] = tuple(known["uncut"])
-            return cls(**fields, hypotheses=Hypotheses(**known))
-        except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ConfigError(
-                f"{path} holds no question ({error}); remove it and run kille compare again"
-            ) from None
-
-    def check_same(self, folder: Folder) -> None:
-        """Refuses a folder that holds the comparison of other players.
-
-        Raises:
-            ConfigError: The message says which.
-        """
-        kept = self.read(folder)
-        if kept is not None and (kept.better, kept.worse) != (self.better, self.worse):
-            raise ConfigError(
-                f"{folder.path} holds the comparison of {kept.better!r} with {kept.worse!r}, not "
-                f"of {self.better!r} with {self.worse!r}; choose another name for this one"
-            )
-
-    def write(self, folder: Folder) -> None:
-        """Keeps the question in a folder."""
-        text = yaml.safe_dump(asdict(self), sort_keys=False, allow_unicode=True)
-        write_whole(self.file(folder), text.encode())
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """What a comparison has found.
-
-    Attributes:
-        question: What was asked.
-        verdict: The test's, see `statistics.sequential`.
-        decided_after: Deals after which the verdict was reached, 0 while there is none.
-        played: Deals, or matches, that have been played.
-        mean: Units per deal of the first player, beyond the table's mean.
-        low: Lower end of the interval that belongs to the verdict and holds at all times.
-        high: Upper end.
-        bounds: Lowest and highest score that counts as it is.
-        cut: Scores beyond, which count as less.
-        table: The table; None where only the results are known.
-        transferred: By the name of each player that was made for another table, that table.
-    """
-
-    question: Question
-    verdict: str
-    decided_after: int
-    played: int
-    mean: float
-    low: float
-    high: float
-    bounds: tuple[float, float]
-    cut: int
-    table: Table | None = None
-    transferred: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, question: Question, test: SequentialTest) -> "Comparison":
-        """Returns what a test says to a question."""
-        return cls(
-            question,
-            test.verdict,
-            test.decided_after,
-            test.deals,
-            test.mean,
-            *test.interval(),
-            test.bounds,
-            test.cut,
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns it as JSON can hold it."""
-        asked = self.question
-        known = asked.hypotheses
-        return {
-            "better": asked.better,
-            "worse": asked.worse,
-            "num_players": asked.num_players,
-            **({} if self.table is None else self.table.as_dict()),
-            "transferred": dict(self.transferred),
-            "score": BEYOND_MEAN,
-            "unit": asked.unit,
-            "at_most": known.low,
-            "at_least": known.high,
-            "alpha": known.alpha,
-            "beta": known.beta,
-            "verdict": self.verdict,
-            "decided_after": self.decided_after,
-            "played": self.played,
-            "mean": self.mean,
-            "low": self.low,
-            "high": self.high,
-            "confidence": known.confidence,
-            "least": self.bounds[0],
-            "greatest": self.bounds[1],
-            "cut": self.cut,
-        }
-
-    @property
-    def many(self) -> str:
-        """What is counted: "deals" or "matches"."""
-        return plural_of(self.question.unit)
-
-    def answer(self) -> str:
-        """Returns the verdict as a sentence."""
-        asked, known = self.question, self.question.hypotheses
-        if self.verdict in (GOING, UNDECIDED):
-            return (
-                f"Not decided after {self.played:,} {self.many}: among copies of {asked.worse}, "
-                f"{asked.better} may earn {known.low:+g} units per {asked.unit} or less, or "
-                f"{known.high:+g} or more."
-            )
-        more, value, error = {
-            ABOVE: ("more", known.low, known.alpha),
-            BELOW: ("less", known.high, known.beta),
-        }[self.verdict]
-        return (
-            f"Among copies of {asked.worse}, {asked.better} earns {more} than {value:+g} units per "
-            f"{asked.unit}. Decided after {self.decided_after:,} {self.many}, with a chance of "
-            f"error of at most {error:.3g}."
-        )
-
-    def interval(self) -> str:
-        """Returns the interval as text; a rejected hypothesis is never one of its ends."""
-        known = self.question.hypotheses
-        low, high = _distinct(self.low, known.low), _distinct(self.high, known.high)
-        # After the verdict the bets may fall again; what they have ruled out stays open.
-        above = "above " if self.verdict == ABOVE and self.low == known.low else ""
-        below = "below " if self.verdict == BELOW and self.high == known.high else ""
-        return f"{above}{low} to {below}{high}"
-
-    def estimate(self) -> str:
-        """Returns mean and interval as a sentence."""
-        known = self.question.hypotheses
-        return (
-            f"{self.mean:+.4f} units per {self.question.unit}, {BEYOND_MEAN}, over "
-            f"{self.played:,} {self.many}; "
-            f"{100 * known.confidence:.3g}% interval {self.interval()}, valid whenever you stop."
-        )
-
-    def sentences(self) -> list[str]:
-        """Returns it as text."""
-        cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
-        return [self.answer(), self.estimate(), *(cut if self.cut else [])]
-
-    def __str__(self) -> str:
-        """Returns it as text, with the table."""
-        moved = [f"{name} is transferred from {home}." for name, home in self.transferred.items()]
-        where = [] if self.table is None else [f"{self.table}."]
-        return "\n".join([*where, *moved, *self.sentences()])
-
-    __repr__ = __str__
-
-
-def _distinct(end: float, hypothesis: float) -> str:
-    """Returns the end of an interval with so many digits that it differs from a hypothesis."""
-    texts = (f"{end:+.{digits}f}" for digits in DIGITS)
-    return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
-
-
-def _range(bounds: tuple[float, float]) -> str:
-    return f"{bounds[0]:+g} or {bounds[1]:+g}"
-
-
-def play_comparison(
-    folder: Folder,
-    settings: TournamentSettings,
-    question: Question,
-    looked: Callable[[Comparison], None],
+def compare(
+    better: PlayerLike,
+    worse: PlayerLike,
+    game: str | None = None,
+    num_players: int | None = None,
     *,
-    trust: bool,
-    objects: Mapping[str, PlayerLike],
+    by: float | None = None,
+    low: float = 0.0,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    most: int = 0,
+    bounds: tuple[float, float] | None = None,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    seed: int = SEED,
+    workers: int = 0,
+    time_limit: float = 60.0,
+    out: str | Path | None = None,
+    transfer: bool = False,
+    trust: bool = False,
+    looked: Callable[[Comparison], None] = lambda _: None,
 ) -> Comparison:
-    """Plays until the test knows, or has had its deals.
+    """Plays until it is known whether a player earns more than another, or less than that and `by`.
+
+        import kille_training as kt
+
+        print(kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.05))
 
     Args:
-        folder: Where it lies, or is to lie.
-        settings: A gauntlet of the one against copies of the other; its deals do not matter.
-        question: What is asked.
-        looked: Called with what has been found after each look.
+        better: The player that is asked about; see `play_tournament` for what a player is.
+        worse: The player whose copies fill the other seats.
+        game: The game; the default is the one that a policy of the two was made for, or byteskille.
+        num_players: Seats of the table; the default is what it was made for, or the game's.
+        by: Units per deal (or match) above `low` that are to be told from it; None is 0.005 for
+            deals and 0.05 for matches.
+        low: Units per deal that are not enough.
+        alpha: Chance of a wrong "more than low".
+        beta: Chance of a wrong "less than low + by".
+        most: Deals after which it ends undecided; 0 is never.
+        bounds: Lowest and highest score of a deal; None takes what the rules imply, and cuts what
+            is far beyond several deals from matches.
+        rules: Preset and switches, as `kille_env.make` takes them; likewise.
+        episode: "deal" or "match"; likewise.
+        seed: Seed of the deals.
+        workers: Processes; 0 is this process.
+        time_limit: Seconds that a player may take for one batch of decisions.
+        out: Folder of the comparison, which the same call resumes; None keeps nothing on disk.
+        transfer: Whether a policy that was made for another table may play at this one; the result
+            says so.
         trust: Whether model files that can run code may be loaded.
-        objects: Players that are Python objects, by what the settings call the player.
+        looked: Called with what has been found after each look.
 
     Raises:
-        ConfigError: One of the two failed, or the folder holds something else; the message says
-            what.
+        ConfigError: One of the two cannot play, or failed; the message says why.
     """
-    if question.hypotheses.most == 1:
+    if by is not None and not by > 0:
+        raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
+    names = [label_of(player) for player in (better, worse)]
+    if names[0] == names[1]:
+        if better == worse:
+            raise ConfigError(f"{names[0]!r} is compared with itself; name two players")
+        names[1] += " (2)"
+    table = table_of((better, worse), game, num_players, episode, rules)
+    unit = unit_of(table.rules["episode"])
+    least, greatest = bounds or bounds_of(table.rules, table.num_players)
+    uncut = None if bounds else uncut_of(table.rules, table.num_players)
+    by = BY[unit] if by is None else by
+    hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
+    question = Question(names[0], names[1], table.num_players, unit, hypotheses)
+    if most == 1:
         raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")
-    question.check_same(folder)
+    fields, objects = entrants_of(dict(zip(names, (better, worse), strict=True)))
+    entrants = [
+        Entrant(number, name, str(fields[name]["player"]))
+        for number, name in enumerate(sorted(names))
+    ]
+    play = Play(
+        table.game, table.rules, seed, entrants, objects,
+        seconds=time_limit, transfer=transfer, trust=trust,
+    )  # fmt: skip
+    with folder_of(out) as folder, tidy(folder):
+        path = folder.comparison
+        if path.is_file():
+            with Scores(path, readonly=True) as kept:
+                kept.check_same(question, table, seed)
+        log = folder.log
+        with Processes(workers, log=log) if workers else Here() as pool:
+            known = identified(play, pool, entrants, [table.num_players], out is not None)
+            for number, reason in known.failed.items():
+                raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
+            with Scores(path, create=True) as scores:
+                scores.begin(question, table, seed, known)
+                return _played(scores, play, pool, looked)
+
+
+def _played(
+    scores: "Scores", play: Play, pool: Pool, looked: Callable[[Comparison], None]
+) -> Comparison:
+    """Play until the test knows, or has had its deals."""
+    question = scores.question
     test = SequentialTest(question.hypotheses)
-    with executor_of(settings, folder, objects=objects) as executor:
+    try:
         for deals in _looks(question.hypotheses.most):
-            matchmaking = replace(settings.matchmaking, deals=deals)
-            tournament = Tournament(
-                folder, replace(settings, matchmaking=matchmaking), trust=trust, objects=objects
-            )
-            try:
-                question.write(folder)
-                tournament.play(executor)
-                out = [each for each in tournament.store.entrants() if each.out is not None]
-                if out:
-                    raise ConfigError(f"{out[0].name} cannot be compared: {out[0].out}")
-                _feed(test, tournament.store, question.better, deals)
-            finally:
-                tournament.close()
-            found = Comparison.of(question, test)
+            _play_to(deals, scores, play, pool)
+            scores.write()
+            test.feed(scores.scores[test.deals : deals])
+            found = scores.comparison(test)
             looked(found)
             if test.verdict != GOING:
                 return found
+    finally:
+        scores.write()
     raise AssertionError("the looks end with the test")
 
 
-def retrace(store: Store, question: Question) -> list[Comparison]:
-    """Returns what a comparison had found on its way, from what is kept; the last is the answer.
+def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
+    """Play so many deals, those that have been played among them."""
+    entrants, seats = scores.entrants, scores.question.num_players
+    (hero,) = (each.number for each in entrants if each.name == scores.question.better)
+    (draw,) = draws(Pairing("gauntlet", "copies", hero), [[0, 1]], seats)
+    whole = (Shard(0, draw, first, end - first) for first, end in scores.missing(deals))
+    for shard, result in pool.run(play, cut(whole, BATCH_TABLES)):
+        if isinstance(result, Failed):
+            raise ConfigError(f"{entrants[result.whose].name} cannot be compared: {result.reason}")
+        members = shard.members(play.seed, play.keys)[:, 0]
+        units = by_place(np.asarray(result["earned"], dtype=np.float64)[:, 0]).mean(axis=1)
+        beyond = units - units.mean(axis=1, keepdims=True)
+        there = members == hero
+        found = np.where(there, beyond, 0.0).sum(axis=1) / there.sum(axis=1)
+        scores.keep(shard.first_deal, found)
+
+
+class _Content(Strict):
+    """What the file holds beside the scores."""
+
+    kind: Literal["comparison"]
+    format: Literal[1]
+    question: dict[str, Any]
+    table: dict[str, Any]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    made_with: dict[str, str]
+    entrants: Annotated[list[Entered], Field(min_length=2, max_length=2)]
+
+
+class Scores(Locked):
+    """The scores of a comparison.
+
+    Attributes:
+        question: What is asked.
+        table: The table.
+        seed: Seed of the deals.
+        made_with: Versions that made the first scores.
+        entrants: The two players.
+        scores: [N] score of each deal; NaN where it has not been played.
+        remarks: What is to be said of the players, by name; not kept.
+    """
+
+    question: Question
+    table: Table
+
+    def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
+        """Open a file of scores; see `Locked`."""
+        self.entrants: list[Entrant] = []
+        self.scores = np.zeros(0)
+        self.remarks: dict[str, str] = {}
+        super().__init__(path, create=create, readonly=readonly)
+
+    def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        content = _Content.model_validate(about)
+        self.question = TypeAdapter(Question).validate_python(content.question)
+        self.table, self.seed = Table.read(content.table), content.seed
+        self.made_with = content.made_with
+        self.entrants = [Entrant(**each.model_dump()) for each in content.entrants]
+        names = sorted((self.question.better, self.question.worse))
+        if [(each.number, each.name) for each in self.entrants] != list(enumerate(names)):
+            raise ValueError(f"its question is about {names}")
+        values, codes = arrays["values"], arrays["codes"]
+        if (values.ndim, codes.ndim, values.dtype.kind, codes.dtype.kind) != (1, 1, "f", "u"):
+            raise ValueError(f"its scores are {values.dtype} {values.shape} and {codes.dtype}")
+        if not np.isfinite(values).all() or codes.max(initial=0) > len(values):
+            raise ValueError("its scores are no numbers")
+        self.scores = np.append(np.nan, values)[codes]
+
+    def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        played = np.isfinite(self.scores)
+        values, places = np.unique(self.scores[played], return_inverse=True)
+        codes = np.zeros(len(self.scores), dtype=np.min_scalar_type(len(values)))
+        codes[played] = 1 + places
+        about = {
+            "kind": "comparison",
+            "format": 1,
+            "question": asdict(self.question),
+            "table": self.table.as_dict(),
+            "seed": self.seed,
+            "made_with": self.made_with,
+            "entrants": [fields_of(each) for each in self.entrants],
+        }
+        return about, {"values": values, "codes": codes}
+
+    def settings(self) -> TournamentSettings:
+        """Return the settings of a tournament of the same lineups."""
+        sides = {each.name: {"player": each.player, "play": each.play} for each in self.entrants}
+        return TournamentSettings(
+            seed=self.seed,
+            table=settings_of(self.table, (self.table.num_players,)),
+            entrants=sides,
+            matchmaking=MatchmakingSettings("gauntlet", "copies", hero=self.question.better),
+        )
+
+    def check_same(self, question: Question, table: Table, seed: int) -> None:
+        """Refuse another comparison than the one that is kept.
+
+        Raises:
+            ConfigError: The message says what differs.
+        """
+        mine, theirs = (
+            (question.better, question.worse),
+            (self.question.better, self.question.worse),
+        )
+        if mine != theirs:
+            raise ConfigError(
+                f"{self.path.parent} holds the comparison of {theirs[0]!r} with {theirs[1]!r}, not "
+                f"of {mine[0]!r} with {mine[1]!r}; choose another name for this one"
+            )
+        found = table.differences(self.table)
+        if seed != self.seed:
+            found.append(f"seed {self.seed} instead of {seed}")
+        if found:
+            raise ConfigError(
+                f"{self.path.parent} holds a comparison at another table: {'; '.join(found)}; "
+                "choose another name for this one, or remove that folder"
+            )
+
+    def begin(self, question: Question, table: Table, seed: int, known: Identified) -> None:
+        """Ask a question, and write it.
+
+        Raises:
+            StoreError: One of the players is another one than before.
+        """
+        if self.entrants:
+            check_unchanged(self.entrants, known.entrants)
+        else:
+            self.table, self.seed, self.made_with = table, seed, versions()
+        self.question, self.entrants, self.remarks = question, known.entrants, known.remarks
+        self.write()
+
+    def missing(self, deals: int) -> Iterator[tuple[int, int]]:
+        """Yield the deals of the first so many that have not been played, from and to."""
+        more = max(0, deals - len(self.scores))
+        self.scores = np.append(self.scores, np.full(more, np.nan))
+        missing = np.isnan(self.scores[:deals]).astype(np.int8)
+        ends = np.flatnonzero(np.diff(missing, prepend=0, append=0)).tolist()
+        yield from zip(ends[::2], ends[1::2], strict=True)
+
+    def keep(self, first: int, scores: np.ndarray) -> None:
+        """Take the scores of consecutive deals; they are written later."""
+        self.scores[first : first + len(scores)] = scores
+        self.write_if_due()
+
+    def comparison(self, test: SequentialTest) -> Comparison:
+        """Return what a test of these scores says."""
+        homes = {each.name: home for each in self.entrants for home in each.transferred.values()}
+        found = Comparison.of(self.question, test)
+        return replace(found, table=self.table, transferred=homes, remarks=self.remarks)
+
+
+def retrace(kept: Scores, question: Question | None = None) -> list[Comparison]:
+    """Return what a comparison had found on its way, from what is kept; the last is the answer.
 
     There are more stations than looks, and none behind the look that brought the verdict. Without
-    any scores the list is empty. Players that were transferred are not kept.
+    any scores the list is empty.
+
+    Args:
+        kept: The scores.
+        question: Another question to them; None is the one that was asked.
     """
-    table, made = None, store.meta().get("tables")
-    if made is not None:
-        about = {"num_players": question.num_players, "version": made["game_version"]}
-        table = Table.read({"game": made["game"], "rules": made["rules"], **about})
-    test, path, before = SequentialTest(question.hypotheses), [], float(FIRST)
+    question = question or kept.question
+    missing = np.flatnonzero(np.isnan(kept.scores))
+    scores = kept.scores[: missing[0]] if len(missing) else kept.scores
+    test, path, before = SequentialTest(question.hypotheses), list[Comparison](), float(FIRST)
     for deals in _looks(question.hypotheses.most):
         steps = 1 + math.ceil(math.log(deals / before, STEP)) if deals > before else 2
         for station in np.geomspace(min(before, deals), deals, steps)[1:].round().astype(int):
-            _feed(test, store, question.better, int(station))
+            test.feed(scores[test.deals : int(station)])
             if test.deals and (not path or test.deals > path[-1].played):
-                path.append(replace(Comparison.of(question, test), table=table))
+                path.append(replace(kept.comparison(test), question=question))
         if test.deals < deals or test.verdict != GOING:
             break
         before = float(deals)
@@ -323,15 +343,3 @@ def _looks(most: int) -> Iterator[int]:
     while not most or deals < most:
         deals = int(max(deals * GROWTH, deals + FIRST_DEALS))
         yield min(deals, most) if most else deals
-
-
-def _feed(test: SequentialTest, store: Store, better: str, deals: int) -> None:
-    """Feeds a test until it has had so many deals, or all that have been played."""
-    first = next(store.results(), None)
-    if first is None:
-        return
-    (number,) = (each.number for each in store.entrants() if each.name == better)
-    for scores in store.scores(first.block.panel.number, 0, number, test.deals):
-        test.feed(scores[: deals - test.deals])
-        if test.deals >= deals:
-            return

@@ -1,40 +1,67 @@
-"""Checking in: every entrant is loaded once before anything is played."""
+"""Entrants: the players of a tournament, and what is known of them."""
 
 import hashlib
-import importlib.util
 import inspect
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
-from dataclasses import asdict
-from pathlib import Path
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import kille_env
-from kille_agents.catalog import NOT_MEASURED, describe_player
-from kille_agents.llm import PREFIX
-from kille_agents.trained import TRAINED
-from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError
-from kille_env.policy import PlayerLike, resolve
-from kille_training.arena.work import Entrant
+from kille_agents.catalog import BASELINES, NOT_MEASURED, describe_player, game_of
+from kille_env.errors import ConfigError
+from kille_env.policy import PlayerLike
 
+SAMPLED = "sampled"
 OBJECT = "Python object "
 """How settings begin to name a player that is a Python object."""
 
 
+@dataclass(frozen=True)
+class Entrant:
+    """A player in a tournament.
+
+    Attributes:
+        number: Its number in the tournament, from 0.
+        name: What it is called there.
+        player: Name or path of the player, see `load_policy`; or what a Python object is called.
+        play: "sampled": by its probabilities; "greedy": always the most likely action.
+        wave: Entrants that entered together are a wave; the founders are wave 0.
+        out: Why it is out; None while it is in.
+        fingerprints: Identity of the player by table size; one that has changed is another player.
+        transferred: By table size, the table that it was made for, if it is another one.
+        metadata: What is known of the player, JSON values.
+    """
+
+    number: int
+    name: str
+    player: str
+    play: str = SAMPLED
+    wave: int = 0
+    out: str | None = None
+    fingerprints: Mapping[str, str] = field(default_factory=dict, hash=False)
+    transferred: Mapping[str, str] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def key(self) -> int:
+        """Its name as a number below 2**64; orders round the table are drawn from it."""
+        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
+
+
 def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike]) -> PlayerLike:
-    """Returns the player of an entrant, an object or what loads one.
+    """Return the player of an entrant, an object or what loads one.
 
     Args:
         entrant: The entrant.
-        objects: Players that are Python objects, by what the settings call the player.
+        objects: Players that are Python objects, by the names of their entrants.
 
     Raises:
         ConfigError: Its player is an object that is not there.
     """
-    if entrant.player in objects:
-        return objects[entrant.player]
+    if entrant.name in objects:
+        return objects[entrant.name]
     if entrant.player.startswith(OBJECT):
         raise ConfigError(
             f"{entrant.name!r} is a {entrant.player}, which only the program that made it can pass "
@@ -43,81 +70,26 @@ def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike]) -> PlayerLike
     return entrant.player
 
 
-def check_in(
-    entrants: Sequence[Entrant],
-    sizes: Sequence[int],
-    rules: Rules,
-    *,
-    trust: bool,
-    objects: Mapping[str, PlayerLike],
-) -> None:
-    """Loads every entrant for every table size.
-
-    Raises:
-        ConfigError: One cannot play at one of the tables; the message names it.
-    """
-    for entrant in entrants:
-        for seats in sizes:
-            try:
-                player = player_of(entrant, objects)
-                with redirect_stdout(sys.stderr):  # what it prints is not our output
-                    resolve(player, rules.game, seats, rules, trust=trust)
-            except (Exception, SystemExit) as error:  # whatever a player's own code may raise
-                why = str(error) if isinstance(error, KilleError) else repr(error)
-                raise ConfigError(
-                    f"the entrant {entrant.name!r} cannot play at {seats} seats: {why}"
-                ) from error
+def comes_with_the_suite(player: object) -> bool:
+    """Return whether a player is one of this package, whose code is no foreign code."""
+    return isinstance(player, str) and (player in BASELINES or game_of(player) is not None)
 
 
-def fingerprint(player: str) -> str:
-    """Returns what identifies a player, whatever it is called in a tournament.
-
-    For a file or a folder, and for a network that comes with the suite, it is a digest of the
-    content, wherever it lies; for an entry point a digest of its module's file, with the object's
-    name; for a Python object the last word of what settings call it; for a named player its name
-    and the version of this package.
-    """
-    if player.startswith(OBJECT):
-        return player.rpartition(" ")[2]
-    path = TRAINED.get(player) or Path(player)
-    if path.is_file():
-        return _digest([path])
-    if path.is_dir():
-        return _digest([each for each in sorted(path.glob("policy.*")) if each.is_file()])
-    module, colon, name = player.partition(":")
-    if colon and not player.startswith(PREFIX):
-        found = importlib.util.find_spec(module)
-        if found is not None and found.origin and Path(found.origin).is_file():
-            return f"{_digest([Path(found.origin)])}:{name}"
+def own_fingerprint(player: str) -> str:
+    """Return what identifies a player of this package."""
     return f"{player} of kille-env {kille_env.__version__}"
 
 
-def advice(entrant: Entrant) -> str:
-    """Returns what else to do about an entrant that has changed."""
-    if not entrant.player.startswith(OBJECT):
-        return ""
-    return (
-        "; give an object that changes while it plays an attribute `fingerprint`, a text that you "
-        "change when the player changes"
-    )
-
-
-def metadata(player: str, game: str, objects: Mapping[str, PlayerLike]) -> dict[str, Any]:
-    """Returns what is known of a player, JSON values.
+def metadata(player: PlayerLike, game: str) -> str:
+    """Return what is known of a player, as JSON.
 
     Raises:
         PolicyError: There is no such player, or one of its files is broken.
     """
-    if player not in objects:
-        return asdict(describe_player(player, game))
-    text = " ".join((inspect.getdoc(objects[player]) or "").split("\n\n")[0].split())
+    if isinstance(player, str):
+        return json.dumps(asdict(describe_player(player, game)))
+    text = " ".join((inspect.getdoc(player) or "").split("\n\n")[0].split())
+    name = str(getattr(player, "__name__", None) or type(player).__name__)
     made = "passed in from Python"
-    return {"name": player, "what": text or player, "made": made, "strength": NOT_MEASURED}
-
-
-def _digest(files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        content = file.read_bytes()
-        digest.update(f"{file.name} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
+    known = {"name": name, "what": text or name, "made": made, "strength": NOT_MEASURED}
+    return json.dumps(known)

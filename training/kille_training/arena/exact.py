@@ -16,11 +16,10 @@ from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import Searcher
-from kille_training.arena.draws import Draw
-from kille_training.arena.matchmaking import Pairing, draws
-from kille_training.arena.orders import ALL
+from kille_training.arena.draws import ALL, Draw
+from kille_training.arena.entrants import Entrant
+from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import TournamentSettings
-from kille_training.arena.store import KeptEntrant
 from kille_training.evaluation.exact import check_exact, exact_scores
 from kille_training.progress import Progress
 from kille_training.solving.byteskille.deals import build_deal
@@ -51,7 +50,7 @@ class Expected:
 
 
 def exact_units(
-    entrants: Sequence[KeptEntrant],
+    entrants: Sequence[Entrant],
     settings: TournamentSettings,
     seats: int,
     *,
@@ -63,7 +62,7 @@ def exact_units(
 
 
 def expected(
-    entrants: Sequence[KeptEntrant],
+    entrants: Sequence[Entrant],
     settings: TournamentSettings,
     seats: int,
     *,
@@ -106,7 +105,7 @@ def expected(
         )
 
 
-def _field(entrants: Sequence[KeptEntrant], settings: TournamentSettings, seats: int) -> Draw:
+def _field(entrants: Sequence[Entrant], settings: TournamentSettings, seats: int) -> Draw:
     """Returns the draw of all lineups that may meet, in all orders."""
     matchmaking = settings.matchmaking
     if matchmaking.format == "swiss":
@@ -129,7 +128,7 @@ def _lineups(draw: Draw) -> np.ndarray:
     return np.concatenate(draw.groups).astype(np.int64)[slots]
 
 
-def _player(entrant: KeptEntrant, seats: int, rules: Rules, trust: bool) -> Asked:
+def _player(entrant: Entrant, seats: int, rules: Rules, trust: bool) -> Asked:
     player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
     if isinstance(player, Searcher):
         raise ConfigError(f"{entrant.name} searches, which takes too long for every position")

@@ -1,218 +1,267 @@
-"""Plays a work unit: all its tables in one batch, each player asked once per step."""
+"""The job of a tournament: identifies its entrants and plays its shards, in whichever process."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from kille_agents.greedy import in_play
-from kille_env.core.batch import Batch
-from kille_env.core.keys import deal_seeds
+from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
+from kille_env.core.determinization import Determinizer, History
 from kille_env.core.spec import Rules
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, PlayerLike, check_probabilities, name_of, resolve
-from kille_env.registry import make_batch, spec
-from kille_env.words.text import printable
-from kille_training.arena.entrants import player_of
-from kille_training.arena.work import (
+from kille_env.errors import ConfigError, KilleError
+from kille_env.files import parse_json
+from kille_env.policy import Player, PlayerLike, has_kernel, resolve, searches
+from kille_env.registry import Table, make_batch
+from kille_training.arena.entrants import (
     Entrant,
-    EntrantFailed,
-    Failure,
-    Outcome,
-    Result,
-    Thinking,
-    WorkUnit,
-    rotations,
+    comes_with_the_suite,
+    metadata,
+    own_fingerprint,
+    player_of,
 )
+from kille_training.arena.shards import Shard, play_shard
+from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerError
+from kille_training.tables import seat
 
-Monitored = Callable[[Thinking], AbstractContextManager[object]]
-"""Called with who is to think about what; the player thinks while the context is open."""
-MAX_REASON = 500
-"""Characters of a reason that are kept."""
-
-
-class PlayerCache:
-    """The players of a process, each loaded once per table size."""
-
-    def __init__(self, objects: Mapping[str, PlayerLike] | None = None) -> None:
-        """Starts empty.
-
-        Args:
-            objects: Players that are Python objects, by `Entrant.player`; all others are loaded by
-                name or path.
-        """
-        self._objects = objects or {}
-        self._players: dict[tuple[Entrant, int], Player] = {}
-
-    def player(self, entrant: Entrant, unit: WorkUnit, rules: Rules) -> Player:
-        """Returns an entrant's player for the table of a unit."""
-        key = (entrant, unit.num_players)
-        if key not in self._players:
-            player = player_of(entrant, self._objects)
-            loaded = resolve(player, unit.game, unit.num_players, rules, trust=unit.trust)
-            self._players[key] = in_play(loaded, entrant.play)
-        return self._players[key]
+LOADING_LIMIT = 300.0
+"""Seconds that loading a player may take, or the time limit if that is longer: what the player
+imports may have to be compiled first."""
 
 
-def unit_rules(unit: WorkUnit) -> Rules:
-    """Returns the rules that a unit is played by."""
-    return spec(unit.game).resolve(dict(unit.rules))
-
-
-def play_unit(
-    unit: WorkUnit, cache: PlayerCache, monitored: Monitored = lambda _: nullcontext()
-) -> Outcome:
-    """Plays a unit to the end, or until an entrant fails.
-
-    Args:
-        unit: What is played.
-        cache: Players that have been loaded in this process.
-        monitored: Told who is thinking.
-
-    Returns:
-        The results, which depend on nothing but the unit.
-    """
-    tables = Tables(unit)
-    try:
-        return Outcome(unit, tables.results(play_tables(tables, cache, monitored)))
-    except EntrantFailed as error:
-        return Outcome(unit, failure=error.failure)
-
-
-def play_tables(tables: "Tables", cache: PlayerCache, monitored: Monitored) -> np.ndarray:
-    """Plays the tables of a unit; returns what each seat earned, [N, P].
-
-    Args:
-        tables: The tables.
-        cache: Players that have been loaded in this process.
-        monitored: Told who is thinking.
-
-    Raises:
-        EntrantFailed: An entrant cannot go on.
-    """
-    if not len(tables):
-        return np.zeros((0, tables.unit.num_players))
-    return play_out(_Entrants(tables, tables.batch(), cache, monitored))
-
-
-class Tables:
-    """The tables of a unit: block by block, deal by deal, lineup by lineup, rotation by rotation.
+@dataclass(frozen=True)
+class Identify:
+    """Asks who an entrant is, at tables of one size.
 
     Attributes:
-        unit: The unit.
-        rules: Its rules.
-        members: For each block the lineups at each deal, [D, L, P].
-        seated: [N, P] number of the entrant in each seat.
-        block_of: [N] the block that a table belongs to.
-        deal: [N] number of the deal.
-        seeds: [N] its seed.
+        number: Number of the entrant.
+        seats: The table size.
+        kept: Whether results are kept, so that a later call has to recognize it.
     """
 
-    def __init__(self, unit: WorkUnit) -> None:
-        self.unit, self.rules = unit, unit_rules(unit)
-        keys = unit.keys
-        self.members = [block.members(unit.seed, keys) for block in unit.blocks]
-        seats = unit.num_players
-        block_of, deals, seated = [], [], []
-        for number, (block, members) in enumerate(zip(unit.blocks, self.members, strict=True)):
-            deal, row = np.nonzero(members[:, :, 0] >= 0)
-            deals.append(np.repeat(block.first_deal + deal, seats))
-            block_of.append(np.full(len(deal) * seats, number))
-            seated.append(members[deal, row][:, rotations(seats)].reshape(-1, seats))
-        self.block_of, self.deal = np.concatenate(block_of), np.concatenate(deals)
-        self.seated = np.concatenate(seated)
-        self.seeds = deal_seeds(unit.seed, seats, self.deal)
-
-    def __len__(self) -> int:
-        return len(self.deal)
-
-    def batch(self) -> Batch:
-        """Returns the tables, dealt."""
-        unit = self.unit
-        batch = make_batch(
-            unit.game, len(self), unit.num_players, rules=self.rules, seed=0, restart=False
-        )
-        batch.reset(seed=self.seeds)
-        return batch
-
-    def results(self, earned: np.ndarray) -> tuple[Result, ...]:
-        """Returns what each seat earned, [N, P], as the results of the blocks."""
-        seats = self.unit.num_players
-        results, end = [], 0
-        for block, members in zip(self.unit.blocks, self.members, strict=True):
-            played = members[:, :, 0] >= 0
-            begin, end = end, end + played.sum() * seats
-            units = np.zeros((*members.shape, seats))
-            units[played] = earned[begin:end].reshape(-1, seats, seats)
-            results.append(Result(block, members, units))
-        return tuple(results)
+    number: int
+    seats: int
+    kept: bool
 
 
-class _Entrants(Players):
-    """The players of a unit; whichever fails, in whatever way, is named."""
+class Play:
+    """The job of a tournament: plays shards, and identifies entrants.
+
+    Attributes:
+        entrants: All entrants, by number.
+        seed: Seed of the tournament.
+        keys: Keys of the entrants, by number.
+    """
 
     def __init__(
         self,
-        tables: Tables,
-        batch: Batch,
-        cache: PlayerCache,
-        monitored: Monitored = lambda _: nullcontext(),
-        step: Callable[..., None] | None = None,
+        game: str,
+        rules: Rules,
+        seed: int,
+        entrants: Iterable[Entrant],
+        objects: Mapping[str, PlayerLike],
+        *,
+        seconds: float,
+        transfer: bool,
+        trust: bool,
     ) -> None:
-        self._tables, self._monitored = tables, monitored
-        numbers, firsts, places = np.unique(tables.seated, return_index=True, return_inverse=True)
-        entrants = {each.number: each for each in tables.unit.entrants}
-        self._entrants = [entrants[number] for number in numbers.tolist()]
-        players = self._load(cache, firsts // tables.seated.shape[1])
-        super().__init__(batch, players, places.reshape(tables.seated.shape), step)
-
-    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Returns the probabilities of a player's actions; see `Players.ask`.
-
-        Raises:
-            EntrantFailed: The player failed.
-        """
-        about = self._about(self._entrants[number], rows)
-        try:
-            with self._monitored(about):
-                probabilities = super().ask(number, rows, keys)
-                if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
-                    probabilities = np.asarray(probabilities)
-                    check_probabilities(
-                        name_of(self.players[number]), probabilities, self.batch.mask[rows]
-                    )
-        except (Exception, SystemExit) as error:  # a player may not end the tournament
-            raise EntrantFailed(failure(about, error)) from error
-        return probabilities
-
-    def _load(self, cache: PlayerCache, firsts: np.ndarray) -> Sequence[Player]:
-        """Loads the players, and names the entrant whose player does not load.
+        """Load nothing yet.
 
         Args:
-            cache: Players that have been loaded.
-            firsts: The first table of each.
+            game: The game.
+            rules: Its rules.
+            seed: Seed of the tournament.
+            entrants: All entrants.
+            objects: Players that are Python objects, by the names of their entrants.
+            seconds: How long a player may think about a batch of decisions.
+            transfer: Whether players may play that were made for other tables.
+            trust: Whether model files that can run code may be loaded.
         """
-        players = []
-        for entrant, first in zip(self._entrants, firsts.tolist(), strict=True):
-            about = self._about(entrant, np.array([first]))._replace(decisions=0)
+        self.entrants = {each.number: each for each in entrants}
+        self.keys = {each.number: each.key for each in self.entrants.values()}
+        self.game, self.rules, self.seed, self.seconds = game, rules, seed, seconds
+        self.transfer, self.trust, self.objects = transfer, trust, objects
+        self._players: dict[tuple[int, int], tuple[Player, Player, str]] = {}
+        self._warm: set[int] | None = None  # in other processes compiling counts for no player
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack each object by itself: one that cannot be unpacked is a player that fails."""
+        packed = {name: _packed(name, each) for name, each in self.objects.items()}
+        return {**vars(self), "objects": _Objects(packed), "_players": {}, "_warm": set()}
+
+    def __call__(self, item: Identify | Shard, report: Report) -> Arrays:
+        """Play a shard (`earned`, see `play_shard`), or identify an entrant (texts)."""
+        table = Table.of(self.game, item.seats, self.rules)
+        if self._warm is not None and item.seats not in self._warm:
+            self._warm.add(item.seats)
+            _warm_up(table)
+        if isinstance(item, Identify):
+            return self._identify(item, table, report)
+        members = item.members(self.seed, self.keys)
+        players = {}
+        for number in np.unique(members[members >= 0]).tolist():
+            with report(number, "to be loaded", self.patience):
+                players[number] = self._player(number, table)[0]
+        earned = play_shard(item, members, table, self.seed, players, report, self.seconds)
+        return {"earned": earned}
+
+    @property
+    def patience(self) -> float:
+        """Seconds that loading or identifying a player may take."""
+        return max(LOADING_LIMIT, self.seconds)
+
+    def _player(self, number: int, table: Table) -> tuple[Player, Player, str]:
+        """Return an entrant's player as it plays and as it was loaded, and where it comes from.
+
+        The last is the table that it was made for if it is transferred, and else empty.
+        """
+        key = number, table.num_players
+        if key not in self._players:
+            entrant = self.entrants[number]
+            _, (moved,), homes = seat(
+                [player_of(entrant, self.objects)], table.game, table.num_players,
+                rules=table.rules, transfer=self.transfer, trust=self.trust,
+            )  # fmt: skip
+            player = resolve(
+                moved, table.game, table.num_players, table.rules,
+                trust=self.trust, transfer=self.transfer,
+            )  # fmt: skip
+            moved = "another table" if getattr(player, "transferred", False) else ""
+            home = next(iter(homes.values()), moved)
+            self._players[key] = in_play(player, entrant.play), player, home
+        return self._players[key]
+
+    def _identify(self, item: Identify, table: Table, report: Report) -> Arrays:
+        """Return texts: `refused`, or `transferred`, `metadata` and `fingerprint` or `remark`."""
+        entrant, texts = self.entrants[item.number], dict[str, str]()
+        with report(item.number, "to be loaded", self.patience):
             try:
-                with self._monitored(about):
-                    players.append(cache.player(entrant, self._tables.unit, self._tables.rules))
-            except (Exception, SystemExit) as error:  # a player may not end the tournament
-                raise EntrantFailed(failure(about, error)) from error
-        return players
-
-    def _about(self, entrant: Entrant, rows: np.ndarray) -> Thinking:
-        tables = self._tables
-        block = tables.unit.blocks[tables.block_of[rows[0]]]
-        return Thinking(entrant.number, len(rows), block.panel.number, int(tables.deal[rows[0]]))
+                _, player, texts["transferred"] = self._player(item.number, table)
+                texts["metadata"] = metadata(player_of(entrant, self.objects), self.game)
+            except (Exception, SystemExit) as error:  # whatever a player's own code may raise
+                text = str(error) if isinstance(error, KilleError) else repr(error)
+                return {"refused": np.array(text)}
+        with report(item.number, "for its identity", self.patience):
+            texts |= _recognized(entrant, player, table, item.kept)
+        return {name: np.array(text) for name, text in texts.items()}
 
 
-def failure(about: Thinking, error: BaseException) -> Failure:
-    """Returns the failure of an entrant whose player raised an error while it was thinking."""
+def _recognized(entrant: Entrant, player: Player, table: Table, kept: bool) -> dict[str, str]:
+    """Return what identifies a player where results are kept, or a remark on it."""
+    if comes_with_the_suite(entrant.player):
+        return {"fingerprint": own_fingerprint(entrant.player)}
+    if kept:
+        try:
+            return {"fingerprint": fingerprint(player, table)}
+        except UnsteadyError as error:
+            return {"refused": f"{error}, or play without a folder"}
+    steady = searches(player) or has_kernel(player) or is_steady(player, table)
+    return {} if steady else {"remark": DRAWS}
+
+
+class _Objects(Mapping[str, PlayerLike]):
+    """Players from another process, each unpacked when it is to be loaded."""
+
+    def __init__(self, packed: Mapping[str, bytes]) -> None:
+        self._packed = packed
+
+    def __getitem__(self, name: str) -> PlayerLike:
+        return cloudpickle.loads(self._packed[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+
+def _packed(name: str, player: PlayerLike) -> bytes:
+    """Return a player as other processes can unpack it, what `__main__` defines included."""
     try:
-        text = str(error)
-    except Exception:  # even the error may be broken
-        text = "an error that cannot be shown"
-    reason = printable(f"{type(error).__name__}: {text}"[:MAX_REASON])
-    return Failure(about.entrant, reason, about.panel, about.deal)
+        return cloudpickle.dumps(player)
+    except Exception as error:  # the code of somebody else may raise anything
+        raise WorkerError(
+            f"the player {name!r} cannot be sent to other processes ({type(error).__name__}: "
+            f"{error}); play in this one with workers=0, or name the player as a file or as "
+            "module:object"
+        ) from error
+
+
+def _warm_up(table: Table) -> None:
+    """Compile what playing and searching need, or load it from the cache."""
+    batch = make_batch(table.game, 1, table.num_players, rules=table.rules, seed=0, restart=False)
+    batch.reset()
+    history = History(batch)
+    for _ in range(2):
+        rows = np.flatnonzero(batch.seat >= 0)
+        with suppress(KilleError):  # not every game has determinizations
+            Determinizer(batch, rows, np.zeros(len(rows), np.uint64), history).draw_with_past(1)
+        actions = batch.mask.argmax(axis=1)
+        history.note(actions)
+        batch.step(actions)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Entrants and what is known of them.
+
+    Attributes:
+        entrants: By number.
+        failed: Why some failed while they were asked, by number.
+        remarks: What is to be said of some, by name.
+    """
+
+    entrants: list[Entrant]
+    failed: dict[int, str]
+    remarks: dict[str, str]
+
+
+def identified(
+    play: Play, pool: Pool, entrants: Sequence[Entrant], sizes: Sequence[int], kept: bool
+) -> Identified:
+    """Return entrants with what is known of them.
+
+    Args:
+        play: The job.
+        pool: Where foreign code runs.
+        entrants: All entrants, by number; those that are out are not asked.
+        sizes: The table sizes.
+        kept: Whether results are kept, so that a later call has to recognize them.
+
+    Raises:
+        ConfigError: One cannot play at one of the tables.
+    """
+    there = [each for each in entrants if each.out is None]
+    asked = [Identify(each.number, seats, kept) for each in there for seats in sizes]
+    own = {each.number for each in there if comes_with_the_suite(each.player)}
+    known, failed, remarks = list(entrants), dict[int, str](), dict[str, str]()
+    for where, items in (
+        (Here(), [each for each in asked if each.number in own]),
+        (pool, [each for each in asked if each.number not in own]),
+    ):
+        for item, result in where.run(play, items):
+            each, seats = known[item.number], str(item.seats)
+            if isinstance(result, Failed):
+                failed.setdefault(result.whose, result.reason)
+                continue
+            texts = {name: str(text) for name, text in result.items()}
+            if refused := texts.get("refused"):
+                raise ConfigError(
+                    f"the entrant {each.name!r} cannot play at {seats} seats: {refused}"
+                )
+            if remark := texts.get("remark"):
+                remarks[each.name] = remark
+            home = texts["transferred"]
+            known[item.number] = replace(
+                each,
+                fingerprints={**each.fingerprints, seats: texts.get("fingerprint", "")},
+                transferred={**each.transferred, **({seats: home} if home else {})},
+                metadata=parse_json(texts["metadata"]),
+            )
+    return Identified(known, failed, remarks)

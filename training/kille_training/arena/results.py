@@ -1,8 +1,12 @@
-"""What a tournament has come to: standings, crosstables, a page, from tallies."""
+"""What a tournament has come to: standings, crosstables, a page, from tallies.
+
+Pandas is imported when a frame is asked for.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +14,9 @@ import numpy as np
 
 from kille_env.errors import ConfigError
 from kille_env.registry import Table, spec
-from kille_env.words.text import listed
-from kille_training.arena import notebook
-from kille_training.arena.store import KeptEntrant, Store
+from kille_env.words.text import listed, printable
+from kille_training.arena.entrants import Entrant
+from kille_training.arena.store import Store
 from kille_training.labels import BEYOND_MEAN, places_of, unit_of
 from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import CrossTable, crosstable
@@ -22,6 +26,20 @@ from kille_training.statistics.tally import Tally
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COLUMNS = {
+    "seats": "int64",
+    "place": "Int64",
+    "best": "Int64",
+    "worst": "Int64",
+    "entrant": "object",
+    "mean": "float64",
+    "low": "float64",
+    "high": "float64",
+    "observations": "int64",
+    "out": "object",
+}
+"""Columns of the standings, with their types; Int64 has gaps."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +78,7 @@ class Standing:
         return self.places(), self.name, mean + half, f"{self.observations:,}"
 
 
-def told_apart(tally: Tally, entrants: Sequence[KeptEntrant], gaps: Intervals) -> Grouping:
+def told_apart(tally: Tally, entrants: Sequence[Entrant], gaps: Intervals) -> Grouping:
     """Returns which entrants can be told apart at tables of one size; those that are out are not.
 
     Args:
@@ -74,7 +92,7 @@ def told_apart(tally: Tally, entrants: Sequence[KeptEntrant], gaps: Intervals) -
 
 def standings(
     tally: Tally,
-    entrants: Sequence[KeptEntrant],
+    entrants: Sequence[Entrant],
     scale: ScoreRange,
     places: Grouping | None = None,
 ) -> list[Standing]:
@@ -104,8 +122,7 @@ def standings(
 
 def scales(store: Store) -> dict[int, ScoreRange]:
     """Returns what is known of the scores of a tournament, by table size."""
-    tables = store.meta()["tables"]
-    rules = spec(tables["game"]).resolve(tables["rules"])
+    rules = spec(store.tables["game"]).resolve(store.tables["rules"])
     return {
         seats: ScoreRange(most_apart(rules, seats), deals) for seats, deals in store.deals().items()
     }
@@ -119,11 +136,11 @@ ONE_LOOK = (
 
 def caution(store: Store) -> str | None:
     """Returns why a tournament's intervals may not hold; None if it was played in one go."""
-    ends, deals = store.meta().get("ends", []), store.plain_deals()
-    if deals not in ends[-1:]:
+    deals = {str(seats): number for seats, number in store.deals().items()}
+    if deals not in store.ends[-1:]:
         return f"Not finished: {ONE_LOOK}."
-    if len(ends) > 1:
-        return f"Extended, and finished {len(ends)} times: {ONE_LOOK}."
+    if len(store.ends) > 1:
+        return f"Extended, and finished {len(store.ends)} times: {ONE_LOOK}."
     return None
 
 
@@ -138,37 +155,39 @@ class TournamentResult:
         measure: What the means are, as "units per deal".
         table: The table with its smallest size; `tallies` names all sizes.
         folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
-        transferred: By the name of each player that was made for another table, that table.
+        transferred: By the name of each entrant that was made for another table, that table.
+        remarks: What else is to be said of entrants, by name.
         caution: Why the intervals may not hold: it is not finished, or was extended. None if it was
             played in one go.
     """
 
-    entrants: tuple[KeptEntrant, ...]
+    entrants: tuple[Entrant, ...]
     tallies: Mapping[int, Tally]
     scales: Mapping[int, ScoreRange]
     measure: str
     table: Table | None
     folder: Path
-    transferred: Mapping[str, str] = field(default_factory=dict)
+    transferred: Mapping[str, str]
+    remarks: Mapping[str, str]
     caution: str | None = None
 
     @classmethod
-    def of(cls, store: Store, episode: str, folder: Path) -> "TournamentResult":
+    def of(
+        cls, store: Store, episode: str, folder: Path, remarks: Mapping[str, str] | None = None
+    ) -> "TournamentResult":
         """Reads what has been played.
 
         Args:
             store: The results.
             episode: "deal" or "match".
             folder: The folder of the tournament.
+            remarks: What is to be said of entrants, by name.
         """
-        measure, tallies = f"units per {unit_of(episode)}", store.tallies()
-        table, made = None, store.meta().get("tables")
-        if tallies and made is not None:
-            about = {"num_players": min(tallies), "version": made["game_version"]}
-            table = Table.read({"game": made["game"], "rules": made["rules"], **about})
+        homes = {each.name: home for each in store.entrants for home in each.transferred.values()}
         return cls(
-            tuple(store.entrants()), tallies, scales(store), measure, table, folder,
-            caution=caution(store),
+            tuple(store.entrants), dict(sorted(store.tallies.items())), scales(store),
+            f"units per {unit_of(episode)}", store.table(), folder, homes, remarks or {},
+            caution(store),
         )  # fmt: skip
 
     @property
@@ -192,16 +211,36 @@ class TournamentResult:
             for seats, tally in sorted(self.tallies.items())
         }
 
-    @property
-    def standings(self) -> "pd.DataFrame":
-        """The standings of all table sizes, best first.
+    def frame(self) -> "pd.DataFrame":
+        """Return the standings of all table sizes, best first.
 
         Columns: `seats`; `place`; `best` and `worst`, the places that the results leave open, all
         pairs looked at together; `entrant`; `mean` units per deal, less the table's mean, with its
         95% interval from `low` to `high`; `observations`, deals that it has played, each counted
         for every lineup with it; `out`, why it is out.
         """
-        return notebook.standings_frame(self.ranked)
+        import pandas as pd
+
+        lines = [
+            {
+                "seats": seats,
+                **{name: getattr(row, name) for name in ("place", "best", "worst")},
+                "entrant": row.name,
+                "mean": row.mean,
+                "low": None if row.mean is None or row.half is None else row.mean - row.half,
+                "high": None if row.mean is None or row.half is None else row.mean + row.half,
+                "observations": row.observations,
+                "out": row.out,
+            }
+            for seats, rows in self.ranked.items()
+            for row in rows
+        ]
+        return pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS)
+
+    @property
+    def standings(self) -> "pd.DataFrame":
+        """See `frame`."""
+        return self.frame()
 
     @property
     def cells(self) -> "pd.DataFrame":
@@ -212,7 +251,18 @@ class TournamentResult:
         share of observations in which it did; each with its 95% interval (`low`, `margin_low`,
         ...); `beats`, whether the margin is above 0, all pairs looked at together; `observations`.
         """
-        return notebook.cells_frame(self.crosstables, self.names)
+        import pandas as pd
+
+        names, frames = np.array(self.names, dtype=object), []
+        for seats, table in self.crosstables.items():
+            row, column = met = np.nonzero(table.count)
+            columns: dict[str, Any] = {"seats": seats, "row": names[row], "column": names[column]}
+            for before, part in (("", table), ("margin_", table.margin), ("above_", table.above)):
+                columns[before.rstrip("_") or "mean"] = part.mean[met]
+                columns |= {f"{before}low": part.low[met], f"{before}high": part.high[met]}
+            ends = {"beats": table.beats[met], "observations": table.count[met]}
+            frames.append(pd.DataFrame(columns | ends))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def crosstable(self, num_players: int | None = None) -> "pd.DataFrame":
         """Returns what each entrant (row) earns where each other one (column) also sits.
@@ -227,6 +277,8 @@ class TournamentResult:
         Raises:
             ConfigError: Nothing has been played at such tables, or there are several sizes.
         """
+        import pandas as pd
+
         sizes = list(self.ranked)
         if num_players is None and len(sizes) == 1:
             (num_players,) = sizes
@@ -236,9 +288,11 @@ class TournamentResult:
                 f"{listed([str(seats) for seats in sizes], 'or') or 'there is none'}"
             )
         order = [row.name for row in self.ranked[num_players] if row.mean is not None]
-        return notebook.crosstable_frame(self.crosstables[num_players], self.names, order)
+        mean = self.crosstables[num_players].mean
+        frame = pd.DataFrame(mean, index=self.names, columns=self.names)
+        return frame.loc[order, order].rename_axis(index="row", columns="column")
 
-    def report(self, out: str | Path | None = None, *, exact: bool = False) -> notebook.Page:
+    def report(self, out: str | Path | None = None, *, exact: bool = False) -> "Page":
         """Writes the page of the tournament, and returns it for a notebook to show.
 
         Args:
@@ -250,21 +304,7 @@ class TournamentResult:
         """
         from kille_training import report  # pages are made from results, so they import these
 
-        return notebook.Page(report(self.folder, out, exact=exact))
-
-    def to_parquet(self, path: str | Path) -> int:
-        """Write a row for each seat of each table, and return how many; see `arena.export`.
-
-        Args:
-            path: The file; replaced when the new one is whole.
-
-        Raises:
-            KilleError: The results cannot be read.
-        """
-        from kille_training.arena.export import export_parquet
-
-        with Store(self.folder, readonly=True) as store:
-            return export_parquet(store, Path(path))
+        return Page(report(self.folder, out, exact=exact))
 
     @property
     def out(self) -> dict[str, str]:
@@ -277,6 +317,7 @@ class TournamentResult:
             **({} if self.table is None else self.table.as_dict()),
             "num_players": sorted(self.tallies),
             "transferred": dict(self.transferred),
+            "remarks": dict(self.remarks),
             "measure": self.measure,
             "score": BEYOND_MEAN,
             "standings": {
@@ -286,7 +327,17 @@ class TournamentResult:
             "caution": self.caution,
         }
 
-    def __repr__(self) -> str:
+    def notes(self) -> list[str]:
+        """Returns what is to be said beside the standings."""
+        return [
+            *([] if self.ranked else ["Nothing has been played to the end."]),
+            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+            *(f"{name} {remark}" for name, remark in self.remarks.items()),
+            *(f"{name} is out: {why}" for name, why in self.out.items()),
+            *([self.caution] if self.caution else []),
+        ]
+
+    def __str__(self) -> str:
         """Returns the standings as text."""
         width = max(len(name) for name in self.names)
         lines = []
@@ -296,12 +347,42 @@ class TournamentResult:
             for row in rows:
                 places, name, mean, observations = row.cells()
                 lines.append(f"{places:>7}  {name:<{width}}  {mean}  {observations:>9}")
-        if not lines:
-            lines = ["Nothing has been played to the end."]
-        lines += [f"{name} is transferred from {home}" for name, home in self.transferred.items()]
-        lines += [f"{name} is out: {why}" for name, why in self.out.items()]
-        return "\n".join([*lines, *([self.caution] if self.caution else [])])
+        return "\n".join(map(printable, [*lines, *self.notes()]))
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Returns the standings as a notebook shows them."""
-        return notebook.standings_html(self.ranked, self.measure, self.out, self.caution)
+        tables = []
+        for seats, rows in self.ranked.items():
+            head = ("place", "entrant", self.measure, "observations")
+            lines = [_line("th", head), *(_line("td", row.cells()) for row in rows)]
+            tables.append(f"<table><caption>{seats} seats</caption>{''.join(lines)}</table>")
+        return "\n".join([*tables, *(f"<p>{escape(note)}</p>" for note in self.notes())])
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    inside = "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{inside}</tr>"
+
+
+class Page:
+    """An HTML page that a notebook shows in a frame of its own.
+
+    Attributes:
+        path: Where it was written.
+        html: The page.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Reads a page that has been written."""
+        self.path, self.html = path, path.read_text(encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" '
+            'style="width: 100%; height: 700px; border: 1px solid #8888"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Page({str(self.path)!r})"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -12,10 +12,14 @@ from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
-from kille_training.arena.kinds import NONE, Bots, Executor, Fill, Format
-from kille_training.arena.orders import check_orders
-from kille_training.arena.work import SAMPLED, Entrant
+from kille_training.arena.draws import check_orders
+from kille_training.arena.entrants import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
+
+Format = Literal["round_robin", "gauntlet", "swiss", "random"]
+Fill = Literal["distinct", "copies"]
+Bots = Literal["none", "train", "held_out", "all"]
+NONE = "none"
 
 
 def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -111,10 +115,14 @@ class TournamentSettings:
         matchmaking: Who meets whom.
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side, and whose results are kept together.
+        keep_results: Whether to keep what every seat earned at every table, as Parquet files in
+            the folder `results`.
+        transfer: Whether players may take part that were made for other tables.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Work units that are played at a time, each by a process of its own. 0 on this
             machine: in the process of the command itself, without a time limit; 0 on a Ray cluster:
             as many as it has processors.
+        address: Of the head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
     """
 
     name: FolderName = "tournament"
@@ -125,8 +133,11 @@ class TournamentSettings:
     matchmaking: MatchmakingSettings = field(default_factory=MatchmakingSettings)
     time_limit: Annotated[float, Field(gt=0)] = 60.0
     batch_tables: Annotated[int, Field(ge=1, le=2**24)] = 16_384
-    executor: Executor = "local"
+    keep_results: bool = False
+    transfer: bool = False
+    executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 1
+    address: str = ""
 
     def __post_init__(self) -> None:
         """Refuses entrants that cannot be, and a hero that is none of them."""

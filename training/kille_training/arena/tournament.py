@@ -1,77 +1,54 @@
-"""A tournament: what is to be played, playing what is missing, keeping the results.
+"""Run and resume a tournament: `kille_training.play_tournament` and `kille tournament`.
 
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
-  results.sqlite    entrants, who met whom and everything that was earned, see `store`
+  results.npz       entrants, what has been played, and tallies; see `store`
+  results/          what every seat earned, if the settings say `keep_results`
   players.log       what players printed while they played
-  report.html       the page, see `kille report`
+  report.html       the page
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from itertools import chain
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from tempfile import TemporaryDirectory
+from typing import Any
+from weakref import finalize
 
 import numpy as np
 
-from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import PlayerLike
-from kille_env.registry import spec
-from kille_env.words.text import listed
-from kille_training.arena.draws import Draw, Lineup
-from kille_training.arena.entrants import check_in, fingerprint, metadata
-from kille_training.arena.executors.processes import HereExecutor, LocalExecutor
-from kille_training.arena.matchmaking import Pairing, draws, swiss_draw, swiss_round
-from kille_training.arena.settings import TournamentSettings, load_tournament
-from kille_training.arena.store import KeptEntrant, Store
-from kille_training.arena.work import Block, Outcome, WorkUnit, cut
+from kille_env.registry import Table, spec
+from kille_env.words.text import printable
+from kille_training.arena.draws import Draw, count_orders
+from kille_training.arena.entrants import OBJECT, Entrant
+from kille_training.arena.parquet import remove_unkept, write_shard
+from kille_training.arena.play import Play, identified
+from kille_training.arena.results import TournamentResult
+from kille_training.arena.schedule import Field, Pairing, Swiss, Waves
+from kille_training.arena.settings import (
+    NONE,
+    Bots,
+    Fill,
+    Format,
+    MatchmakingSettings,
+    TablesSettings,
+    TournamentSettings,
+    load_tournament,
+)
+from kille_training.arena.shards import Shard, cut
+from kille_training.arena.store import Result, Store
+from kille_training.labels import SEED, plural_of
 from kille_training.learn.runs import versions
+from kille_training.pool.jobs import Failed, Here, Pool
+from kille_training.pool.processes import Processes
+from kille_training.progress import Progress, ignore
 from kille_training.settings import as_yaml
-
-
-class Executor(Protocol):
-    """Where work units are played."""
-
-    def run(self, units: Iterator[WorkUnit]) -> Iterator[Outcome]:
-        """Plays units, taking them as they are needed, and yields what comes of them."""
-        ...
-
-
-class Progress(Protocol):
-    """Is told how a tournament is doing."""
-
-    def begin(self, left: Mapping[int, int], done: Mapping[int, int]) -> None:
-        """Learns how many deals are still to be played and how many are done, by table size.
-
-        Called whenever that changes. A deal counts once for each lineup that plays it, in all its
-        rotations.
-        """
-
-    def played(self, outcome: Outcome) -> None:
-        """Learns that a unit has been played, or that an entrant failed at it."""
-
-
-class Workers(Protocol):
-    """Settings that say where work units are played, see `TournamentSettings`."""
-
-    @property
-    def executor(self) -> str:
-        """Where: "local" or "ray"."""
-        ...
-
-    @property
-    def workers(self) -> int:
-        """Units that are played at a time."""
-        ...
-
-    @property
-    def time_limit(self) -> float:
-        """Seconds that a player may take for one batch of decisions."""
-        ...
+from kille_training.tables import RulesLike, table_of
 
 
 class Folder:
@@ -81,14 +58,17 @@ class Folder:
         path: Where it is.
         config: The resolved settings.
         results: Everything that has been played.
+        shards: What every seat earned, if that is kept.
+        comparison: The scores of a comparison, if it is one.
         log: What players printed.
         report: The page.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.config, self.results = path / "config.yaml", path / "results.sqlite"
-        self.log, self.report = path / "players.log", path / "report.html"
+        self.config, self.results = path / "config.yaml", path / "results.npz"
+        self.shards, self.log = path / "results", path / "players.log"
+        self.comparison, self.report = path / "comparison.npz", path / "report.html"
 
     def settings(self) -> TournamentSettings:
         """Reads the settings that the tournament was last played with.
@@ -101,249 +81,207 @@ class Folder:
         return load_tournament(self.config)
 
 
+def pool_of(settings: TournamentSettings, folder: Folder) -> AbstractContextManager[Pool]:
+    """Return where a tournament is played, to be opened as a context."""
+    if settings.executor == "ray":
+        from kille_training.pool.cluster import Ray
+
+        return Ray(settings.address or None, settings.workers or None)
+    return Processes(settings.workers, log=folder.log) if settings.workers else Here()
+
+
 class Tournament:
-    """A tournament under way in a folder, which stays whole however the process ends."""
+    """A tournament under way in a folder, which stays whole however the process ends.
+
+    Attributes:
+        settings: What is played.
+        store: The results.
+        remarks: What is to be said of entrants, by name.
+    """
 
     def __init__(
         self,
         folder: Folder,
         settings: TournamentSettings,
+        pool: Pool,
         *,
+        kept: bool = True,
         trust: bool = False,
         objects: Mapping[str, PlayerLike] | None = None,
     ) -> None:
-        """Checks the entrants in, and only then creates the folder or resumes what it holds.
+        """Identify the entrants, and only then create the folder or resume what it holds.
 
         Args:
             folder: Where the tournament lies, or is to lie.
             settings: What is to be played. Entrants, deals, rounds and table sizes may be more
-                than last time, or fewer; what was played is not played again.
+                than last time; what was played is not played again.
+            pool: Where it is played.
+            kept: Whether a later call may resume it, so that players have to be recognized.
             trust: Whether model files that can run code may be loaded.
-            objects: Players that are Python objects, by what the settings call the player.
+            objects: Players that are Python objects, by the names of their entrants.
 
         Raises:
-            ConfigError: It cannot be played, or the folder holds a tournament of other tables.
+            KilleError: It cannot be played, or the folder holds a tournament of other tables.
         """
-        self.settings, self.trust = settings, trust
-        self.rules: Rules = settings.table.resolve()
-        self._drawn: dict[int, list[Draw]] = {}
-        objects = objects or {}
-        taking_part = settings.taking_part()
-        check_in(taking_part, settings.table.num_players, self.rules, trust=trust, objects=objects)
-        kept = [
-            KeptEntrant(
-                each.number,
-                each.name,
-                each.player,
-                each.play,
-                fingerprint=fingerprint(each.player),
-                metadata=metadata(each.player, settings.table.game, objects),
-            )
-            for each in taking_part
-        ]
-        if not folder.results.is_file():
-            self._check_draws(kept)
+        self.settings, self._folder, self._pool = settings, folder, pool
+        rules = settings.table.resolve()
+        entrants, same = settings.taking_part(), _identity(settings)
+        if folder.results.is_file():
+            with Store(folder.results, readonly=True) as store:
+                check_same(store, same)
+                entrants = store.with_new(entrants)
+        self._check_draws(entrants)
+        self._play = Play(
+            settings.table.game, rules, settings.seed, entrants, objects or {},
+            seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
+        )  # fmt: skip
+        found = identified(self._play, pool, entrants, settings.table.num_players, kept)
+        self.remarks = found.remarks
         self.store = Store(folder.results, create=True)
         try:
-            check_same(self.store, settings)
-            self._check_draws(self.store.with_new(kept))
-            self.store.enter(kept)
-            if "tables" not in self.store.meta():
-                self.store.set_meta(tables=_identity(settings), swiss={}, made_with=versions())
-            self._write_settings(folder)
+            self.store.enter(found.entrants)
+            for number, reason in found.failed.items():
+                self.store.put_out(number, reason)
+            self.store.tables = same
+            self.store.made_with = self.store.made_with or versions()
+            remove_unkept(folder.shards, self.store)
+            self._write_settings()
+            self.store.write()
         except BaseException:
             self.store.close()
             raise
 
     def close(self) -> None:
-        """Closes the folder."""
+        """Close the folder."""
         self.store.close()
-
-    # What is to be played
-
-    def blocks(self) -> dict[int, list[Block]]:
-        """Returns what the settings ask for, by table size: all of it, played or not.
-
-        In a Swiss tournament these are the rounds that have been drawn; see `draw_round`. Panels
-        that nobody is left to play are not there.
-        """
-        matchmaking, absent = self.settings.matchmaking, self._absent()
-        step = matchmaking.deals if matchmaking.format == "swiss" else 0
-        wanted = {}
-        for seats in self.settings.table.num_players:
-            whole = [
-                without(Block(panel, stage * step, matchmaking.deals), absent)
-                for stage, draw in enumerate(self._draws(seats))
-                for panel in self.store.panels(stage, draw)
-            ]
-            wanted[seats] = [block for block in whole if block.can_play()]
-        return wanted
-
-    def missing(self) -> dict[int, list[Block]]:
-        """Returns what has not been played yet, by table size; see `missing`."""
-        return {
-            seats: [part for block in blocks for part in missing(self.store, block)]
-            for seats, blocks in self.blocks().items()
-        }
-
-    def draw_round(self) -> bool:
-        """Draws the next round of a Swiss tournament at every table size that has one left.
-
-        Returns:
-            Whether there was one.
-        """
-        matchmaking = self.settings.matchmaking
-        if matchmaking.format != "swiss":
-            return False
-        drawn = False
-        swiss = self.store.meta()["swiss"]
-        for seats in self.settings.table.num_players:
-            rounds = self._rounds(seats)
-            present = self._present()
-            if len(rounds) >= matchmaking.rounds or len(present) < seats:
-                continue
-            met, idle = _met(rounds, 1 + max(present))
-            order = self._standings(seats, present) if rounds else self._shuffled(seats, present)
-            swiss[str(seats)] = [*rounds, swiss_round(order, met, idle, seats)]
-            drawn = True
-        if drawn:
-            self.store.set_meta(swiss=swiss)
-        return drawn
-
-    # Playing it
-
-    def play(self, executor: Executor, progress: Progress | None = None) -> None:
-        """Plays what is missing, and keeps the results unit by unit.
-
-        Args:
-            executor: Where it is played.
-            progress: Told how far it is.
-
-        Raises:
-            KilleError: The executor cannot go on, or entrants are out and nobody is left to play;
-                what was played until then is kept.
-        """
-        while True:
-            missing = self.missing()
-            if not any(missing.values()):
-                if self.draw_round():
-                    continue
-                self.store.save_tallies()
-                self._check_somebody_is_left()
-                self._note_end()
-                return
-            if progress is not None:
-                total, left = _deals(self.blocks()), _deals(missing)
-                done = {seats: total[seats] - left[seats] for seats in total}
-                progress.begin({seats: left[seats] + self._to_come(seats) for seats in left}, done)
-            units = work_units(
-                self.settings, self.store, missing, trust=self.trust, absent=self._absent
-            )
-            for outcome in executor.run(units):
-                self.store.keep(outcome)
-                if progress is not None:
-                    progress.played(outcome)
-
-    def _check_somebody_is_left(self) -> None:
-        out = [f"{each.name}: {each.out}" for each in self.store.entrants() if each.out]
-        if out and not (self._present() and self.store.deals()):
-            raise ConfigError(
-                f"nobody is left to play ({'; '.join(out)}); mend the players, and readmit them"
-            )
-
-    def _note_end(self) -> None:
-        """Notes after how many deals all was played that was asked for; each is a look."""
-        ends, deals = self.store.meta().get("ends", []), self.store.plain_deals()
-        if deals not in ends[-1:]:
-            self.store.set_meta(ends=[*ends, deals])
-
-    # Entrants
-
-    def _present(self) -> list[int]:
-        """Returns the numbers of those that take part, in the order of their names."""
-        absent = self._absent()
-        entrants = sorted(self.store.entrants(), key=lambda each: each.name)
-        return [each.number for each in entrants if each.number not in absent]
-
-    def _absent(self) -> set[int]:
-        """Returns the numbers of those that are out or not in the settings."""
-        names = {each.name for each in self.settings.taking_part()}
-        return {
-            each.number
-            for each in self.store.entrants()
-            if each.out is not None or each.name not in names
-        }
 
     # Who meets whom
 
-    def _draws(self, seats: int) -> list[Draw]:
-        """Returns the draw of every wave, or of every Swiss round so far, at a table size."""
-        if self.settings.matchmaking.format == "swiss":
-            orders = self.settings.table.orders
-            return [swiss_draw(tables, orders) for tables in self._rounds(seats)]
-        if seats not in self._drawn:
-            self._drawn[seats] = _draws(self.settings, self.store.entrants(), seats)
-        return self._drawn[seats]
+    def _schedule(self, seats: int, entrants: Sequence[Entrant]) -> Waves | Swiss:
+        table, chosen = self.settings.table, self.settings.matchmaking
+        if chosen.format == "swiss":
+            return Swiss(seats, chosen.rounds, chosen.deals, table.orders, self.settings.seed)
+        hero = {each.name: each.number for each in entrants}.get(chosen.hero)
+        pairing = Pairing(chosen.format, chosen.fill, hero, chosen.lineups, table.orders)
+        return Waves(pairing, seats)
 
-    def _check_draws(self, entrants: Sequence[KeptEntrant]) -> None:
-        """Refuses tables that cannot be filled, before anything is written."""
-        none = np.zeros((len(entrants), len(entrants)), dtype=np.int64)
+    def _check_draws(self, entrants: Sequence[Entrant]) -> None:
+        """Refuse tables that cannot be filled, before anything is written."""
+        field = Field.of(entrants, np.full(len(entrants), np.nan))
         for seats in self.settings.table.num_players:
-            if self.settings.matchmaking.format == "swiss":
-                swiss_round(range(len(entrants)), none, none[0], seats)
-            else:
-                _draws(self.settings, entrants, seats)
+            self._schedule(seats, entrants).stage(0, field)
 
-    # Swiss rounds
+    def _missing(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
+        """Yield what has not been played of a stage, shard by shard."""
+        deals = self.settings.matchmaking.deals
+        first = self._schedule(seats, self.store.entrants).first_deal(stage)
+        return self.store.missing(stage, draw, first, first + deals)
 
-    def _rounds(self, seats: int) -> list[list[Lineup]]:
-        rounds = self.store.meta()["swiss"].get(str(seats), [])
-        return [[tuple(lineup) for lineup in lineups] for lineups in rounds]
+    def _shards(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
+        """Yield it in shards of a batch's size, without those that are out by then."""
+        for shard in cut(self._missing(seats, stage, draw), self.settings.batch_tables):
+            now = replace(shard, without=self.store.absent)
+            if now.can_play():
+                yield now
 
-    def _to_come(self, seats: int) -> int:
-        """Returns the deals of Swiss rounds that have not been drawn, if nobody comes or goes."""
-        matchmaking = self.settings.matchmaking
-        if matchmaking.format != "swiss":
-            return 0
-        rounds = max(0, matchmaking.rounds - len(self._rounds(seats)))
-        return rounds * matchmaking.deals * (len(self._present()) // seats)
+    # Playing it
 
-    def _shuffled(self, seats: int, present: list[int]) -> list[int]:
-        rng = np.random.default_rng([self.settings.seed, seats])
-        return [present[place] for place in rng.permutation(len(present)).tolist()]
+    def play(self, progress: Progress = ignore, told: Callable[[str], None] = ignore) -> None:
+        """Play what is missing.
 
-    def _standings(self, seats: int, present: list[int]) -> list[int]:
-        """Returns entrants by what they earned at a table size; newcomers in the middle."""
-        tallies = self.store.tallies()
-        if seats not in tallies:  # an entrant failed at every table so far
-            return present
-        scores = tallies[seats].means()
-        known = scores[present]
-        middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
-        return sorted(present, key=lambda number: -np.nan_to_num(scores[number], nan=middle))
+        Args:
+            progress: Called with how many deals are done, each counted for every lineup.
+            told: Called with a sentence when an entrant is out.
 
-    # The folder
+        Raises:
+            KilleError: The pool cannot go on, or nobody is left to play; what was played until
+                then is kept.
+        """
+        job = f"playing {plural_of(self.settings.table.episode)}"
+        total, left = self._amount()
+        progress(job, total - left, total)
+        try:
+            for seats in self.settings.table.num_players:
+                schedule = self._schedule(seats, self.store.entrants)
+                for stage in count():
+                    draw = schedule.stage(stage, self.store.field(seats))
+                    if draw is None:
+                        break
+                    if isinstance(schedule, Swiss):
+                        self.store.note_round(seats, stage, draw)
+                    while next(self._shards(seats, stage, draw), None) is not None:
+                        shards = self._shards(seats, stage, draw)
+                        for shard, result in self._pool.run(self._play, shards):
+                            if isinstance(result, Failed):
+                                self._put_out(result, told)
+                                continue
+                            self._keep(shard, result)
+                            progress(job, shard.lineups, total)
+            self._check_somebody_is_left()
+            self.store.note_end()
+        finally:
+            self.store.write()
 
-    def _write_settings(self, folder: Folder) -> None:
+    def _keep(self, shard: Shard, arrays: Mapping[str, np.ndarray]) -> None:
+        members = shard.members(self._play.seed, self._play.keys)
+        result = Result(shard, members, np.asarray(arrays.get("earned"), dtype=np.float64))
+        if self.settings.keep_results:
+            write_shard(self._folder.shards, self.store, result)
+        self.store.keep(result)
+        self.store.write_if_due()
+
+    def _put_out(self, failed: Failed, told: Callable[[str], None]) -> None:
+        name = self.store.entrants[failed.whose].name
+        if failed.whose not in self.store.absent:  # several processes may play with it at once
+            told(printable(f"{name} is out: {failed.reason}"))
+        self.store.put_out(failed.whose, failed.reason)
+
+    def _amount(self) -> tuple[int, int]:
+        """Return how many deals there are, each counted for every lineup, and how many are left.
+
+        Swiss rounds that have not been drawn count as if nobody came or went.
+        """
+        total = left = 0
+        chosen, entrants = self.settings.matchmaking, self.store.entrants
+        for seats in self.settings.table.num_players:
+            schedule, field = self._schedule(seats, entrants), self.store.field(seats)
+            drawn = len(field.rounds) if isinstance(schedule, Swiss) else 1 + len(field.waves)
+            for stage in range(drawn):
+                draw = schedule.stage(stage, field)
+                if draw is not None:
+                    total += len(draw.rows) * chosen.deals
+                    left += sum(shard.lineups for shard in self._missing(seats, stage, draw))
+            if isinstance(schedule, Swiss) and drawn < schedule.rounds:
+                tables = len(field.present) // seats * count_orders(schedule.orders, seats)
+                total += (schedule.rounds - drawn) * chosen.deals * tables
+                left += (schedule.rounds - drawn) * chosen.deals * tables
+        return total, left
+
+    def _check_somebody_is_left(self) -> None:
+        out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
+        if out and not (len(out) < len(self.store.entrants) and self.store.deals()):
+            raise ConfigError(
+                f"nobody is left to play ({'; '.join(out)}); mend the players, and play in another "
+                "folder"
+            )
+
+    def _write_settings(self) -> None:
         text = (
             "# The resolved settings of this tournament. `kille tournament` with this folder\n"
             f"# resumes it. Made with: {versions()}\n"
         )
-        text += as_yaml(self.settings)
-        write_whole(folder.config, text.encode())
+        write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-def check_same(store: Store, settings: TournamentSettings) -> None:
-    """Refuses settings of other tables than those of the kept results.
+def check_same(store: Store, tables: Mapping[str, Any]) -> None:
+    """Refuse a tournament of other tables than those of the kept results.
 
     Raises:
         ConfigError: The message says what differs.
     """
-    theirs, mine = store.meta().get("tables"), _identity(settings)
-    if theirs is None:
-        return
+    kept = store.tables
     # The game first, for with another game every switch differs.
-    for old, new in ((theirs, mine), (theirs["rules"], mine["rules"])):
+    for old, new in ((kept, tables), (kept["rules"], tables["rules"])):
         for key in new:
             if key != "rules" and old.get(key) != new[key]:
                 raise ConfigError(
@@ -353,7 +291,7 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
 
 
 def _identity(settings: TournamentSettings) -> dict[str, Any]:
-    """What every result of a tournament has in common."""
+    """Return what all results of a tournament have in common."""
     table, matchmaking = settings.table, settings.matchmaking
     return {
         "game": table.game,
@@ -368,128 +306,204 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
     }
 
 
-def _draws(settings: TournamentSettings, entrants: Sequence[KeptEntrant], seats: int) -> list[Draw]:
-    """Returns the draw of every wave of entrants, at tables of one size."""
-    matchmaking = settings.matchmaking
-    waves: list[list[int]] = [[] for _ in range(1 + max(each.wave for each in entrants))]
-    for each in entrants:
-        waves[each.wave].append(each.number)
-    hero = {each.name: each.number for each in entrants}.get(matchmaking.hero)
-    pairing = Pairing(
-        matchmaking.format, matchmaking.fill, hero, matchmaking.lineups, settings.table.orders
-    )
-    return draws(pairing, waves, seats)
-
-
-def work_units(
-    settings: TournamentSettings,
-    store: Store,
-    blocks: Mapping[int, Iterable[Block]],
+def play_tournament(
+    players: Mapping[str, Any] | Sequence[str],
+    game: str | None = None,
     *,
-    trust: bool,
-    absent: Callable[[], Set[int]] = frozenset,
-) -> Iterator[WorkUnit]:
-    """Yields blocks as work units, when they are asked for.
+    num_players: int | Sequence[int] | None = None,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    orders: int | str = 1,
+    format: Format = "round_robin",
+    fill: Fill | None = None,
+    deals: int = 1_000,
+    hero: str = "",
+    rounds: int = 7,
+    lineups: int = 5,
+    population: Bots = NONE,
+    seed: int = SEED,
+    workers: int = 0,
+    time_limit: float = 60.0,
+    batch_tables: int = 16_384,
+    out: str | Path | None = None,
+    keep_results: bool = False,
+    transfer: bool = False,
+    trust: bool = False,
+) -> TournamentResult:
+    """Plays a tournament.
+
+        import kille_training as kt
+
+        def even(observation, mask):
+            return mask / mask.sum(axis=1, keepdims=True)
+
+        print(kt.play_tournament({"even": even, "rule": "rule_of_thumb"}, num_players=2, deals=200))
 
     Args:
-        settings: The tournament's.
-        store: Who has entered.
-        blocks: What is to be played, by table size.
+        players: The entrants: for each name a player, which is a name or path as `kille evaluate`
+            takes it, a function `(observation, mask) -> probabilities`, a torch module, a model of
+            Stable-Baselines3, an object with `probabilities`, a class that makes one of
+            (num_players, rules), or `{"player": ..., "play": "greedy"}`; or names of players only.
+        game: The game; the default is the one that a policy among them was made for, or byteskille.
+        num_players: Seats of the tables; several table sizes are tournaments of their own. The
+            default is what a policy was made for, or the game's.
+        rules: Preset and switches, as `kille_env.make` takes them; likewise.
+        episode: "deal", or "match" for the whole game until a pot is won; likewise.
+        orders: Orders round the table that a lineup plays at every deal; "all" is every one.
+        format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more.
+        fill: "distinct" or "copies": who fills a table of more than two seats. None is "distinct"
+            where there are enough entrants, and else "copies".
+        deals: Deals of every lineup; in a Swiss tournament of every round.
+        hero: Name of the entrant that runs the gauntlet.
+        rounds: Rounds of a Swiss tournament.
+        lineups: Tables that each entrant sits at in every deal, of random tables.
+        population: Bots of the game that also take part: "none", "train", "held_out" or "all".
+        seed: Seed of the deals and of everything that is drawn.
+        workers: Processes; 0 is this process, without a time limit. Python objects are copied into
+            other processes with cloudpickle.
+        time_limit: Seconds that a player may take for one batch of decisions.
+        batch_tables: Tables that are played side by side.
+        out: Folder of the tournament, which a later call with the same players resumes or extends;
+            None is a temporary one, which lasts as long as what is returned. Players are recognized
+            by their answers at fixed decisions, or by an attribute `fingerprint`, a text or a
+            method that returns one.
+        keep_results: Whether the folder keeps what every seat earned, as Parquet files.
+        transfer: Whether policies that were made for other tables may take part; the result says
+            so.
         trust: Whether model files that can run code may be loaded.
-        absent: Returns the entrants that do not take part by then; lineups with them are left out.
-    """
-    table, rules = settings.table, settings.table.resolve().as_dict()
-    for seats, each in blocks.items():
-        for part in cut(each, settings.batch_tables):
-            gone, entrants = absent(), store.entrants()
-            left = tuple(filter(Block.can_play, (without(block, gone) for block in part)))
-            if not left:
-                continue
-            numbers = sorted({number for block in left for number in _everybody(block)})
-            taking_part = tuple(entrants[number].plain for number in numbers)
-            yield WorkUnit(table.game, seats, rules, settings.seed, left, taking_part, trust)
 
-
-def missing(store: Store, block: Block) -> Iterator[Block]:
-    """Yields what has not been played yet of a block.
-
-    At deals that were played while entrants were out that are back now, these are the lineups that
-    were left out because of them.
-    """
-    at, end = block.first_deal, block.first_deal + block.deals
-    for span in store.played(block.panel.number):
-        begin, stop = max(at, span.first), min(end, span.end)
-        if begin >= stop:
-            continue
-        if at < begin:
-            yield replace(block, first_deal=at, deals=begin - at)
-        back = tuple(_numbers(set(out) - set(block.without)) for out in span.without)
-        if all(back):
-            yield replace(block, first_deal=begin, deals=stop - begin, some=back)
-        at = stop
-    if at < end:
-        yield replace(block, first_deal=at, deals=end - at)
-
-
-def without(block: Block, absent: Set[int]) -> Block:
-    """Returns a block without some entrants, as far as they are in its draw."""
-    return replace(block, without=_numbers({*block.without, *absent} & _everybody(block)))
-
-
-def _everybody(block: Block) -> set[int]:
-    return set(chain.from_iterable(block.panel.draw.groups))
-
-
-def _numbers(entrants: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(entrants))
-
-
-def _deals(blocks: Mapping[int, Sequence[Block]]) -> dict[int, int]:
-    """Returns the deals of blocks by table size, each counted for every lineup."""
-    return {seats: sum(block.lineups for block in each) for seats, each in blocks.items()}
-
-
-def executor_of(
-    settings: Workers,
-    folder: Folder,
-    *,
-    address: str | None = None,
-    objects: Mapping[str, PlayerLike] | None = None,
-) -> AbstractContextManager[Executor]:
-    """Returns where a tournament is played, to be opened as a context.
-
-    Args:
-        settings: Says where.
-        folder: Where the players' output is written.
-        address: Of the Ray cluster; None starts one on this machine.
-        objects: Players that are Python objects, by what the settings call the player.
+    Returns:
+        The standings, crosstables and the page, as data frames and HTML. A notebook shows the
+        standings.
 
     Raises:
-        KilleError: Python objects are to be sent where they cannot go.
+        ConfigError: It cannot be played; the message says why.
     """
-    if settings.workers == 0 and settings.executor == "local":
-        return HereExecutor(objects)
-    if settings.executor == "ray":
-        from kille_training.arena.executors.ray_cluster import RayExecutor
+    named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
+    first = num_players[0] if isinstance(num_players, Sequence) else num_players
+    table = table_of(map(_player, named.values()), game, first, episode, rules)
+    sizes = (table.num_players,) if num_players is None else num_players
+    if fill is None:
+        most = max(sizes) if isinstance(sizes, Sequence) else table.num_players
+        few = population == NONE and len(named) < most
+        fill = "copies" if few and format in ("round_robin", "gauntlet") else "distinct"
+    entrants, objects = entrants_of(named)
+    with ExitStack() as stack:
+        folder = stack.enter_context(folder_of(out))
+        settings = TournamentSettings(
+            name=folder.path.resolve().name,
+            seed=seed,
+            table=settings_of(table, sizes, orders),
+            entrants=entrants,
+            population=population,
+            matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
+            time_limit=time_limit,
+            batch_tables=batch_tables,
+            keep_results=keep_results,
+            transfer=transfer,
+            workers=workers,
+        )
+        result = play_in_folder(
+            folder, settings, kept=out is not None, trust=trust, objects=objects
+        )
+        if out is None:
+            finalize(result, stack.pop_all().close)
+        return result
 
-        if objects:
-            raise ConfigError(
-                f"{listed(list(objects))}: Python objects cannot be sent to a cluster; name the "
-                "players as files or as module:object"
+
+def play_in_folder(
+    folder: Folder,
+    settings: TournamentSettings,
+    progress: Progress = ignore,
+    told: Callable[[str], None] = ignore,
+    *,
+    kept: bool = True,
+    trust: bool = False,
+    objects: Mapping[str, PlayerLike] | None = None,
+) -> TournamentResult:
+    """Play what is missing of a tournament.
+
+    Args:
+        folder: Where it lies, or is to lie.
+        settings: What is to be played.
+        progress: Called with how many deals are done, each counted for every lineup.
+        told: Called with a sentence when an entrant is out.
+        kept: Whether a later call may resume it.
+        trust: Whether model files that can run code may be loaded.
+        objects: Players that are Python objects, by the names of their entrants.
+
+    Raises:
+        KilleError: It cannot be played; the message says why.
+    """
+    with tidy(folder), pool_of(settings, folder) as pool:
+        tournament = Tournament(
+            folder, settings, pool, kept=kept, trust=trust, objects=objects
+        )  # fmt: skip
+        with tournament.store as store:
+            tournament.play(progress, told)
+            return TournamentResult.of(
+                store, settings.table.episode, folder.path, tournament.remarks
             )
-        return RayExecutor(address, settings.workers or None, settings.time_limit)
-    return LocalExecutor(settings.workers, settings.time_limit, log=folder.log, objects=objects)
 
 
-def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how often two have met [E, E], and how often each has sat out [E]."""
-    size = 1 + max([entrants - 1, *(who for each in rounds for lineup in each for who in lineup)])
-    met = np.zeros((size, size), dtype=np.int64)
-    idle = np.full(size, len(rounds), dtype=np.int64)
-    for lineups in rounds:
-        for lineup in lineups:
-            for who in lineup:
-                idle[who] -= 1
-                for other in lineup:
-                    met[who, other] += who != other
-    return met, idle
+@contextmanager
+def tidy(folder: Folder) -> Generator[None]:
+    """Remove a new folder again in which nothing but what players printed was written."""
+    known = folder.path.exists()
+    try:
+        yield
+    except BaseException:
+        if not known and folder.path.exists() and {*folder.path.iterdir()} <= {folder.log}:
+            folder.log.unlink(missing_ok=True)
+            folder.path.rmdir()
+        raise
+
+
+@contextmanager
+def folder_of(out: str | Path | None) -> Generator[Folder]:
+    """Open the folder of a tournament; without a name, one that lasts as long as the context."""
+    if out is not None:
+        yield Folder(Path(out))
+        return
+    with TemporaryDirectory(prefix="kille-") as path:
+        yield Folder(Path(path) / "tournament")
+
+
+def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
+    """Return entrants for the settings, and those of their players that are Python objects.
+
+    Args:
+        players: The entrants by name, as `play_tournament` takes them.
+    """
+    entrants: dict[str, Any] = {}
+    objects: dict[str, PlayerLike] = {}
+    for name, value in players.items():
+        fields = dict(value) if isinstance(value, Mapping) else {"player": value}
+        player = fields.get("player")
+        if isinstance(player, Path):
+            fields["player"] = str(player)
+        elif player is not None and not isinstance(player, str):
+            fields["player"] = f"{OBJECT}{label_of(player)}"
+            objects[name] = player
+        entrants[name] = fields
+    return entrants, objects
+
+
+def label_of(player: Any) -> str:
+    """Return what a player is called that has been given no name."""
+    if isinstance(player, (str, Path)):
+        return str(player)
+    for attribute in ("name", "__name__"):
+        if isinstance(found := getattr(player, attribute, None), str):
+            return found
+    return type(player).__name__
+
+
+def _player(value: Any) -> Any:
+    return value.get("player") if isinstance(value, Mapping) else value
+
+
+def settings_of(table: Table, sizes: Any, orders: int | str = 1) -> TablesSettings:
+    """Return the settings of tables of some sizes."""
+    switches = table.rules.as_dict()
+    return TablesSettings(table.game, sizes, switches, str(switches.pop("episode")), orders)

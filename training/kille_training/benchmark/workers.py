@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from kille_env.files import write_whole
-from kille_training.arena.executors.processes import WorkerError
-from kille_training.arena.executors.ray_cluster import check_version, import_ray, join, version
-from kille_training.arena.kinds import Executor
 from kille_training.benchmark.grid import Grid, RunSettings
 from kille_training.benchmark.runs import do_run, is_finished
 from kille_training.benchmark.tuning import Tried, Tuning, tried
+from kille_training.pool.cluster import check_version, import_ray, join, version
+from kille_training.pool.jobs import WorkerError
 
 Task = tuple[Path, RunSettings]
 """The folder of a run, and its settings."""
@@ -29,7 +29,7 @@ class Workers:
         address: Of the head of a Ray cluster, whose CPUs all work; None starts one on this machine.
     """
 
-    executor: Executor = "local"
+    executor: Literal["local", "ray"] = "local"
     workers: int = 1
     address: str | None = None
 

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from kille_training.arena.kinds import EXECUTORS, Executor
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:
@@ -33,7 +32,9 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
     """Adds options that say where runs are done; the command receives them as `where`."""
 
     @wraps(command)
-    def gathered(executor: Executor, workers: int, address: str | None, **values: Any) -> None:
+    def gathered(
+        executor: Literal["local", "ray"], workers: int, address: str | None, **values: Any
+    ) -> None:
         from kille_training.benchmark.workers import Workers
 
         if address is not None and executor != "ray":
@@ -46,7 +47,7 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
                      "default is a cluster on this machine."),
         click.option("--workers", type=click.IntRange(1), default=1, show_default=True,
                      help="Processes, one per run."),
-        click.option("--executor", type=click.Choice(EXECUTORS), default="local",
+        click.option("--executor", type=click.Choice(["local", "ray"]), default="local",
                      show_default=True, help="Where runs are done."),
     ):  # fmt: skip
         made = option(made)

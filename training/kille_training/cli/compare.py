@@ -60,14 +60,14 @@ def compare(
     error hold however often you look. Run the same command again to resume; `kille report` with the
     folder makes a page of the answer.
     """
-    from kille_training.arena.api import compare as play_comparison
-    from kille_training.arena.compare import Comparison, Question
+    from kille_training.arena.compare import Scores
+    from kille_training.arena.compare import compare as play_comparison
+    from kille_training.arena.comparison import Comparison
     from kille_training.arena.tournament import Folder
     from kille_training.settings import folder_name
-    from kille_training.tables import seat
+    from kille_training.tables import table_of
 
-    at = (game, num_players, episode, rules)
-    table = seat([better, worse], *at, transfer=True, trust=asked["trust"]).table
+    table = table_of([better, worse], game, num_players, episode, rules)
     whole = ["matches"] if table.rules["episode"] == "match" else []
     words = [table.game, f"{table.num_players}-seats", *whole, better, "against", worse]
     plain = re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")
@@ -80,7 +80,10 @@ def compare(
             err=True,
         )
 
-    before = Question.read(Folder(folder))
+    before = None
+    if (kept := Folder(folder).comparison).is_file():
+        with Scores(kept, readonly=True) as scores:
+            before = scores.question
     with console.resumable():
         found = play_comparison(
             better, worse, game, num_players, rules=rules, episode=episode, out=folder,

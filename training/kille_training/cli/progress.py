@@ -12,13 +12,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.status import Status
 
 from kille_env.words.text import printable
-from kille_training.labels import plural_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kille_training.arena.store import Store
-    from kille_training.arena.work import Outcome
     from kille_training.evaluation.duplicate import Row
 
 LINE_SECONDS = 10.0
@@ -58,7 +53,7 @@ class ProgressDisplay:
             self._bar.update(self._task, completed=done, total=total, note=self._note)
         elif parts and time.monotonic() - self._said > LINE_SECONDS:
             self._said = time.monotonic()
-            self._print(f"{job}: {self._done:,} of {total:,}  {self._note}".rstrip())
+            self.say(f"{job}: {self._done:,} of {total:,}  {self._note}".rstrip())
 
     def step(self, step: str) -> None:
         """Shows a step that is not counted, in place of a job; see `StepDisplay`."""
@@ -74,14 +69,14 @@ class ProgressDisplay:
         """Shows what a policy earns while it learns."""
         found = [row for row in rows if row.play != "sampled"]
         earned = "   ".join(f"{row.against} {row.estimate}" for row in found)
-        self._print(f"after {decisions:>10,} decisions, {self.measure} against {earned}")
+        self.say(f"after {decisions:>10,} decisions, {self.measure} against {earned}")
 
     def _begin(self, job: str, total: int) -> None:
         self._stop()
         self._job, self._note, self._done, self._total = job, "", 0, total
         self._said = time.monotonic()
         if not self.console.is_terminal:
-            self._print(f"{job} ...")
+            self.say(f"{job} ...")
             return
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -95,7 +90,8 @@ class ProgressDisplay:
         self._bar.start()
         self._task = self._bar.add_task(job, total=total, note="")
 
-    def _print(self, line: str) -> None:
+    def say(self, line: str) -> None:
+        """Shows a line above the bar."""
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _stop(self) -> None:
@@ -103,40 +99,6 @@ class ProgressDisplay:
             self._bar.stop()
             self._bar = None
         self._steps.stop()
-
-
-class TournamentDisplay(ProgressDisplay):
-    """Shows a bar of a tournament's deals and who goes out; open it as a context.
-
-    It is an `arena.tournament.Progress`.
-    """
-
-    def __init__(self, store: "Store", episode: str) -> None:
-        """Shows nothing before the first deal.
-
-        Args:
-            store: The results, which name the entrants.
-            episode: What is played, "deal" or "match".
-        """
-        super().__init__()
-        self._store, self._playing = store, f"playing {plural_of(episode)}"
-        self._deals, self._failed = 0, set[int]()
-
-    def begin(self, left: "Mapping[int, int]", done: "Mapping[int, int]") -> None:
-        """See `arena.tournament.Progress`."""
-        before = sum(done.values())
-        self._deals = before + sum(left.values())
-        self(self._playing, max(0, before - self._done), self._deals)
-
-    def played(self, outcome: "Outcome") -> None:
-        """See `arena.tournament.Progress`."""
-        failed = outcome.failure
-        if failed is None:
-            self(self._playing, outcome.unit.deals, self._deals)
-        elif failed.entrant not in self._failed:  # several processes may play with it at once
-            self._failed.add(failed.entrant)
-            name = self._store.entrants()[failed.entrant].name
-            self._print(printable(f"{name} is out: {failed.reason}"))
 
 
 class StepDisplay:

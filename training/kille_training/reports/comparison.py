@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.arena.compare import Comparison, Question, retrace
+from kille_training.arena.compare import Scores, retrace
+from kille_training.arena.comparison import Comparison, Question
+from kille_training.arena.entrants import Entrant
 from kille_training.arena.settings import TournamentSettings
-from kille_training.arena.store import KeptEntrant, Store
 from kille_training.arena.tournament import Folder
 from kille_training.progress import Progress
 from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
@@ -30,7 +31,6 @@ ROOM = 1.5
 
 def write_comparison_page(
     folder: Folder,
-    question: Question,
     out: Path | None = None,
     *,
     exact: bool = False,
@@ -42,7 +42,6 @@ def write_comparison_page(
 
     Args:
         folder: The comparison's.
-        question: What it asks.
         out: The page's file; None is report.html in the folder.
         exact: Whether to compute the expected earnings as well, where that can be done.
         trust: Whether model files that can run code may be loaded for that.
@@ -53,11 +52,10 @@ def write_comparison_page(
         KilleError: Nothing has been played, there is no exact expectation, or the page cannot be
             written.
     """
-    settings = folder.settings()
     told("retracing the test")
-    with Store(folder.results, readonly=True) as store:
-        entrants, meta = store.entrants(), store.meta("tables", "made_with")
-        path = retrace(store, question)
+    with Scores(folder.comparison, readonly=True) as kept:
+        entrants, question, settings = kept.entrants, kept.question, kept.settings()
+        path = retrace(kept)
     if not path:
         raise ConfigError(
             f"nothing has been played in {folder.path} yet; run the same kille compare again"
@@ -81,12 +79,12 @@ def write_comparison_page(
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
-        rules=meta["tables"]["rules"],
-        versions=meta["made_with"],
+        rules=kept.table.rules.as_dict(),
+        versions=kept.made_with,
         unit=question.unit,
         unit_s=found.many,
         measure=f"units per {question.unit}",
-        entrants=[each for each in entrants if each.name in (question.better, question.worse)],
+        entrants=entrants,
     )
     return write(out or folder.report, page)
 
@@ -142,7 +140,7 @@ def _stations(path: Sequence[Comparison]) -> list[Comparison]:
 
 def _exactly(
     question: Question,
-    entrants: Sequence[KeptEntrant],
+    entrants: Sequence[Entrant],
     settings: TournamentSettings,
     trust: bool,
     progress: Progress | None,

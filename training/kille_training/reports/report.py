@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
-from kille_training.arena.compare import Question
 from kille_training.arena.tournament import Folder
 from kille_training.learn.api import measure_run
 from kille_training.learn.runs import Run
@@ -46,18 +45,13 @@ def report(
     """
     path = run.folder if isinstance(run, Run) else Path(run)
     page = None if out is None else Path(out)
-    if Folder(path).results.is_file():
-        from kille_training.reports.comparison import write_comparison_page
-        from kille_training.reports.tournament import write_tournament_page
-
-        if question := Question.read(Folder(path)):
-            return write_comparison_page(
-                Folder(path), question, page, exact=exact, trust=trust,
-                progress=progress, told=told,
-            )  # fmt: skip
-        return write_tournament_page(
-            Folder(path), page, exact=exact, trust=trust, progress=progress, told=told
-        )
+    folder = Folder(path)
+    if folder.comparison.is_file():
+        from kille_training.reports.comparison import write_comparison_page as write_page
+    else:
+        from kille_training.reports.tournament import write_tournament_page as write_page
+    if folder.comparison.is_file() or folder.results.is_file():
+        return write_page(folder, page, exact=exact, trust=trust, progress=progress, told=told)
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
     from kille_training.reports import byteskille

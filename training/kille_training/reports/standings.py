@@ -25,7 +25,4 @@ def renderables(result: TournamentResult) -> list[Any]:
     shown: list[Any] = [
         renderable(rows, f"{seats} seats", result.measure) for seats, rows in result.ranked.items()
     ]
-    if not shown:
-        shown.append("Nothing has been played to the end.")
-    shown += [printable(f"{name} is out: {why}") for name, why in result.out.items()]
-    return shown + ([result.caution] if result.caution else [])
+    return shown + [printable(note) for note in result.notes()]

@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
+from kille_training.arena.entrants import Entrant
 from kille_training.arena.results import Standing, caution, scales, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
-from kille_training.arena.store import KeptEntrant, Store
+from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.labels import plural_of, unit_of
 from kille_training.progress import Progress
@@ -74,9 +75,8 @@ def write_tournament_page(
     settings = folder.settings()
     told("reading the results")
     with Store(folder.results, readonly=True) as store:
-        entrants, meta, known = store.entrants(), store.meta("tables", "made_with"), scales(store)
-        warned = caution(store)
-        tallies = {seats: each for seats, each in store.tallies().items() if each.observations}
+        entrants, known, warned = store.entrants, scales(store), caution(store)
+        tallies = {seats: each for seats, each in store.tallies.items() if each.observations}
     if not tallies:
         raise ConfigError(
             f"nothing has been played in {folder.path} yet; play with: "
@@ -101,8 +101,8 @@ def write_tournament_page(
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
-        rules=meta["tables"]["rules"],
-        versions=meta["made_with"],
+        rules=store.tables["rules"],
+        versions=store.made_with,
         unit=unit,
         unit_s=plural_of(unit),
         measure=f"units per {unit}",
@@ -143,7 +143,7 @@ class Size:
     def __init__(
         self,
         tally: Tally,
-        entrants: Sequence[KeptEntrant],
+        entrants: Sequence[Entrant],
         settings: TournamentSettings,
         scale: ScoreRange,
         exact: np.ndarray | None,
@@ -253,7 +253,7 @@ class Size:
 
 def _expected(
     sizes: Sequence[int],
-    entrants: Sequence[KeptEntrant],
+    entrants: Sequence[Entrant],
     settings: TournamentSettings,
     trust: bool,
     progress: Progress | None,

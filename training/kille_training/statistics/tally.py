@@ -13,8 +13,7 @@ All sums are integers, scores in nano-units. So a tally does not depend on the o
 observations came, nor on how they were cut into parts: parts that are added up are the whole.
 """
 
-import io
-import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -204,40 +203,31 @@ class Tally:
         both.observations += other.observations
         return both
 
-    def to_bytes(self) -> bytes:
-        """Returns the tally as bytes; equal tallies have equal bytes."""
-        stream = io.BytesIO()
-        for name in ARRAYS:
-            np.lib.format.write_array(stream, _narrow(getattr(self, name)), (1, 0))
-        np.lib.format.write_array(stream, np.array([self.observations]), (1, 0))
-        return zlib.compress(stream.getvalue(), level=1)
+    def narrow(self) -> dict[str, np.ndarray]:
+        """Return the arrays by name, each of the narrowest type that holds it, for a file."""
+        return {name: _narrow(getattr(self, name)) for name in ARRAYS}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Tally":
-        """Returns what `to_bytes` wrote.
+    def of(cls, arrays: Mapping[str, np.ndarray], observations: int) -> "Tally":
+        """Return the tally of arrays that `narrow` returned.
 
         Raises:
-            KilleError: They are no tally, or a damaged one.
+            KilleError: They are no arrays of a tally.
         """
-        try:
-            stream = io.BytesIO(zlib.decompress(data))
-            *arrays, (observations,) = (
-                np.lib.format.read_array(stream).astype(np.int64) for _ in (*ARRAYS, "observations")
-            )
-            tally = cls(*arrays, observations=int(observations))
-            expected = cls.empty(tally.seats, tally.entrants)
-            fits = all(
-                getattr(tally, name).shape == getattr(expected, name).shape for name in ARRAYS
-            )
-        except (zlib.error, ValueError, TypeError, IndexError, EOFError, SyntaxError) as error:
-            raise KilleError(f"these bytes are no tally, or a damaged one: {error}") from error
-        if not fits or stream.read(1):
-            raise KilleError("these bytes are no tally, or a damaged one: its arrays do not fit")
+        for name in ARRAYS:
+            if arrays[name].dtype.kind != "i" or arrays[name].ndim != 2 + (
+                name not in ("count", "total")
+            ):
+                raise KilleError(f"{name} of a tally is {arrays[name].dtype} {arrays[name].shape}")
+        tally = cls(*(arrays[name].astype(np.int64) for name in ARRAYS), observations=observations)
+        tally._check(np.empty((0, tally.seats), np.int64), np.empty(0, np.int64))
         return tally
 
     def _check(self, members: np.ndarray, deal: np.ndarray) -> None:
         """Refuses observations, and own arrays, that kernels would read beyond their ends."""
         sizes = (self.folds, self.entrants)
+        if self.folds != (FOLDS if self.entrants <= MANY else FEW_FOLDS):
+            raise KilleError(f"the tally of {self.entrants} entrants has {self.folds} folds")
         shapes = {"count": (), "total": (), "finishes": (self.seats,)}
         for name in ARRAYS:
             expected = (*sizes, *shapes.get(name, sizes[1:]))

@@ -1,4 +1,4 @@
-"""Who meets whom: the draws of a tournament.
+"""Schedules: who meets whom, stage by stage.
 
 Entrants are named by their numbers. Those that enter together are a *wave*, and each wave has a
 draw of its own: exactly the lineups with at least one member of the wave and otherwise entrants of
@@ -12,12 +12,13 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import ceil, comb
+from typing import Protocol
 
 import numpy as np
 
 from kille_env.errors import ConfigError
-from kille_training.arena.draws import Draw, Lineup
-from kille_training.arena.orders import circular_orders, count_orders, mirrored
+from kille_training.arena.draws import Draw, Lineup, circular_orders, count_orders, mirrored
+from kille_training.arena.entrants import Entrant
 
 MOST_LINEUPS = 100_000
 """Lineups of a draw, each order round the table counted."""
@@ -325,3 +326,127 @@ def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
     return ConfigError(
         f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Who takes part at tables of one size, and what is known of them.
+
+    Attributes:
+        waves: Numbers of those that entered together, founders first, those that are out among
+            them.
+        present: Numbers of those that are in, in the order of their names.
+        scores: [E] units per deal so far, NaN for those that have not sat.
+        rounds: Lineups of the Swiss rounds that have been drawn.
+    """
+
+    waves: tuple[tuple[int, ...], ...]
+    present: tuple[int, ...]
+    scores: np.ndarray
+    rounds: Sequence[Sequence[Lineup]] = ()
+
+    @classmethod
+    def of(
+        cls,
+        entrants: Sequence[Entrant],
+        scores: np.ndarray,
+        rounds: Sequence[Sequence[Lineup]] = (),
+    ) -> "Field":
+        """Return the field of all entrants, by number."""
+        waves: list[list[int]] = [[] for _ in range(1 + max(each.wave for each in entrants))]
+        for each in entrants:
+            waves[each.wave].append(each.number)
+        there = sorted((each.name, each.number) for each in entrants if each.out is None)
+        present = tuple(number for _, number in there)
+        return cls(tuple(map(tuple, waves)), present, scores, rounds)
+
+
+class Schedule(Protocol):
+    """Who meets whom at tables of one size."""
+
+    def stage(self, number: int, field: Field) -> Draw | None:
+        """Return the draw of a stage, from 0; None if there is none."""
+        ...
+
+    def first_deal(self, number: int) -> int:
+        """Return the first deal of a stage."""
+        ...
+
+
+@dataclass(frozen=True)
+class Waves:
+    """Round robin, gauntlet and random tables: a stage for each wave of entrants.
+
+    Attributes:
+        pairing: How lineups are made.
+        seats: P.
+    """
+
+    pairing: Pairing
+    seats: int
+
+    def stage(self, number: int, field: Field) -> Draw | None:
+        """Return the draw of a wave; see `draws`."""
+        found = _cached_draws(self.pairing, field.waves, self.seats)
+        return found[number] if number < len(found) else None
+
+    def first_deal(self, number: int) -> int:
+        """Return 0: all waves play the same deals."""
+        return 0
+
+
+_cached_draws = lru_cache(maxsize=16)(draws)
+
+
+@dataclass(frozen=True)
+class Swiss:
+    """Rounds in which neighbours in the standings meet; see `swiss_round`.
+
+    Attributes:
+        seats: P.
+        rounds: How many rounds.
+        deals: Deals of each.
+        orders: Orders round the table that each lineup plays at every deal.
+        seed: Seed of the tournament, which orders the entrants for the first round.
+    """
+
+    seats: int
+    rounds: int
+    deals: int
+    orders: int | str
+    seed: int
+
+    def stage(self, number: int, field: Field) -> Draw | None:
+        """Return the draw of a round, which follows from the rounds before."""
+        if number < len(field.rounds):
+            return swiss_draw(field.rounds[number], self.orders)
+        if number >= self.rounds or (number and len(field.present) < self.seats):
+            return None
+        met, idle = _met(field.rounds, len(field.scores))
+        return swiss_draw(swiss_round(self._order(field), met, idle, self.seats), self.orders)
+
+    def first_deal(self, number: int) -> int:
+        """Return the deal at which a round begins."""
+        return number * self.deals
+
+    def _order(self, field: Field) -> list[int]:
+        """Return entrants by what they earned, newcomers in the middle; by lot before any did."""
+        present = list(field.present)
+        if not field.rounds:
+            rng = np.random.default_rng([self.seed, self.seats])
+            return [present[place] for place in rng.permutation(len(present)).tolist()]
+        known = field.scores[present]
+        middle = float(np.nanmedian(known)) if np.isfinite(known).any() else 0.0
+        return sorted(present, key=lambda one: -np.nan_to_num(field.scores[one], nan=middle))
+
+
+def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often two have met [E, E], and how often each has sat out [E]."""
+    met = np.zeros((entrants, entrants), dtype=np.int64)
+    idle = np.full(entrants, len(rounds), dtype=np.int64)
+    for lineup in (lineup for lineups in rounds for lineup in lineups):
+        for one in lineup:
+            idle[one] -= 1
+            for other in lineup:
+                met[one, other] += one != other
+    return met, idle

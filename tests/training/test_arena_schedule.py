@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kille_env.errors import ConfigError
-from kille_training.arena.matchmaking import Pairing, draws, swiss_draw, swiss_round
-from kille_training.arena.orders import check_orders, circular_orders, mirrored
+from kille_training.arena.draws import check_orders, circular_orders, mirrored
+from kille_training.arena.schedule import Pairing, draws, swiss_draw, swiss_round
 
 KEYS = {number: 977 * number + 5 for number in range(60)}
 
