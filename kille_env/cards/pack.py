@@ -37,7 +37,20 @@ KILLE_NAMES = (
     "kille",
 )
 
-KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES)
+KILLE_WORDS = (
+    "mask",
+    "flowerpot",
+    "wreath",
+    *map(str, range(1, 13)),
+    "inn",
+    "cavalier",
+    "pig",
+    "hussar",
+    "cuckoo",
+    "harlequin",
+)
+
+KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES, KILLE_WORDS)
 
 
 @kernel

@@ -110,19 +110,6 @@ def clockwise(table: Any) -> list[int]:
 
 # The Kille pack in a manual
 
-_ENGLISH = {
-    Kind.BL: "mask",
-    Kind.BP: "flowerpot",
-    Kind.KR: "wreath",
-    Kind.L1: "lily",
-    Kind.VH: "inn",
-    Kind.KA: "cavalier",
-    Kind.SV: "pig",
-    Kind.HU: "hussar",
-    Kind.GO: "cuckoo",
-    Kind.KI: "harlequin",
-}
-
 
 def describe_pack(highest: Kind = Kind.KI) -> list[str]:
     """Returns what the pack is, and how its types rank up to `highest`."""
@@ -137,6 +124,6 @@ def describe_pack(highest: Kind = Kind.KI) -> list[str]:
 
 def _card(kind: int) -> str:
     """Returns "VH vardshus (inn)"; only the first lily says what it is."""
-    english = _ENGLISH.get(Kind(kind))
+    english = "lily" if kind == Kind.L1 else KILLE_PACK.words[kind]
     named = f"{KILLE_PACK.codes[kind]} {plain_letters(KILLE_PACK.names[kind])}"
-    return f"{named} ({english})" if english else named
+    return named if Kind.L1 < kind <= Kind.L12 else f"{named} ({english})"

@@ -15,7 +15,7 @@ import numpy as np
 from kille_env.core import loops
 from kille_env.core.jit import bind, loop
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.core.table import table_dtype
+from kille_env.core.table import OVER, table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.words.manual import describe_by_facts
 from kille_env.words.text import labels
@@ -34,6 +34,9 @@ KERNELS = (
 )
 HOOKS = (
     "narrate",
+    "question",
+    "choice",
+    "verdict",
     "retired",
     "action_text",
     "knows_action",
@@ -235,6 +238,51 @@ class Game:
         """
         own = self._own.get("change")
         return own(before, after, rules, seat) if own else Change()
+
+    def question(self, table: np.record, rules: Rules, names: Sequence[str] | None = None) -> str:
+        """Returns what the seat to act is asked, a sentence; by default the view's question.
+
+        Args:
+            table: The table.
+            rules: Its rules.
+            names: What to call the seats; None is "seat 0" and on.
+        """
+        if "question" in self._own:
+            who = labels(names, int(table["num_players"]))
+            return self._own["question"](table, rules, who)
+        return self.view(table, rules, int(table["seat"]), names).question
+
+    def choice(
+        self, table: np.record, rules: Rules, action: int, names: Sequence[str] | None = None
+    ) -> str:
+        """Returns what a button says that plays an action; by default the action's text.
+
+        The other arguments are those of `question`.
+        """
+        if "choice" in self._own:
+            who = labels(names, int(table["num_players"]))
+            return self._own["choice"](table, rules, action, who)
+        return self.action_text(table, action).capitalize()
+
+    def verdict(
+        self,
+        before: np.record,
+        after: np.record,
+        rules: Rules,
+        names: Sequence[str] | None = None,
+        seat: int | None = None,
+    ) -> str:
+        """Returns why a deal ended as it did, for one seat; "" while it goes on.
+
+        The arguments are those of `narrate`; a seat learns no more than it may. By default it is
+        the last line that `narrate` has to say of the end.
+        """
+        if "verdict" in self._own:
+            who = labels(names, int(after["num_players"]))
+            return self._own["verdict"](before, after, rules, who, seat)
+        if after["phase"] > OVER:
+            return ""
+        return (self.narrate(before, after, rules, names, seat) or [""])[-1].strip()
 
     def retired(self, table: np.record, rules: Rules) -> list[int]:
         """Returns the seats that can neither act nor earn again in this match; by default none."""

@@ -16,11 +16,13 @@ class Pack:
         codes: The code of each card type, in rank order.
         copies: How many equal cards there are of each type.
         names: The name of each card type for people.
+        words: What English sentences call each card type; the names if none are given.
     """
 
     codes: tuple[str, ...]
     copies: int
     names: tuple[str, ...]
+    words: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -34,6 +36,10 @@ class Pack:
     def name(self, card: int) -> str:
         """Returns the name of a card for people."""
         return self.names[int(card) // self.copies]
+
+    def word(self, card: int) -> str:
+        """Returns what an English sentence calls a card: "5", "harlequin"."""
+        return (self.words or self.names)[int(card) // self.copies]
 
     def parse(self, code: str) -> int:
         """Returns the type of a card code.

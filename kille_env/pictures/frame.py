@@ -1,6 +1,6 @@
-"""A step of a match as JSON: the pictures after it, what has moved and what was said.
+"""A step of a match as JSON: what a seat sees after it, what has moved and what was said.
 
-Pages show frames one after the other and animate what lies between them.
+Pages lay the frame out themselves, show one after the other and animate what lies between them.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.game import Game
-from kille_env.core.spec import Rules
-from kille_env.pictures.layout import SHAPES
-from kille_env.pictures.scene import arrange
-from kille_env.pictures.svg import fragment
-from kille_env.words.view import Change, View
+from kille_env.core.spec import GameSpec, Rules
+from kille_env.words.text import chips, signed
+from kille_env.words.view import Card, Change, Seat, View
+
+WORD, SHOWN = 600, 1200
+"""Milliseconds of a word or a card, and of what has to be looked at."""
 
 
 def frame(
@@ -35,40 +36,71 @@ def frame(
         names: [P] names of the seats; None is "seat 0" and on.
 
     Returns:
-        By name: "wide" and "tall", the table after it as SVG (`svg.fragment`); "moves", keys of
-        things in the picture before and after, [[from, to], ...]; "calls", [[seat, words,
-        meaning], ...]; "dealt", whether a deal begins with it, or nothing is known of what came
-        before; "lines", what happened; "paid", [[seat, units], ...] where money moved;
-        "title", "question", "turn" (the seat, -1 none); "text", the table for screen readers.
+        By name: "title", the deal and the pot; "dealer" and "turn", seats, -1 none; "seats", each
+        with "cards" [[place, code or None, word, faded], ...], "status", "chips", "present" and
+        "tricks"; "piles" [[place, count, code or None], ...]; "strip", the cards in the middle
+        [[seat, place, code or None, word, best], ...]; "moves" [[from, to], ...]; "calls" [[seat,
+        words, meaning], ...]; "lines", what happened; "verdict", why a deal ended as it did;
+        "beat", milliseconds that it is worth; and "dealt", whether a deal begins with it, or
+        nothing is known of what came before.
     """
     view = game.view(after, rules, seat, names)
-    change, lines, paid = Change(), [], []
+    change, lines, verdict = Change(), [], ""
     if before is not None:
         change = game.change(before, after, rules, seat)
         lines = game.narrate(before, after, rules, names, seat)
-        paid = _paid(game.view(before, rules, seat, names), view)
+        verdict = game.verdict(before, after, rules, names, seat)
     return {
-        shape: fragment(arrange(view, game.spec, shape=shape, names=names)) for shape in SHAPES
-    } | {
-        "moves": [[_key(move.source), _key(move.target)] for move in change.moves],
-        "calls": [list(call) for call in change.calls],
-        "dealt": before is None or bool(before["deals"] != after["deals"]),
-        "lines": lines,
-        "paid": paid,
-        "title": view.title,
-        "question": view.question,
+        "title": _title(view),
+        "dealer": view.dealer,
         "turn": view.turn,
-        "text": game.describe(after, rules, seat, names),
+        "seats": [_seat(each, game.spec) for each in view.seats],
+        "piles": [[pile.place, pile.count, _code(pile.top, game.spec)] for pile in view.piles],
+        "strip": [
+            [laid.seat, laid.place, _code(laid.face, game.spec), laid.word, laid.best]
+            for laid in view.strip
+        ],
+        "moves": [list(move) for move in change.moves],
+        "calls": [list(call) for call in change.calls],
+        "lines": lines,
+        "verdict": verdict,
+        "beat": _beat(before, view, change, game, rules, seat),
+        "dealt": before is None or bool(before["deals"] != after["deals"]),
     }
 
 
-def _key(place: str) -> str:
-    """Returns the key of the thing at a place: tricks that a seat has won lie with its plate."""
-    return place.replace("won ", "seat ") if place.startswith("won ") else place
+def _beat(
+    before: np.record | None, view: View, change: Change, game: Game, rules: Rules, seat: int | None
+) -> int:
+    """Returns how long a frame is to be seen: longer where a trick is complete or a card opens."""
+    if before is None:
+        return WORD
+    taken = sum(one.tricks or 0 for one in view.seats)
+    taken -= sum(one.tricks or 0 for one in game.view(before, rules, seat).seats)
+    opens = any(move.target.startswith("open ") for move in change.moves)
+    return SHOWN if taken > 0 or opens else WORD
 
 
-def _paid(before: View, after: View) -> list[list[float]]:
-    """Returns what each seat has earned between two views, where it is not nothing."""
-    both = enumerate(zip(before.seats, after.seats, strict=True))
-    earned = [[seat, round(new.units - old.units, 6)] for seat, (old, new) in both]
-    return [one for one in earned if one[1]]
+def _title(view: View) -> str:
+    """Returns the deal and the pot: "deal 3 · pot 8"."""
+    _, _, deal = view.title.partition(", ")
+    pot = [] if view.pot is None else [f"pot {chips(view.pot).partition(' ')[0]}"]
+    return " · ".join([*deal.split(", "), *pot])
+
+
+def _seat(seat: Seat, spec: GameSpec) -> dict[str, Any]:
+    return {
+        "cards": [_card(card, spec) for card in (*seat.hand, *seat.played)],
+        "status": seat.words[-1] if seat.words else "",
+        "chips": seat.score or signed(seat.units).replace("-", "−"),
+        "present": seat.present,
+        "tricks": seat.tricks,
+    }
+
+
+def _card(card: Card, spec: GameSpec) -> list[Any]:
+    return [card.place, _code(card.face, spec), card.word, card.faded]
+
+
+def _code(face: int | None, spec: GameSpec) -> str | None:
+    return None if face is None else spec.pack.code(face)

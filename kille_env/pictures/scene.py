@@ -13,11 +13,13 @@ from typing import NamedTuple
 from kille_env.core.spec import GameSpec
 from kille_env.errors import RulesError, did_you_mean
 from kille_env.pictures.layout import CARD, SHAPES, Block, Box, Layout, layout
-from kille_env.words.text import labels, signed, units
+from kille_env.words.text import chips, labels, signed
 from kille_env.words.view import Card, Pile, Seat, View
 
 _VEIL = '<rect class="felt faded" x="-32" y="-46" width="64" height="92" rx="6"/>'
 """What lies over a faded card, so that those below it do not shine through."""
+PILES = {"talon": "stock", "aside": "laid aside", "turned up": "trumps"}
+"""What piles are called."""
 _PILE, _POT = (104.0, 122.0), (112.0, 122.0)
 
 
@@ -155,7 +157,7 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
     parts.append(f'<rect class="{rim[0]}" {room} stroke-width="{rim[1]}"/>')
     if turn:
         parts.append(f'<path class="mark" d="M{left - 2:g} -11l8 5l-8 5z"/>')
-    amount = signed(seat.units)
+    amount = seat.score or signed(seat.units)
     space = right - left - text_width(amount, 12.5)
     words = _latest(seat.words, space, 11.5)
     small = min(11.5, max(9.0, 11.5 * space / max(1.0, text_width(words, 11.5))))
@@ -216,24 +218,24 @@ def _pile(pile: Pile, spec: GameSpec) -> str:
     top = _use(pile.top, spec, 2.0 * edges - 3, 2.0 * edges - 13) if pile.count else ""
     number = _text(0, 27, 19, str(pile.count), "on-tag", 38, "middle")
     count = f'<rect class="tag" x="-19" y="8" width="38" height="25" rx="12"/>{number}'
-    name = _text(0, 58, 19, pile.place, "on-felt", _PILE[0], "middle")
+    name = _text(0, 58, 19, PILES.get(pile.place, pile.place), "on-felt", _PILE[0], "middle")
     return "".join((*under, top, count if edges else "", name))
 
 
 def _pot(pot: float) -> str:
     """Draws the pot: chips, the more the larger it is, and what it is worth."""
     high = 1 + min(4, int(pot) // 10)
-    chips = [
+    pieces = [
         f'<ellipse class="red" cx="{x}" cy="{22 - 7 * i}" rx="20" ry="10"/>'
         f'<ellipse class="line-paper" cx="{x}" cy="{22 - 7 * i}" rx="20" ry="10"/>'
         f'<ellipse class="paper" cx="{x}" cy="{21 - 7 * i}" rx="12" ry="5"/>'
         for x, number in ((-23, high - 1), (23, high - 1), (0, high))
         for i in range(number)
     ]
-    amount, _, _ = units(pot).partition(" ")
+    amount, _, _ = chips(pot).partition(" ")
     words = _text(0, 58, 19, f"pot {amount}", "on-felt", _POT[0], "middle")
     empty = '<ellipse class="line-seam" cx="0" cy="22" rx="20" ry="10" stroke-width="2"/>'
-    return "".join((*(chips if pot > 0 else [empty]), words))
+    return "".join((*(pieces if pot > 0 else [empty]), words))
 
 
 def _felt(width: float, height: float) -> str:

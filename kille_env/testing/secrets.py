@@ -53,7 +53,7 @@ def _compare_pair(
             return number + 1
         if before and seat is not None:
             same = _told_the_same(pair, before, seat)
-            assert same, f"narrate tells seat {seat} what it may not know: {where}"
+            assert same, f"words tell seat {seat} what it may not know: {where}"
         before = [game.tables[0].copy() for game in pair]
         action = sample_actions(first.mask, rng)
         for game in pair:
@@ -97,12 +97,22 @@ def _texts_differ(pair: list[Batch], seat: int) -> bool:
 
 
 def _told_the_same(pair: list[Batch], before: list[np.record], seat: int) -> bool:
-    """Whether a seat is told the same about the step that led to each of two games."""
-    one, other = (
-        game.game.narrate(was, game.tables[0], game.rules, None, seat)
-        for was, game in zip(before, pair, strict=True)
-    )
+    """Whether a seat is told and asked the same after the step that led to each of two games."""
+    one, other = (_told(was, game, seat) for was, game in zip(before, pair, strict=True))
     return one == other
+
+
+def _told(before: np.record, batch: Batch, seat: int) -> list[Any]:
+    """Returns all that words tell a seat of a step: what happened, why, and what it is asked."""
+    game, table, rules = batch.game, batch.tables[0], batch.rules
+    told: list[Any] = [
+        game.narrate(before, table, rules, None, seat),
+        game.verdict(before, table, rules, None, seat),
+    ]
+    if batch.seat[0] == seat:
+        told.append(game.question(table, rules))
+        told += [game.choice(table, rules, int(a)) for a in np.flatnonzero(batch.mask[0])]
+    return told
 
 
 def check_recall(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:

@@ -6,7 +6,7 @@ faded: its seat still knows it. The last card of a seat, once it is turned up, i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK
@@ -25,10 +25,10 @@ from kille_env.cards.words import (
 from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.words.manual import is_single
-from kille_env.words.text import columns, counted, signed, units
-from kille_env.words.view import Card, Move, Pile, Seat, View
+from kille_env.words.text import chips, columns, counted, does, inside, listed, owner, signed
+from kille_env.words.view import Card, Laid, Move, Pile, Seat, View
 
-_SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.names, strict=True)]
+_SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.words, strict=True)]
 CARD_NOTES = (
     "Whoever can must head the highest card of the trick; of two equal highest cards the later "
     "one wins, and the winner leads.",
@@ -43,8 +43,8 @@ def codes_of(cards: int) -> list[str]:
 
 
 def names_of(cards: int) -> str:
-    """Returns the names of a set of cards, the lowest first: "lilja 3, lilja 5, kille"."""
-    return ", ".join(KILLE_PACK.name(card) for card in members(cards))
+    """Returns the names of a set of cards, the lowest first: "3, 5, harlequin"."""
+    return ", ".join(KILLE_PACK.word(card) for card in members(cards))
 
 
 # Texts of actions
@@ -54,6 +54,36 @@ def action_text(table: Any, text: str) -> str:
     """Returns the text of an action of the seat to act, with its cards for their places ("#2")."""
     codes = codes_of(table["hand"][int(table["seat"])])
     return re.sub(r"#(\d)", lambda place: codes[int(place[1]) - 1], text)
+
+
+def say_action(table: Any, text: str, verb: str = "") -> str:
+    """Returns an action of the seat to act as a button says it: "Change the 7 and 8".
+
+    Args:
+        table: The table.
+        text: The action's text, with places for cards in a discard.
+        verb: What playing a card is called; "" is "Lead" or "Play".
+    """
+    hand = [KILLE_PACK.word(card) for card in members(table["hand"][int(table["seat"])])]
+    name, *cards = text.split(" ")
+    if name == "discard":
+        words = [hand[int(place[1:]) - 1] for place in cards]
+        return f"Change the {listed(words)}" if words else "Keep all cards"
+    word = KILLE_PACK.words[KILLE_PACK.parse(cards[0])]
+    return f"{verb or ('Lead' if table['highest'] < 0 else 'Play')} the {word}"
+
+
+def ask_for_card(table: Any, who: list[str]) -> str:
+    """Returns what the seat to act is asked while tricks are played."""
+    if table["highest"] < 0:
+        return "Lead a card."
+    best = KILLE_PACK.words[int(table["highest"])]
+    return f"Beat {inside(owner(who[int(table['holder'])]))} {best}, or give up a lower card."
+
+
+def last_card(table: Any, seat: int) -> str:
+    """Returns the word for the last card of a seat."""
+    return KILLE_PACK.word(members(table["hand"][seat])[0])
 
 
 def knows_action(text: Any, actions: tuple[str, ...], most: int) -> bool:
@@ -86,7 +116,7 @@ def describe_table(
         asked: What the seat to act has to decide: "stays or folds".
     """
     trick, tricks = int(table["trick"]), len(table["won"])
-    pot = f", pot {units(int(table['pot']))}" if "pot" in table.dtype.names else ""
+    pot = f", pot {chips(int(table['pot']))}" if "pot" in table.dtype.names else ""
     lines = [f"{title}, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}{pot}"]
     lines += columns(rows)
     begun = trick < tricks and table["highest"] >= 0
@@ -105,11 +135,12 @@ def describe_trick(table: Any, who: list[str], number: int) -> str:
     leader, size = int(table["lead"][number]), int(table["num_players"])
     order = [(leader + step) % size for step in range(size)]
     cards = [
-        f"{who[seat]} {KILLE_PACK.name(table['played'][number, seat])}"
+        f"{who[seat]} {KILLE_PACK.word(table['played'][number, seat])}"
         for seat in order
         if table["played"][number, seat] >= 0
     ]
-    winner = f"; {who[int(table['won'][number])]} wins" if table["won"][number] >= 0 else ""
+    won = int(table["won"][number])
+    winner = f"; {inside(does(who[won], 'wins'))}" if won >= 0 else ""
     return f"Trick {number + 1}: {', '.join(cards)}{winner}."
 
 
@@ -149,7 +180,7 @@ def describe_dealt(table: Any, who: list[str], seat: int | None) -> list[str]:
     hands = [(s, names_of(table["dealt"][s])) for s in range(len(who)) if table["dealt"][s]]
     if seat is None:
         return columns([(who[s], cards) for s, cards in hands])
-    return [f"{who[s]} gets {cards}." for s, cards in hands if s == seat]
+    return [f"{does(who[s], 'gets')} {cards}." for s, cards in hands if s == seat]
 
 
 def describe_exchange(
@@ -162,13 +193,13 @@ def describe_exchange(
         who: What to call the seats.
         actor: Who has exchanged cards.
         seat: Who reads it; None learns everything.
-        verb: What the actor does with cards: "exchanges".
+        verb: What the actor does with cards: "changes".
         more: What everybody has seen besides.
     """
     number = int(after["exchanged"][actor])
     if number == 0:
-        return f"{who[actor]} keeps all cards."
-    line = f"{who[actor]} {verb} {counted(number, 'card', 'cards')}{more}"
+        return f"{does(who[actor], 'keeps')} all cards."
+    line = f"{does(who[actor], verb)} {counted(number, 'card', 'cards')}{more}"
     if seat not in (None, actor):
         return f"{line}."
     thrown, got = (names_of(after[field][actor]) for field in ("discarded", "drawn_cards"))
@@ -178,10 +209,11 @@ def describe_exchange(
 def describe_play(before: Any, after: Any, who: list[str]) -> list[str]:
     """Describes the card that lies between two tables, and who has won the trick with it."""
     actor, trick = int(before["seat"]), int(before["trick"])
-    card = KILLE_PACK.name(after["played"][trick, actor])
-    lines = [f"{who[actor]} {'leads' if before['highest'] < 0 else 'plays'} {card}."]
+    card = KILLE_PACK.word(after["played"][trick, actor])
+    verb = "leads" if before["highest"] < 0 else "plays"
+    lines = [f"{does(who[actor], verb)} the {card}."]
     if after["trick"] != trick:
-        lines.append(f"{who[int(after['won'][trick])]} wins the trick.")
+        lines.append(f"{does(who[int(after['won'][trick])], 'wins')} the trick.")
     return lines
 
 
@@ -193,8 +225,8 @@ def describe_last(table: Any, who: list[str]) -> list[str]:
     if table["winner"] < 0 and table["shown_pot"]:
         share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
         rest = int(table["left_on_table"])
-        over = f"; {units(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
-        lines.append(f"Everybody takes {units(share)} of the pot{over}.")
+        over = f"; {chips(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
+        lines.append(f"Everybody takes {chips(share)} of the pot{over}.")
     line = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
     return [*lines, f"This deal, before any sharing: {line}."]
 
@@ -203,7 +235,13 @@ def describe_last(table: Any, who: list[str]) -> list[str]:
 
 
 def view_of(
-    title: str, table: Any, viewer: int | None, words: Sequence[Sequence[str]], question: str
+    title: str,
+    table: Any,
+    viewer: int | None,
+    words: Sequence[Sequence[str]],
+    question: str,
+    last: Mapping[int, str] | None = None,
+    scores: Sequence[str] | None = None,
 ) -> View:
     """Returns what a seat may see of a table at which tricks are played, or (None) everything.
 
@@ -213,9 +251,13 @@ def view_of(
         viewer: Who looks.
         words: [P] what each seat has done or is.
         question: Who has to decide what.
+        scores: [P] as `Seat.score`; None is none.
+        last: What stands below each last card that is turned up, by seat, if they decide the deal.
     """
     zones = _zones(table, _shuffled_in(table))
     seats = [_seat(table, zones, seat, viewer, said) for seat, said in enumerate(words)]
+    if scores is not None:
+        seats = [seat._replace(score=score) for seat, score in zip(seats, scores, strict=True)]
     talon = len(table["deck"]) - int(table["drawn"])
     if "again_end" in table.dtype.names:
         talon += int(table["again_end"])
@@ -229,6 +271,28 @@ def view_of(
         piles=(Pile(TALON, talon), *([Pile(ASIDE, aside)] if aside else [])),
         pot=float(table["pot"]) if "pot" in table.dtype.names else None,
         question=question,
+        strip=_last_cards(table, last) if last else _trick(table, zones),
+    )
+
+
+def _trick(table: Any, zones: Zones) -> tuple[Laid, ...]:
+    """Returns the trick that lies, in the order of play, its best card marked."""
+    order = [int(zone[6:]) for zone in zones if zone.startswith("trick ")]  # in the order of play
+    cards = {seat: zones[f"trick {seat}"][0] for seat in order}
+    best = max(reversed(cards), key=lambda seat: cards[seat] >> 1, default=-1)
+    return tuple(
+        Laid(seat, f"trick {seat}", face_of(KILLE_PACK, card), best=seat == best)
+        for seat, card in cards.items()
+    )
+
+
+def _last_cards(table: Any, last: Mapping[int, str]) -> tuple[Laid, ...]:
+    """Returns the last cards, the lowest first."""
+    cards = {seat: members(table["hand"][seat])[0] for seat in last}
+    low = min(card >> 1 for card in cards.values())
+    return tuple(
+        Laid(seat, f"open {seat} 0", face_of(KILLE_PACK, card), last[seat], card >> 1 == low)
+        for seat, card in sorted(cards.items(), key=lambda one: one[1] >> 1)
     )
 
 

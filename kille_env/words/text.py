@@ -4,6 +4,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+YOU = "You"
+"""What texts call whoever reads them."""
+
 
 def printable(text: str) -> str:
     """Returns a text with everything escaped that a terminal or page would not simply show.
@@ -45,32 +48,37 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def second_person(line: str, you: str) -> str:
-    """Returns a line in the third person about somebody called `you` in the second person.
-
-    "You swaps with Bo." becomes "You swap with Bo.", "You knocks or folds." becomes "You knock or
-    fold.", and in mid-sentence the word is written small.
-    """
-    verb = r"[a-z]+s"  # as English verbs are written: "You värdshus" has played a card
-    line = re.sub(rf"\b{you} ({verb})\b", lambda m: f"{you} {_without_s(m[1])}", line)
-    if choice := re.match(rf"{you} [^:;.]*\bor {verb}\b", line):
-        verbs = re.sub(
-            rf"(?<=, ){verb}\b|(?<=\bor ){verb}\b", lambda m: _without_s(m[0]), choice[0]
-        )
-        line = verbs + line[choice.end() :]
-    return re.sub(rf"(?<=[a-z0-9,;] ){you}\b", you.lower(), line)
+def does(name: str, verb: str) -> str:
+    """Returns a name with a verb: "Bertil swaps", "You swap"."""
+    first, blank, rest = verb.partition(" ")
+    return f"{name} {_plain(first) if name == YOU else first}{blank}{rest}"
 
 
-def _without_s(verb: str) -> str:
+def inside(name: str) -> str:
+    """Returns words that begin with a name as they stand inside a sentence: "Bertil", "you"."""
+    return f"y{name[1:]}" if re.match(rf"{YOU}r?\b", name) else name
+
+
+def owner(name: str) -> str:
+    """Returns whose a thing is: "Bertil's", "Your"."""
+    return "Your" if name == YOU else f"{name}'s"
+
+
+def a(noun: str) -> str:
+    """Returns a noun with its article: "a 3", "an 8", "an inn"."""
+    return f"{'an' if noun[0] in 'aeio' or noun in ('8', '11') else 'a'} {noun}"
+
+
+def _plain(verb: str) -> str:
     """Returns a verb as it follows "you": "are" for "is", "pass" for "passes"."""
     irregular = {"is": "are", "has": "have", "does": "do", "goes": "go"}
     return irregular.get(verb) or re.sub(r"(?<=ss)es$|(?<=[sc]h)es$|s$", "", verb)
 
 
-def units(amount: float) -> str:
-    """Returns an amount of money as text, "1 unit", "12 units" or "0.67 units"."""
+def chips(amount: float) -> str:
+    """Returns an amount as text: "1 chip", "12 chips" or "0.67 chips"."""
     shown = str(int(amount)) if amount == int(amount) else f"{amount:.2f}"
-    return f"{shown} unit" if amount == 1 else f"{shown} units"
+    return f"{shown} chip" if amount == 1 else f"{shown} chips"
 
 
 def signed(amount: float) -> str:

@@ -53,6 +53,7 @@ class Seat(NamedTuple):
             `Batch.deal` and `Batch.apply` play (records, the terminal, the page) that is all of it;
             `Batch.step` pays it out, so there it is only what has not been paid yet.
         present: Whether it plays in this deal.
+        score: What stands on its plate in place of the units: "12/50"; "" is none.
     """
 
     hand: tuple[Card, ...] = ()
@@ -61,6 +62,25 @@ class Seat(NamedTuple):
     tricks: int | None = None
     units: float = 0.0
     present: bool = True
+    score: str = ""
+
+
+class Laid(NamedTuple):
+    """A card in the middle, where cards meet: in a trick, or among the last cards of a deal.
+
+    Attributes:
+        seat: Whose it is.
+        place: Where it lies, as in the seat's cards.
+        face: The card as in `Card`.
+        word: What is written below: "out", "8 points".
+        best: Whether it is the best one so far.
+    """
+
+    seat: int
+    place: str
+    face: int | None
+    word: str = ""
+    best: bool = False
 
 
 class View(NamedTuple):
@@ -75,6 +95,8 @@ class View(NamedTuple):
         piles: What lies in the middle.
         pot: Units in the pot, None where there is none.
         question: Who has to decide what, a sentence.
+        strip: The cards that meet: a trick in the order of play; at the end of a deal the last
+            cards, the lowest first, where they decide.
     """
 
     title: str
@@ -85,6 +107,7 @@ class View(NamedTuple):
     piles: tuple[Pile, ...] = ()
     pot: float | None = None
     question: str = ""
+    strip: tuple[Laid, ...] = ()
 
 
 class Move(NamedTuple):

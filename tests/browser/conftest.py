@@ -6,18 +6,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from browser.machine import WIDTHS, chromium, serving
-from kille_env import list_games, make_batch
+from browser.machine import SCREENS, chromium, serving
 from kille_env.errors import KilleError
 
 PATIENCE = 60_000  # milliseconds that a page may take on a machine with much else to do
 
 
 @pytest.fixture(scope="session")
-def url() -> Iterator[str]:
-    """The address of a server, which compiles nothing while it is asked."""
-    for game in list_games():
-        make_batch(game, 1, restart=False).reset(1, deal=False)
+def site() -> Iterator[tuple[str, str]]:
+    """The address of a server and its token."""
     with serving() as address:
         yield address
 
@@ -42,11 +39,12 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         if said.type == "error" and not said.text.startswith("Failed to load resource"):
             errors.append(said.text)
 
-    def open_one(width: str = "laptop", **options: Any) -> Page:
-        across, down = WIDTHS[width]
+    def open_one(screen: str = "laptop", **options: Any) -> Page:
+        across, down = SCREENS[screen]
         context = browser.new_context(
             viewport={"width": across, "height": down},
-            has_touch=width == "phone",
+            has_touch=screen != "laptop",
+            bypass_csp=True,  # for what the tests ask the page
             **{"reduced_motion": "reduce", **options},
         )
         contexts.append(context)

@@ -4,33 +4,29 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 from kille_env.errors import KilleError
-from kille_training.web.app import House, application
-from kille_training.web.serving import address_of, listen, make_server
+from kille_training.table import server
 
-WIDTHS = {"laptop": (1280, 720), "phone": (390, 844)}
+SCREENS = {"laptop": (1280, 800), "phone": (390, 844), "flat": (844, 390)}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Runs a server beside this thread, and yields its address."""
-    house, up = House(), threading.Event()
-    listening = listen(port=0)
-
-    async def prepare() -> None:
-        """Prepares nothing."""
-
-    server = make_server(application(house), prepare, up.set, house.hall.close)
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+def serving(keep: Path | None = None, port: int = 0) -> Iterator[tuple[str, str]]:
+    """Runs a server beside this thread, and yields its address and the token."""
+    house, up = server.House(keep, "kille_test"), threading.Event()
+    listening = server.listen(port)
+    running = server.Server(server.application(house), up.set, house.close)
+    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
     if not up.wait(30):
         raise KilleError("the server did not start within 30 s; the log above says why")
-    yield address_of(listening, "127.0.0.1")
-    server.should_exit = True
+    yield server.address_of(listening), house.token
+    running.should_exit = True
     thread.join(10)
     listening.close()
 

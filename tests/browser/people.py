@@ -1,65 +1,70 @@
-"""What people do on the pages: open a table, choose, play to the end."""
+"""What people do on the pages: open a table, choose, go on, play to the end."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from playwright.sync_api import Page
 
-NEWS = """() => !document.querySelector('#page').hasAttribute('aria-busy') && (
-    document.querySelector('#choices button') || document.querySelector('#again')
-)"""
-ORDER = """async (order) => {
-    const page = document.getElementById('page');
-    const answer = await fetch('/tables', {
-        method: 'POST',
-        headers: {'Content-Type': 'application/json', 'X-Kille-Token': page.dataset.token},
-        body: JSON.stringify(order),
+ORDER = """async ([order, speed]) => {
+    localStorage.setItem('speed', speed);
+    const answer = await fetch('/new', {
+        method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(order),
     });
-    return answer.json();
+    if (!answer.ok) throw new Error(await answer.text());
 }"""
+ASKED = """() => [...document.querySelectorAll('#choices > *')].some((one) => !one.disabled)
+    || document.querySelector('.hand [aria-pressed]') !== null"""
 
 
-def open_table(page: Page, url: str, **order: Any) -> str:
-    """Opens a table in the order's words, goes there and returns its address."""
-    page.goto(url)
-    said = page.evaluate(ORDER, {"practice": not order.get("people"), **order})
-    assert "id" in said, said
-    address = f"{url}/tables/{said['id']}"
-    page.goto(address)
-    return address
+def open_table(page: Page, site: tuple[str, str], speed: str = "0", **order: Any) -> None:
+    """Opens a table in the order's words, and goes there."""
+    url, token = site
+    page.goto(f"{url}/?token={token}")
+    page.goto(f"{url}/")
+    page.evaluate(ORDER, [{"seed": 1, **order}, speed])
+    page.goto(f"{url}/table")
 
 
-def wait_for_news(page: Page) -> bool:
-    """Waits until the person is asked, and returns False where the match is over."""
-    page.wait_for_function(NEWS)
-    return page.locator("#again").count() == 0
+def phase(page: Page) -> str:
+    """Waits until something can be done, and returns what: "asked", "end" or "result"."""
+    page.wait_for_function(ASKED)
+    if page.locator("#strip.results").count():
+        return "result"
+    return "asked" if page.locator("#question").inner_text() else "end"
 
 
-def click_choice(page: Page) -> None:
-    """Makes a choice with the pointer: on a card where that is possible."""
-    card = page.locator(".kt-pickable").first
-    confirm = page.locator("#choices .choice-group:has(.toggle) button.main")
-    if card.count() == 0:
-        page.locator("#choices button").first.click()
-        return
-    card.click()
-    if confirm.count():
-        confirm.click()
-    elif page.locator("#choices button.fits").count():
-        page.locator("#choices button.fits").first.click()
+def click(page: Page) -> None:
+    """Makes the first choice with the pointer: with a card where that is possible."""
+    button = page.locator("#choices > :not(:disabled)")
+    if button.count() == 0:
+        page.locator(".hand .card:not(.no)").first.click()
+        if page.locator("#choices > .go").count() == 0:
+            return
+    page.locator("#choices > :not(:disabled)").first.click(timeout=3000)
 
 
-def press_choice(page: Page) -> None:
-    """Makes a choice with the keyboard."""
-    toggles = page.locator("#choices .toggle").count()
-    page.keyboard.press("1")
-    if toggles:
+def press(page: Page) -> None:
+    """Makes a choice with the keyboard alone."""
+    if page.locator("#choices > .go").count():
         page.keyboard.press("Enter")
+        return
+    for key in "12345":
+        page.keyboard.press(key)
+        if page.locator("#choices > .go").count():
+            page.keyboard.press("Enter")
+            return
+        if not page.locator(".hand [aria-pressed]").count():
+            return
 
 
-def play(page: Page, choose: Any, most: int = 400) -> int:
-    """Plays until the match is over, and returns how many decisions that took."""
-    for decisions in range(most):
-        if not wait_for_news(page):
-            return decisions
+def phases(page: Page, choose: Callable[[Page], None], most: int = 400) -> Iterator[str]:
+    """Plays until the match is over; yields at every stop, before anything is chosen."""
+    for _ in range(most):
+        now = phase(page)
+        yield now
+        if now == "result":
+            return
+        before = page.evaluate("document.body.innerText")
         choose(page)
-    raise AssertionError(f"the match was not over after {most} decisions")
+        page.wait_for_function("(before) => document.body.innerText !== before", arg=before)
+    raise AssertionError(f"the match was not over after {most} stops")

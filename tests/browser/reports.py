@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 sys.path.append(str(Path(__file__).parents[1]))
 
 import kille_training as kt
-from browser.machine import WIDTHS, chromium
+from browser.machine import SCREENS, chromium
 from browser.matches import matches
 from kille_training.reports.replay import replay_page
 
@@ -88,7 +88,7 @@ def main() -> None:
 
 def take(browser: Browser, file: Path, name: str, colours: str) -> None:
     """Takes the whole page at every width, and says where it is wider than the screen."""
-    for width, (across, down) in WIDTHS.items():
+    for width, (across, down) in SCREENS.items():
         context = browser.new_context(
             viewport={"width": across, "height": down}, color_scheme=colours
         )

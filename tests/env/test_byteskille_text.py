@@ -17,20 +17,20 @@ GAME = load_game("byteskille")
 @pytest.mark.parametrize(
     ("hands", "actions", "call"),
     [
-        ("L2 VH L4 L5", "0 swap", "seat 1, who shows värdshus: “Värdshus förbi!”"),
-        ("L2 KA L4 L5", "0 swap", "seat 1, who shows kavall: “Kavall förbi!”"),
-        ("L2 HU L4 L5", "0 swap", "“Husar hugger!” seat 0 is chopped."),
-        ("L2 SV L4 L5", "0 swap", "“Svinhugg går igen!” seat 0 is chopped."),
-        ("L2 GO L4 L5", "1 wait, 0 swap", "“Kuku står, ingen byta får!” The round is over."),
-        ("L2 GO L4 L5", "1 call", "seat 1 lays the gök on the table: “På rygg!”"),
+        ("L2 VH L4 L5", "0 swap", "seat 1, who shows the inn: “Värdshus förbi!”"),
+        ("L2 KA L4 L5", "0 swap", "seat 1, who shows the cavalier: “Kavall förbi!”"),
+        ("L2 HU L4 L5", "0 swap", "“Husar hugger!” It strikes seat 0."),
+        ("L2 SV L4 L5", "0 swap", "“Svinhugg går igen!” seat 0 is struck."),
+        ("L2 GO L4 L5", "1 wait, 0 swap", "“Kuku står, ingen byta får!” The deal is over."),
+        ("L2 GO L4 L5", "1 call", "seat 1 shows the cuckoo: “På rygg!”"),
         ("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand", "seat 3: “Upp till bevis!”"),
-        ("L2 L3 L4", "0 ask", "seat 0 asks: “Bättre kort?”"),
+        ("L2 L3 L4", "0 ask", "seat 0 asks for better cards: “Bättre kort?”"),
         ("L2 L3 L4", "0 ask, 2 no", "seat 2 answers: “Omöjligt!”"),
         ("L2 L3 L4", "0 ask, 2 defer", "seat 2 answers: “Det beror på!”"),
         ("L2 L3 L4", "0 ask, 2 defer, 1 yes", "seat 1 answers: “Accepteras!”"),
         ("L2 L3", "0 ask, 1 yes", "seat 1 answers: “Accepteras!”"),
-        ("KI KI L4 L5", "0 swap", "Killemöte: both killes rank high."),
-        ("L2 KI L4 L5", "0 swap", "(gives lilja 2, gets kille). The kille ranks low."),
+        ("KI KI L4 L5", "0 swap", "Two harlequins meet: both count high."),
+        ("L2 KI L4 L5", "0 swap", ": a 2 for a harlequin. The harlequin counts lowest."),
     ],
 )
 def test_the_calls(hands, actions, call):
@@ -40,12 +40,12 @@ def test_the_calls(hands, actions, call):
 @pytest.mark.parametrize(
     ("talon", "call"),
     [
-        ("GO", "draws gök from the talon: “Kuku står, ingen byta får!” The round is over."),
-        ("HU", "draws husar from the talon: “Husar hugger!” seat 3 is chopped."),
-        ("SV", "draws svin from the talon: “Svinhugg går igen!” seat 3 is chopped."),
-        ("VH L9", "draws värdshus from the talon: “Värdshus förbi!” Another card is drawn."),
-        ("KA L9", "draws kavall from the talon: “Kavall förbi!” Another card is drawn."),
-        ("KI", "(lays aside lilja 5, takes kille). A kille from the talon ranks high."),
+        ("GO", "draws the cuckoo from the stock: “Kuku står, ingen byta får!” The deal is over."),
+        ("HU", "draws the hussar from the stock: “Husar hugger!” It strikes seat 3."),
+        ("SV", "draws the pig from the stock: “Svinhugg går igen!” seat 3 is struck."),
+        ("VH L9", "draws the inn from the stock: “Värdshus förbi!” Another card is drawn."),
+        ("KA L9", "draws the cavalier from the stock: “Kavall förbi!” Another card is drawn."),
+        ("KI", "draws a harlequin for a 5. A harlequin from the stock counts highest."),
     ],
 )
 def test_the_talon_speaks_too(talon, call):
@@ -56,15 +56,15 @@ def test_the_talon_speaks_too(talon, call):
 def test_a_svin_tells_whom_it_costs_and_what_is_undone():
     words = play("L3 L1 L2 SV L9").told("0 swap, 1 swap, 2 swap")[0]
     assert words.endswith(
-        "It chops lilja 3, which was dealt to seat 0: seat 0 is chopped. 2 exchanges are undone."
+        "It strikes the 3, which was dealt to seat 0: seat 0 is struck. 2 swaps are undone."
     )
 
 
 def test_players_go_by_their_names():
     words = play("L2 L3 L4 L5").told("0 swap", names=["Anna", "Bo", "Cia", "Cia"])
-    assert words == ["Anna swaps with Bo (gives lilja 2, gets lilja 3)."]
+    assert words == ["Anna swaps with Bo: a 2 for a 3."]
     text = GAME.describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
-    assert "C 2  lilja 4" in text
+    assert "C 2  4" in text
 
 
 # Who is told what
@@ -72,9 +72,9 @@ def test_players_go_by_their_names():
 
 def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
     for seat, known in (
-        *[(seat, " (gives lilja 2, gets lilja 4)") for seat in (None, 1, 2)],
-        (0, " (gives lilja 2)"),  # it was theirs
-        (3, ", face down"),
+        *[(seat, ": a 2 for a 4") for seat in (None, 1, 2)],
+        (0, ", giving a 2"),  # it was theirs
+        (3, ", unseen"),
     ):
         told = play("L2 L3 L4 L5").told("0 swap, 1 swap", seat)
         assert told == [f"seat 1 swaps with seat 2{known}."]
@@ -82,13 +82,13 @@ def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
 
 def test_a_kille_that_moves_is_seen_by_all():
     told = play("KI L3 L4 L5").told("0 swap", seat=3)
-    assert told == ["seat 0 swaps with seat 1 (gives kille). The kille ranks low."]
+    assert told == ["seat 0 swaps with seat 1, giving a harlequin. The harlequin counts lowest."]
 
 
 def test_only_the_gok_holder_hears_that_he_waited():
     for seat, heard in ((None, True), (2, True), (0, False), (3, False)):
         words = play("L2 L3 GO L5").told("2 wait", seat)
-        assert words == (["seat 2 keeps the gök hidden."] if heard else [])
+        assert words == (["seat 2 keeps the cuckoo hidden."] if heard else [])
 
 
 @pytest.mark.parametrize("seat", [0, 1, 3])
@@ -104,7 +104,7 @@ def test_the_gok_holder_sees_the_question():
     table = play("L2 L3 GO L5")
     for seat, who in ((2, "seat 2 (you)"), (None, "seat 2")):
         text = GAME.describe(table.record, table.rules, seat)
-        assert text.splitlines()[-1] == f"{who} may call with the gök before seat 0 decides."
+        assert text.splitlines()[-1] == f"{who} may show the cuckoo before seat 0 decides."
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,8 @@ def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules
         known = [batch.information_state(np.full(number, seat)) for seat in seats]
         for i, seat in np.ndindex(number, num_players):
             move = (seat, before[seat][i].tobytes(), known[seat][i].tobytes())
-            words = GAME.narrate(tables_before[i], batch.tables[i], batch.rules, None, seat)
+            step = (tables_before[i], batch.tables[i], batch.rules, None, seat)
+            words = [*GAME.narrate(*step), GAME.verdict(*step)]
             repeated += move in moves
             assert moves.setdefault(move, words) == words
     assert repeated > number
@@ -148,15 +149,15 @@ def test_words_tell_a_seat_no_more_than_its_information_state(num_players, rules
 def test_a_table_in_full():
     table = play("L2 VH KI L5 L6", "0 swap")
     assert GAME.describe(table.record, table.rules, 3).splitlines() == [
-        "Byteskille, hand 1, dealer seat 4, pot 10 units, 37 cards in the talon",
-        "  seat 0        kille (low), open  swapped",
-        "  seat 1        värdshus, open",
-        "  seat 2        ?                  had to give, is on turn",
-        "  seat 3 (you)  lilja 5",
+        "Byteskille, deal 1, dealer seat 4, pot 10 chips, 37 cards in the stock",
+        "  seat 0        harlequin (low), open  swapped",
+        "  seat 1        inn, open",
+        "  seat 2        ?                      gave, is on turn",
+        "  seat 3 (you)  5",
         "  seat 4        ?",
-        "The hand so far:",
-        "  seat 0 wants to swap with seat 1, who shows värdshus: “Värdshus förbi!”",
-        "  seat 0 swaps with seat 2 (gets kille). The kille ranks low.",
+        "The deal so far:",
+        "  seat 0 asks seat 1, who shows the inn: “Värdshus förbi!”",
+        "  seat 0 swaps with seat 2, getting a harlequin. The harlequin counts lowest.",
         "seat 2 is on turn to exchange.",
     ]
 
@@ -164,8 +165,8 @@ def test_a_table_in_full():
 def test_who_is_asked_to_buy_in_and_for_how_much():
     table = play("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand")
     text = GAME.describe(table.record, table.rules, None, history=False)
-    assert "seat 0  lilja 2  stood, is out: lowest card" in text
-    assert text.splitlines()[-1] == "seat 0 may buy in for 4 units."
+    assert "seat 0  2  kept, out" in text
+    assert text.splitlines()[-1] == "seat 0 may buy in for 4 chips."
 
 
 def test_before_the_first_cards_and_at_the_end():
@@ -176,3 +177,41 @@ def test_before_the_first_cards_and_at_the_end():
     batch.apply([0])
     batch.apply([0])
     assert batch.describe().endswith("The match is over.")
+
+
+# Why somebody is out, what is asked and what buttons say
+
+
+@pytest.mark.parametrize(
+    ("hands", "actions", "talon", "seat", "verdict"),
+    [
+        ("L2 L6 L9 L5", "0 stand, 1 stand, 2 stand, 3 stand", "", 0,
+         "Your 2 was the lowest; swapping with seat 1 would have brought a 6."),
+        ("L8 L7 L9 L5", "0 stand, 1 stand, 2 stand, 3 swap", "L2", 3,
+         "Your 2 was the lowest, drawn from the stock."),
+        ("L8 L7 L2 HU", "0 stand, 1 stand, 2 swap", "", 2,
+         "seat 3's hussar struck you. seat 1 is out too."),
+        ("L8 L7 L2 SV", "0 stand, 1 stand, 2 swap", "", 2,
+         "seat 3's pig undid the swaps and struck you. seat 1 is out too."),
+        ("KI L7 L2 L9", "0 stand, 1 stand, 2 stand, 3 stand", "", 0,
+         "A dealt harlequin counts lowest: you are out. seat 2 is out too."),
+        ("L8 L7 L9 L5", "0 stand, 1 stand, 2 stand, 3 stand", "", 0, "seat 3's 5 was the lowest."),
+    ],
+)  # fmt: skip
+def test_a_verdict_says_why(hands, actions, talon, seat, verdict):
+    table = play(hands, talon=talon)
+    *first, last = actions.split(", ")
+    table.act(", ".join(first))
+    before = table.record.copy()
+    table.act(last)
+    names = ["You" if other == seat else f"seat {other}" for other in range(4)]
+    assert GAME.verdict(before, table.record, table.rules, names, seat) == verdict
+
+
+def test_the_question_and_the_buttons():
+    table, names = play("L2 L3 L4 L5"), ["You", "Bertil", "Cecilia", "David"]
+    assert GAME.question(table.record, table.rules, names) == (
+        "Keep your 2, or swap it with Bertil?"
+    )
+    buttons = [GAME.choice(table.record, table.rules, action, names) for action in range(2)]
+    assert buttons == ["Keep my 2", "Swap with Bertil"]

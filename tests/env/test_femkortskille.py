@@ -431,22 +431,22 @@ def test_the_words_of_a_deal():
     assert table.told("2 fold") == ["seat 2 folds."]
     assert table.told("3 fold, 0 knock", seat=2) == [
         "seat 0 knocks.",
-        "seat 0 and seat 1 get two more cards each.",
+        "seat 0 and seat 1 draw two cards each.",
     ]
-    assert table.told("0 L1", seat=2) == ["seat 0 leads lilja 1."]
+    assert table.told("0 L1", seat=2) == ["seat 0 leads the 1."]
 
 
 def test_the_two_cards_are_told_to_who_gets_them():
     table = play(FOUR, "0 check, 1 knock, 2 fold, 3 fold", talon="GO KI HU SV")
-    assert table.told("0 knock", seat=1)[-1] == "seat 1 gets svin, husar."
+    assert table.told("0 knock", seat=1)[-1] == "seat 1 gets pig, hussar."
 
 
 def test_describe_names_own_cards_and_what_was_said():
     text = play(FOUR, "0 check, 1 knock", ante=2).batch.describe(0, 1)
     assert text.splitlines() == [
-        "Femkortskille, deal 1, dealer seat 3, pot 8 units",
-        "  seat 0        ? ? ?      checked",
-        "  seat 1 (you)  L2 L6 L10  knocked",
+        "Femkortskille, deal 1, dealer seat 3, pot 8 chips",
+        "  seat 0        ? ? ?      waits",
+        "  seat 1 (you)  L2 L6 L10  knocks",
         "  seat 2        ? ? ?",
         "  seat 3        ? ? ?",
         "seat 2 knocks or folds.",

@@ -252,9 +252,9 @@ def test_a_table_in_words():
         "The first trick: seat 0 (you) the seven of clubs, seat 1 the ace of clubs, "
         "seat 2 the king of clubs -- seat 1 takes it.",
         "The second trick: seat 1 a card face down, seat 2 the king of diamonds.",
-        "  seat 0 (you)  eight of clubs, nine of clubs  has joined",
-        "  seat 1        ?                              has joined, 1 trick",
-        "  seat 2        ?                              has joined",
+        "  seat 0 (you)  eight of clubs, nine of clubs  knocks",
+        "  seat 1        ?                              knocks, 1 trick",
+        "  seat 2        ?                              knocks",
         "seat 0 (you) plays to the second trick.",
     ]
 
@@ -269,15 +269,15 @@ def test_a_table_in_words_before_and_after():
     assert table.batch.describe(0).splitlines()[-1] == "seat 0 knocks or folds."
     table.act("0 knock, 1 knock, 0 AC, 1 6C, 0 AD, 1 6D, 0 AS, 1 6S")
     words = table.batch.describe(0).splitlines()
-    assert words[1] == "The bets of 3 units have been shared."
-    assert words[-1] == "The party is over."
+    assert words[1] == "The bets of 3 chips have been shared."
+    assert words[-1] == "The match is over."
 
 
 def test_what_is_left_over_is_told():
     table = play("AC AD AS | 6C 6D 6S", deals=1, remainder="left")
     told = table.told("0 knock, 1 knock, 0 AC, 1 6C, 0 AD, 1 6D, 0 AS, 1 6S")
     assert told[-1] == (
-        "The party is over; the bets of 3 units are shared, 1 unit each. "
+        "The match is over; the bets of 3 chips are shared, 1 chip each. "
         "What is left over stays on the table: 1."
     )
 

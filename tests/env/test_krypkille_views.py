@@ -207,33 +207,31 @@ def test_scores_are_known_for_good():  # D-R01
 
 def test_the_words_of_a_deal():
     table = play(FOUR, talon="SV VH KI")
-    assert table.told("0 discard L9 L12", seat=1) == ["seat 0 discards 2 cards."]
+    assert table.told("0 discard L9 L12", seat=1) == ["seat 0 changes 2 cards."]
     assert table.told("1 discard L2", seat=1) == [
-        "seat 1 discards 1 card: lilja 2 for kille.",
+        "seat 1 changes 1 card: 2 for harlequin.",
     ]
     assert table.told("2 discard, 3 discard", seat=1) == ["seat 3 keeps all cards."]
-    assert table.told("0 L5") == [
-        "Trick 1: seat 0 lilja 5, seat 1 lilja 6, seat 2 lilja 7, seat 3 lilja 8; seat 3 wins."
-    ]
+    assert table.told("0 L5") == ["Trick 1: seat 0 5, seat 1 6, seat 2 7, seat 3 8; seat 3 wins."]
 
 
 def test_a_reshuffle_is_told():  # D-R03
     table = six(FOUR_DISCARD)
-    told = "the talon runs out, and the others' discards are shuffled for a new one"
-    assert table.told("4 discard KR", seat=0) == [f"seat 4 discards 1 card; {told}."]
-    assert table.told("5 discard KR", seat=0) == ["seat 5 discards 1 card."]
+    told = "the stock runs out, and the others' discards are shuffled for a new one"
+    assert table.told("4 discard KR", seat=0) == [f"seat 4 changes 1 card; {told}."]
+    assert table.told("5 discard KR", seat=0) == ["seat 5 changes 1 card."]
 
 
 def test_the_end_of_a_deal_is_told():  # D-R01
-    assert end("L3 L2 KI GO").told("0 pass", seat=1) == ["seat 0 passes."]
+    assert end("L3 L2 KI GO").told("0 pass", seat=1) == ["seat 0 says nothing."]
     table = end("L3 L2 KI GO", "0 pass", start={"scores": [12, 49, 0, 30]})
     assert table.told("1 declare", seat=3) == [
-        "seat 1 declares with lilja 2.",
+        "seat 1 says the 2 is the lowest.",
         "The last cards are shown.",
-        "  seat 0  lilja 3  +3   now 15",
-        "  seat 1  lilja 2  +0   now 49",
-        "  seat 2  kille    +50  now 50",
-        "  seat 3  gök      +17  now 47",
+        "  seat 0  3          3 points   15 in all",
+        "  seat 1  2          0 points   49 in all",
+        "  seat 2  harlequin  50 points  50 in all",
+        "  seat 3  cuckoo     17 points  47 in all",
         "seat 2 is out.",
     ]
 
@@ -252,7 +250,7 @@ def test_the_end_of_a_deal_is_told():  # D-R01
             "0 declare",
             "The match is cut off after 1 deal: those who are in share it.",
         ),
-        (end("L1 L2", episode="deal"), "0 declare", "  seat 1  lilja 2  +2  now 2"),
+        (end("L1 L2", episode="deal"), "0 declare", "  seat 1  2  2 points  2 in all"),
     ],
 )
 def test_the_end_of_a_match_is_told(table, script, last):  # D-R01 D-R04
@@ -263,17 +261,17 @@ def test_describe_names_own_cards_and_what_was_done():
     table = play(FOUR, "0 discard L12, 1 discard", "SV", start={"scores": [12, 1, 0, 30]})
     assert table.batch.describe(0, 0).splitlines() == [
         "Krypkille, deal 1, dealer seat 3",
-        "  seat 0 (you)  12 points  L1 L5 L9 SV HU (discarded L12, got SV)  discarded 1",
-        "  seat 1        1 point    ? ? ? ? ?                               discarded 0",
+        "  seat 0 (you)  12 points  L1 L5 L9 SV HU (discarded L12, got SV)  1 new",
+        "  seat 1        1 point    ? ? ? ? ?                               0 new",
         "  seat 2        0 points   ? ? ? ? ?",
         "  seat 3        30 points  ? ? ? ? ?",
         "seat 2 may discard up to 3 cards.",
     ]
     # A person has been told of their discards when they made them.
     short = table.batch.game.describe(table.record, table.rules, 0, history=False)
-    assert "  seat 0 (you)  12 points  L1 L5 L9 SV HU  discarded 1" in short.splitlines()
+    assert "  seat 0 (you)  12 points  L1 L5 L9 SV HU  1 new" in short.splitlines()
     text = end("L1 - L3 L4", "3 pass", start={"scores": [0, 70, 0, 0]}).batch.describe(0, 0)
-    assert "  seat 1        70 points      is out" in text
-    assert "  seat 3        0 points   ?   discarded 0, passed" in text
+    assert "  seat 1        70 points      out" in text
+    assert "  seat 3        0 points   ?   0 new, passed" in text
     assert "Trick 4: " in text
     assert text.endswith("seat 0 (you) declares or passes.")

@@ -155,33 +155,33 @@ def test_the_words_of_a_deal():
 
 def test_an_exchange_is_told_to_who_made_it():
     table = play(FOUR, ALL_STAY, "KI HU")
-    assert table.told("0 discard BL L1", seat=1) == ["seat 0 exchanges 2 cards."]
+    assert table.told("0 discard BL L1", seat=1) == ["seat 0 changes 2 cards."]
     table = play(FOUR, ALL_STAY, "KI HU")
     told = table.told("0 discard BL L1", seat=0)
-    assert told == ["seat 0 exchanges 2 cards: blaren, lilja 1 for husar, kille."]
+    assert told == ["seat 0 changes 2 cards: mask, 1 for hussar, harlequin."]
 
 
 def test_a_showing_is_told():
     assert before_showing("L9 L5 L7", deals=2).told("0 bud, 1 bud, 2 show") == [
         "seat 2 shows the last card.",
         "The last cards are turned up.",
-        "  seat 0  lilja 9",
-        "  seat 1  lilja 5",
-        "  seat 2  lilja 7",
-        "seat 1 wins the pot of 6 units; seat 2 pays as much again.",
-        "For the next deal seat 0 owes 2 units and seat 2 owes 2 units.",
+        "  seat 0  9",
+        "  seat 1  5",
+        "  seat 2  7",
+        "seat 1 wins the pot of 6 chips; seat 2 pays as much again.",
+        "seat 0 pays 2 chips and seat 2 pays 2 chips next deal.",
     ]
 
 
 def test_describe_names_own_cards_and_what_was_said():
     table = play(THREE, "0 bud, 1 knock, 2 stay, 0 stay, 0 discard BL", "L12")
     assert table.batch.describe(0, 0).splitlines() == [
-        "Kungsholmskille, deal 1, dealer seat 2, pot 6 units",
-        "  seat 0 (you)  L1 L5 L9 L12 KA (discarded BL, got L12)  bud, stayed, exchanged 1",
-        "  seat 1        ? ? ? ? ?                                knocked",
-        "  seat 2        ? ? ? ? ?                                stayed",
+        "Kungsholmskille, deal 1, dealer seat 2, pot 6 chips",
+        "  seat 0 (you)  L1 L5 L9 L12 KA (discarded BL, got L12)  passed, stays, 1 new",
+        "  seat 1        ? ? ? ? ?                                knocks",
+        "  seat 2        ? ? ? ? ?                                stays",
         "seat 1 may exchange up to 2 cards.",
     ]
     # A person has been told of their discards when they made them.
     short = table.batch.game.describe(table.record, table.rules, 0, history=False)
-    assert "  seat 0 (you)  L1 L5 L9 L12 KA  bud, stayed, exchanged 1" in short.splitlines()
+    assert "  seat 0 (you)  L1 L5 L9 L12 KA  passed, stays, 1 new" in short.splitlines()

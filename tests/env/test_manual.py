@@ -192,7 +192,7 @@ def _first(game: str, seats: int, rules: dict[str, Any]) -> tuple[str, Batch]:
 def test_a_single_deal_of_byteskille_costs_what_the_text_says(seats: int) -> None:
     rules = {"episode": "deal", "stake": 6}
     text, batch = _first("byteskille", seats, rules)
-    ((lost, gained),) = re.findall(r"is out pays ([\d.]+) units.* gains ([\d.]+) units?", text)
+    ((lost, gained),) = re.findall(r"is out pays ([\d.]+) chips.* gains ([\d.]+) chips?", text)
     reward = np.zeros(batch.reward.shape)
     while (batch.seat >= 0).any():
         batch.step(batch.mask.argmax(axis=1))  # everybody stands

@@ -217,7 +217,7 @@ def test_a_svin_sends_the_cards_back() -> None:
     table = tables.play("L3 L1 SV L9")
     change = changed(table, "0 swap, 1 swap", 3)
     assert moves(change) == ["hand 1 0 > hand 0 0", "hand 0 0 > hand 1 0", "hand 2 0 > open 2 0"]
-    assert seen(table, 3).seats[0].words == ("swapped", "is chopped")
+    assert seen(table, 3).seats[0].words == ("swapped", "struck")
     assert seen(table, 3).seats[0].hand[0].faded
 
 
@@ -232,7 +232,7 @@ def test_that_a_gok_holder_is_asked_only_that_seat_sees() -> None:
 def test_who_is_out_may_come_back() -> None:
     table = tables.Table(4).all_stand("L2 L3 L4 L5").act("0 buy")
     view = seen(table, 1)
-    assert view.seats[0].words == ("stood", "is out: lowest card", "is in again")
+    assert view.seats[0].words == ("kept", "out", "back in")
     assert (view.pot, view.seats[0].units) == (8 + 4, -2 - 4)
 
 

@@ -169,7 +169,7 @@ def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkey
     alone = tmp_path / "alone"
     kille("record", "byteskille", "--seed", 2, "--out", alone)
     assert recorded.read_bytes().splitlines()[2] == alone.read_bytes().strip()
-    monkeypatch.setattr("kille_training.people.recording.TABLES_AT_ONCE", 2)
+    monkeypatch.setattr("kille_training.table.recording.TABLES_AT_ONCE", 2)
     kille("record", "byteskille", "--deals", 3, "--out", alone)
     assert recorded.read_bytes() == alone.read_bytes()
 
@@ -219,15 +219,15 @@ def test_names_from_a_file_are_escaped(kille, recorded):
 
 def test_a_replay_in_words(kille, recorded):
     out = kille("replay", recorded).out
-    assert out.count("End of the match:") == 3
-    assert "Match 1: byteskille, 4 players, preset svensk, episode deal" in out
+    assert out.count("End of the deal:") == 3
+    assert "Deal 1: byteskille, 4 players, preset svensk, episode deal" in out
     assert "“Upp till bevis!”" in out
 
 
 def test_one_match_of_a_file(kille, refused, recorded):
     out = kille("replay", recorded, "--match", 2).out
-    assert out.startswith("Match 2:")
-    assert out.count("End of the match:") == 1
+    assert out.startswith("Deal 2:")
+    assert out.count("End of the deal:") == 1
     assert "has 3 lines" in refused("replay", recorded, "--match", 4)
 
 

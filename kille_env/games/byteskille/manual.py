@@ -5,7 +5,7 @@ from kille_env.cards.words import describe_pack
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.words import MEANINGS
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import plain_letters, units
+from kille_env.words.text import chips, plain_letters
 
 
 def describe_rules(rules: Rules, num_players: int) -> str:
@@ -229,9 +229,9 @@ def _showdown(rules: Rules) -> list[str]:
 def _single(rules: Rules, num_players: int) -> list[str]:
     stake = rules.number("stake")
     lines = [
-        f"There is no pot. Each player who is out pays {units(stake)}, and those who stay share "
+        f"There is no pot. Each player who is out pays {chips(stake)}, and those who stay share "
         f"what was paid equally: if one of the {num_players} is out, each of the others gains "
-        f"{units(stake / (num_players - 1))}. If nobody is out, nobody pays."
+        f"{chips(stake / (num_players - 1))}. If nobody is out, nobody pays."
     ]
     if _asks(rules, num_players) or _two_only(rules, num_players):
         most = rules.number("max_deals")
@@ -240,7 +240,7 @@ def _single(rules: Rules, num_players: int) -> list[str]:
 
 
 def _pot(rules: Rules, num_players: int) -> list[str]:
-    stake, pots = units(rules.number("stake")), rules.number("pots")
+    stake, pots = chips(rules.number("stake")), rules.number("pots")
     ante = f"For each pot every player pays {stake} once, before its first deal."
     if rules["ante"] == "deal":
         ante = f"Before each deal every player who is in pays {stake} into the pot."
@@ -252,7 +252,7 @@ def _pot(rules: Rules, num_players: int) -> list[str]:
         "Whoever is out sits out the following deals. The last player in takes the whole pot.",
         f"{_next_dealer(rules, num_players)} {length}",
         f"After {rules.number('max_deals')} hands, those that were dealt again included, the match "
-        "is cut off, and those who are in share the pot equally in whole units.",
+        "is cut off, and those who are in share the pot equally in whole chips.",
         "Your result is all that you have taken minus all that you have paid.",
     ]
 
@@ -288,7 +288,7 @@ def _two_occasions(rules: Rules) -> list[str]:
         who = "everybody who is out and did not decline the first time"
     return [
         f"The first time that a deal leaves {first} players in, everybody who is out may buy in "
-        f"for {units(2 * rules.number('stake'))}.",
+        f"for {chips(2 * rules.number('stake'))}.",
         f"If somebody did, the next time that a deal leaves two players in, {who} may buy in for "
         f"{second}.",
     ]
@@ -299,7 +299,7 @@ def _after_each(rules: Rules) -> list[str]:
     if rules["reentry_one_left"]:
         when = "After each deal, also one that leaves a single player in"
     return [
-        f"{when}, those who have just gone out may buy in. It costs {units(rules.number('stake'))} "
+        f"{when}, those who have just gone out may buy in. It costs {chips(rules.number('stake'))} "
         "the first time, half the pot the second and the whole pot the third, by your own count "
         "in this pot; then never again. Whoever declines stays out of this pot.",
     ]

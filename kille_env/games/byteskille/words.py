@@ -18,8 +18,8 @@ from kille_env.cards.sets import members
 from kille_env.cards.words import ASIDE, TALON, Zones, face_of, moves_between, spread
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.rules import UNDONE, Action, Event, Phase, Redeal, price
-from kille_env.words.text import columns, counted, listed, units
-from kille_env.words.view import Call, Card, Change, Pile, Seat, View
+from kille_env.words.text import a, chips, columns, counted, does, inside, listed, owner
+from kille_env.words.view import Call, Card, Change, Laid, Pile, Seat, View
 
 MEANINGS = {
     "stand": "keep your card",
@@ -36,8 +36,8 @@ MEANINGS = {
 NOTES = (
     "Whoever has the lowest card when the cards are shown is out, and may buy in again; the last "
     "one in takes the pot.",
-    "From the lowest up: blaren, blompottan, kransen, lilja 1 to 12, värdshus, kavall, svin, "
-    "husar, gök; where the kille stands depends on the rules.",
+    "From the lowest up: mask, flowerpot, wreath, 1 to 12, inn, cavalier, pig, hussar, cuckoo; "
+    "where the harlequin stands depends on the rules.",
 )
 RESULT_KEYS = (
     "turns",
@@ -55,32 +55,23 @@ RESULT_KEYS = (
 )
 """The keys of `result`, in the order in which a record writes them."""
 
-_DEEDS = {
-    "stood": "stood",
-    "swapped": "swapped",
-    "gave": "had to give",
-    "drew": "went to the talon",
+_DEEDS = {"stood": "kept", "swapped": "swapped", "gave": "gave", "drew": "drew"}
+_EVENTS: dict[int, tuple[str, str]] = {
+    Event.STAND: ("keeps", " the card."),
+    Event.EXCHANGE: ("swaps with", " {b}"),
+    Event.PASSED: ("asks", " {b}, who shows {card}: {call}"),
+    Event.GOK_STOOD: ("asks", " {b}, who shows {card}: {call} The deal is over."),
+    Event.HUSAR: ("meets", " {b_s} {noun}: {call} It strikes {a}."),
+    Event.SVIN: ("meets", " {b_s} {noun}: {call}"),
+    Event.TALON_PASSED: ("draws", " {card} from the stock: {call}"),
+    Event.TALON_GOK: ("draws", " {card} from the stock: {call} The deal is over."),
+    Event.TALON_HUSAR: ("draws", " {card} from the stock: {call} It strikes {a}."),
+    Event.TALON_SVIN: ("draws", " {card} from the stock: {call}"),
+    Event.TALON_TAKEN: ("draws", ""),
+    Event.CALL: ("shows", " the cuckoo: {call} The deal is over."),
+    Event.ASK: ("asks", " for better cards: {call}"),
 }
-_ASKS = "{a} wants to swap with {b}, who shows {card}: "
-_DRAWS = "{a} draws {card} from the talon: "
-_GOK = "{call} The round is over."
-_HUSAR = "{call} {a} is chopped."
-_EVENTS: dict[int, str] = {
-    Event.STAND: "{a} stands.",
-    Event.EXCHANGE: "{a} swaps with {b}",
-    Event.PASSED: _ASKS + "{call}",
-    Event.GOK_STOOD: _ASKS + _GOK,
-    Event.HUSAR: _ASKS + _HUSAR,
-    Event.SVIN: _ASKS + "{call}",
-    Event.TALON_PASSED: _DRAWS + "{call}",
-    Event.TALON_GOK: _DRAWS + _GOK,
-    Event.TALON_HUSAR: _DRAWS + _HUSAR,
-    Event.TALON_SVIN: _DRAWS + "{call}",
-    Event.TALON_TAKEN: "{a} exchanges with the talon",
-    Event.CALL: "{a} lays the gök on the table: {call}",
-    Event.ASK: "{a} asks: {call}",
-}
-"""What happens in words; `_describe_event` says what follows."""
+"""What happens in words, verb and rest; `_describe_event` says what follows."""
 
 _BY_CARD: dict[int, tuple[str, str]] = {
     Kind.VH: ("Värdshus förbi!", "Pass the inn"),
@@ -192,14 +183,14 @@ def _pot(table: Any) -> int:
 
 def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history: bool) -> str:
     """Returns the text of a table as a seat sees it, or with every card; see `Game.describe`."""
-    pot = f", pot {units(int(table['pot']))}" if rules["episode"] == "match" else ""
+    pot = f", pot {chips(int(table['pot']))}" if rules["episode"] == "match" else ""
     lines = [
-        f"Byteskille, hand {int(table['deals'])}, dealer {who[int(table['dealer'])]}{pot}, "
-        f"{KILLE_PACK.size - int(table['drawn'])} cards in the talon"
+        f"Byteskille, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}{pot}, "
+        f"{KILLE_PACK.size - int(table['drawn'])} cards in the stock"
     ]
     lines += columns([_row(table, who, other, seat) for other in range(len(who))])
     if history and table["num_events"] > 0:
-        lines.append("The hand so far:")
+        lines.append("The deal so far:")
         lines += [
             f"  {_describe_event(table, rules, who, event, seat)}" for event in events_of(table)
         ]
@@ -222,20 +213,19 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
 
 
 def deeds_of(table: Any, seat: int) -> list[str]:
-    """Returns what a seat has done in the hand: "swapped", "went to the talon"."""
+    """Returns what a seat has done in the hand: "swapped", "drew"."""
     return [text for deed, text in _DEEDS.items() if seat in members(table[deed])]
 
 
 def fate_of(table: Any, seat: int) -> list[str]:
-    """Returns what has become of a seat in the hand, if anything: "is out: lowest card"."""
-    if seat in members(table["out"]):
-        return [f"is out: {_why_out(table, seat)}"]
-    return ["is chopped"] if seat in members(table["chopped"]) else []
+    """Returns what has become of a seat in the hand, if anything: "out", "struck"."""
+    struck = ["struck"] if seat in members(table["chopped"]) else []
+    return struck or (["out"] if seat in members(table["out"]) else [])
 
 
 def _card(table: Any, card: int) -> str:
     rank = rank_of_kille(table, card)
-    return f"{KILLE_PACK.name(card)} ({rank})" if rank else KILLE_PACK.name(card)
+    return f"{KILLE_PACK.word(card)} ({rank})" if rank else KILLE_PACK.word(card)
 
 
 def rank_of_kille(table: Any, card: int) -> str:
@@ -247,8 +237,8 @@ def rank_of_kille(table: Any, card: int) -> str:
 
 def _why_out(table: Any, seat: int) -> str:
     if seat in members(table["chopped"]):
-        return "chopped"
-    return "low kille" if _is_low(table, seat) else "lowest card"
+        return "struck"
+    return "low harlequin" if _is_low(table, seat) else "lowest card"
 
 
 def to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> str:
@@ -259,12 +249,12 @@ def to_decide(table: Any, rules: Rules, who: list[str], viewer: int | None) -> s
     if phase == Phase.DEAL:
         return "Cards are to be dealt."
     if phase == Phase.BUYIN:
-        return f"{who[seat]} may buy in for {units(int(price(table, rules.record[0], seat)))}."
+        return f"{who[seat]} may buy in for {chips(int(price(table, rules.record[0], seat)))}."
     if phase in (Phase.ANSWER_DEALER, Phase.ANSWER_THIRD):
         return f"{who[seat]} answers the question for better cards."
     on_turn = who[order_of(table)[int(table["turn"])]]
     if phase == Phase.GOK and viewer in (None, seat):
-        return f"{who[seat]} may call with the gök before {on_turn} decides."
+        return f"{who[seat]} may show the cuckoo before {on_turn} decides."
     return f"{on_turn} is on turn to exchange."
 
 
@@ -279,18 +269,18 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         lines += _describe_deal(before, after, rules, who, seat)
         old = []
     elif before["phase"] == Phase.BUYIN:
-        paid = _pot(after) - int(before["pot"])
-        deed = f"buys in for {units(paid)}" if paid > 0 else "does not buy in"
-        lines.append(f"{who[int(before['seat'])]} {deed}.")
+        paid, buyer = _pot(after) - int(before["pot"]), who[int(before["seat"])]
+        deed = does(buyer, f"buys back in for {chips(paid)}" if paid > 0 else "stays out")
+        lines.append(f"{deed}.")
     new = events_of(after)
     undone = _count_undone(new) - _count_undone(old)
     for event in new[len(old) :]:
         lines.append(_describe_event(after, rules, who, event, seat))
         if event[0] in (Event.SVIN, Event.TALON_SVIN) and undone:
-            lines[-1] += f" {counted(undone, 'exchange is', 'exchanges are')} undone."
+            lines[-1] += f" {counted(undone, 'swap is', 'swaps are')} undone."
     asked = int(before["seat"])
     if before["phase"] == Phase.GOK and len(new) == len(old) and seat in (None, asked):
-        lines.append(f"{who[asked]} keeps the gök hidden.")
+        lines.append(f"{does(who[asked], 'keeps the cuckoo hidden')}.")
     if after["showdown"] and (not before["showdown"] or after["deals"] != before["deals"]):
         lines += _describe_showdown(after, who)
     if after["phase"] <= Phase.OVER:
@@ -301,58 +291,68 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
 def _describe_deal(
     before: Any, after: Any, rules: Rules, who: list[str], seat: int | None
 ) -> list[str]:
-    lines = [f"Hand {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
+    lines = [f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."]
     paid = _pot(after) - int(before["pot"])
     if paid and rules["episode"] == "match":
         stake = rules.number("stake")
         lines.append(
-            f"{paid // stake} players put {units(stake)} each into the pot: {_pot(after)}."
+            f"{paid // stake} players put {chips(stake)} each into the pot: {_pot(after)}."
         )
     order = order_of(after)
     if seat is None:
-        lines += columns([(who[s], KILLE_PACK.name(after["dealt"][s])) for s in order])
+        lines += columns([(who[s], KILLE_PACK.word(after["dealt"][s])) for s in order])
     elif seat in order:
-        lines.append(f"{who[seat]} gets {KILLE_PACK.name(after['dealt'][seat])}.")
+        lines.append(f"{does(who[seat], 'gets')} {a(KILLE_PACK.word(after['dealt'][seat]))}.")
     return lines
 
 
 def _describe_event(
     table: Any, rules: Rules, who: list[str], event: list[int], viewer: int | None
 ) -> str:
-    kind, a, b, card_a, card_b, loser = event
-    card, call = KILLE_PACK.name(card_b), f"“{call_at(event)[0]}”"
+    kind, first, second, card_a, card_b, loser = event
+    noun, call = KILLE_PACK.word(card_b), f"“{call_at(event)[0]}”"
+    name = who[first]
     if kind == Event.ANSWER:
-        return f"{who[a]} answers: {call}"
-    line = _EVENTS[kind].format(a=who[a], b=who[b], card=card, call=call)
+        return f"{does(name, 'answers')}: {call}"
+    other = who[second]
+    verb, rest = _EVENTS[kind]
+    line = does(name, verb) + rest.format(
+        a=inside(name), b=inside(other), b_s=inside(owner(other)), noun=noun,
+        card=f"the {noun}", call=call,
+    )  # fmt: skip
     if kind in (Event.EXCHANGE, Event.TALON_TAKEN):
         line += _describe_cards(table, rules, event, viewer)
     elif kind == Event.TALON_PASSED:
         line += " Another card is drawn." if rules["stock_redraw"] else " There is no exchange."
     elif kind in (Event.SVIN, Event.TALON_SVIN):
-        if loser != a:
-            chopped = KILLE_PACK.name(card_a) if known_to(table, viewer, card_a) else "the card"
-            line += f" It chops {chopped}, which was dealt to {who[loser]}:"
-        line += f" {who[loser]} is chopped."
+        if loser != first:
+            known = known_to(table, viewer, card_a)
+            struck = f"the {KILLE_PACK.word(card_a)}" if known else "the card"
+            line += f" It strikes {struck}, which was dealt to {inside(who[loser])}:"
+        line += f" {does(who[loser], 'is struck')}."
     return line
 
 
 def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | None) -> str:
     """The cards of an exchange, as far as the viewer knows them, and how their killes rank."""
     kind, _, _, given, got, extra = event
-    verbs = ("gives", "gets") if kind == Event.EXCHANGE else ("lays aside", "takes")
-    known = [
-        f"{verb} {KILLE_PACK.name(card)}"
-        for verb, card in zip(verbs, (given, got), strict=True)
-        if known_to(table, viewer, card)
-    ]
-    line = f" ({', '.join(known)})." if known else ", face down."
+    swap = kind == Event.EXCHANGE
+    gives, gets = (
+        a(KILLE_PACK.word(card)) if known_to(table, viewer, card) else "" for card in (given, got)
+    )
+    if not swap:
+        line = f" {gets or 'a card'} for {gives or 'another'}."
+    elif gives and gets:
+        line = f": {gives} for {gets}."
+    else:
+        line = f", giving {gives}." if gives else f", getting {gets}." if gets else ", unseen."
     killes = [card for card in (given, got) if card >> 1 == Kind.KI]
-    if kind == Event.TALON_TAKEN and got in killes:
-        line += " A kille from the talon ranks high."
-    elif kind == Event.EXCHANGE and len(killes) == 2:
-        line += f" Killemöte: both killes rank {rules['meeting']}."
-    elif kind == Event.EXCHANGE and killes:
-        line += " The kille ranks low."
+    if not swap and got in killes:
+        line += " A harlequin from the stock counts highest."
+    elif swap and len(killes) == 2:
+        line += f" Two harlequins meet: both count {rules['meeting']}."
+    elif swap and killes:
+        line += " The harlequin counts lowest."
     return line + (" [undone]" if extra & UNDONE else "")
 
 
@@ -371,15 +371,15 @@ def _describe_showdown(table: Any, who: list[str]) -> list[str]:
     lines += columns(
         [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in order_of(table)]
     )
-    return lines if out else [*lines, "Everybody would be out, so nobody is."]
+    return lines if out else [*lines, "All would be out, so nobody is."]
 
 
 def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
-    shown_pot, winner = units(int(table["shown_pot"])), int(table["winner"])
-    won = [f"{who[winner]} wins the pot of {shown_pot}."] if winner >= 0 else []
+    shown_pot, winner = chips(int(table["shown_pot"])), int(table["winner"])
+    won = [f"{does(who[winner], 'wins')} the pot of {shown_pot}."] if winner >= 0 else []
     still_in = listed([who[seat] for seat in members(table["in_pot"])])
     if table["truncated"]:
-        lines = [*won, f"The match is cut off after {int(table['deals'])} hands."]
+        lines = [*won, f"The match is cut off after {int(table['deals'])} deals."]
         if table["shown_pot"] and not won:
             rest = int(table["left_on_table"])
             over = f"; {rest} stay on the table." if rest else "."
@@ -387,20 +387,22 @@ def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
         return lines
     if table["redeal"] != Redeal.NONE:
         kille = table["redeal"] == Redeal.KILLE
-        why = "A kille was dealt to one of the last two. " if kille else ""
-        return [f"{why}The cards are thrown in; {who[int(table['dealer'])]} deals again."]
+        why = "A harlequin was dealt to one of the last two. " if kille else ""
+        return [f"{why}New cards; {inside(does(who[int(table['dealer'])], 'deals'))} again."]
     if rules["episode"] == "deal":
         return [_describe_payment(table, rules, who)]
-    return won or [f"In for the next hand: {still_in}. {who[int(table['next_dealer'])]} deals."]
+    dealer = inside(does(who[int(table["next_dealer"])], "deals"))
+    return won or [f"In for the next deal: {still_in}; {dealer}."]
 
 
 def _describe_payment(table: Any, rules: Rules, who: list[str]) -> str:
     """What those who are out pay in a single deal."""
-    out, stake = members(table["out"]), units(rules.number("stake"))
+    out, stake = members(table["out"]), chips(rules.number("stake"))
     if not out:
         return "Nobody pays."
-    pay = f"pays {stake}" if len(out) == 1 else f"pay {stake} each"
-    return f"{listed([who[seat] for seat in out])} {pay}, shared by the others."
+    if len(out) == 1:
+        return f"{does(who[out[0]], 'pays')} {stake}, shared by the others."
+    return f"{listed([who[seat] for seat in out])} pay {stake} each, shared by the others."
 
 
 # What there is to see
@@ -409,7 +411,7 @@ def _describe_payment(table: Any, rules: Rules, who: list[str]) -> str:
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     """Returns what a seat may see of a table, or everything; see `Game.view`."""
     return View(
-        title=f"Byteskille, hand {int(table['deals'])}",
+        title=f"Byteskille, deal {int(table['deals'])}",
         viewer=seat,
         dealer=int(table["dealer"]),
         turn=_turn(table, seat),
@@ -417,6 +419,27 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
         piles=_piles(table, seat),
         pot=float(table["pot"]) if rules["episode"] == "match" else None,
         question=to_decide(table, rules, who, seat),
+        strip=_strip(table),
+    )
+
+
+def _strip(table: Any) -> tuple[Laid, ...]:
+    """Returns the cards of a showdown, the lowest first."""
+    if not table["showdown"]:
+        return ()
+
+    def rank(seat: int) -> int:
+        card = int(table["hand"][seat])
+        return -1 if rank_of_kille(table, card) == "low" else card >> 1
+
+    return tuple(
+        Laid(
+            seat,
+            f"open {seat} 0",
+            face_of(KILLE_PACK, int(table["hand"][seat])),
+            "".join(fate_of(table, seat)[:1]),
+        )
+        for seat in sorted(order_of(table), key=rank)
     )
 
 
@@ -452,10 +475,10 @@ def _cards(table: Any, seat: int, viewer: int | None) -> tuple[Card, ...]:
 def _buying(table: Any, seat: int) -> list[str]:
     """What a seat that is out has decided about buying in."""
     if seat in members(table["declined"]):
-        return ["stays out"]
+        return ["out"]
     is_out = seat not in members(table["players"]) or seat in members(table["out"])
     back = table["deals"] > 0 and is_out and seat in members(table["in_pot"])
-    return ["is in again"] if back else []
+    return ["back in"] if back else []
 
 
 def _piles(table: Any, viewer: int | None) -> tuple[Pile, ...]:

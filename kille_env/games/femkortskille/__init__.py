@@ -8,6 +8,7 @@ from kille_env.games.femkortskille.determinize import action_before, relabel, re
 from kille_env.games.femkortskille.observe import full_state, information_state, observe
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
+from kille_env.games.femkortskille.speech import choice, question, verdict
 from kille_env.games.femkortskille.words import (
     change,
     describe,

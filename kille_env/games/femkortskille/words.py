@@ -18,7 +18,7 @@ from kille_env.tricktaking.words import (
     view_of,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import columns, listed, units
+from kille_env.words.text import chips, columns, does, inside, listed
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
@@ -33,7 +33,9 @@ NOTES = (
     *tricks.CARD_NOTES,
 )
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
-_DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks", Said.CHECKED: "checks"}
+_DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks", Said.CHECKED: "waits"}
+
+_PLATE = {**_DEEDS, Said.FOLDED: "folded"}
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
@@ -62,9 +64,9 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
 
 
 def deeds_of(table: Any, seat: int) -> list[str]:
-    """Returns what a seat has said in the deal: "checked", "knocked"."""
+    """Returns what a seat has said in the deal: "waits", "knocks"."""
     words = (Said(table[field][seat]) for field in ("said1", "said2"))
-    return [word.name.lower() for word in words if word != Said.NOTHING]
+    return [_PLATE[word] for word in words if word != Said.NOTHING]
 
 
 def asked(table: Any) -> str:
@@ -94,8 +96,8 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
 
 def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     return [
-        f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals.",
-        f"Everybody pays {units(rules.number('ante'))}; the pot is {units(int(after['pot']))}.",
+        f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}.",
+        f"Everybody pays {chips(rules.number('ante'))}; the pot is {chips(int(after['pot']))}.",
         *tricks.describe_dealt(after, who, seat),
     ]
 
@@ -103,29 +105,36 @@ def _describe_deal(after: Any, rules: Rules, who: list[str], seat: int | None) -
 def _describe_word(before: Any, after: Any, who: list[str]) -> str:
     actor = int(before["seat"])
     word = int(after["said1" if before["said1"][actor] == Said.NOTHING else "said2"][actor])
-    return f"{who[actor]} {_DEEDS[Said(word)]}."
+    return f"{does(who[actor], _DEEDS[Said(word)])}."
 
 
 def _describe_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
     got = [(who[s], tricks.names_of(after["drawn_cards"][s])) for s in range(len(who))]
     knockers = [s for s in range(len(who)) if after["drawn_cards"][s]]
-    lines = [f"{listed([who[s] for s in knockers])} get two more cards each."]
+    lines = [f"{listed([who[s] for s in knockers])} draw two cards each."]
     if seat is None:
         return lines + columns([got[s] for s in knockers])
-    return [*lines, f"{who[seat]} gets {got[seat][1]}."] if seat in knockers else lines
+    return [*lines, f"{does(who[seat], 'gets')} {got[seat][1]}."] if seat in knockers else lines
 
 
 def _describe_end(after: Any, who: list[str]) -> list[str]:
-    pot, winner = units(int(after["shown_pot"])), int(after["winner"])
+    pot, winner = chips(int(after["shown_pot"])), int(after["winner"])
     if after["end"] == End.ALL_CHECKED:
-        lines = [f"Nobody has knocked: the pot of {pot} stays."]
+        lines = [f"Nobody knocked: the pot of {pot} stays."]
     elif after["end"] == End.PLAYED:
-        losers = [who[s] for s in members(after["knockers"]) if s != winner]
-        pay = "pays as much again" if len(losers) == 1 else "pay as much again each"
-        lines = [f"{who[winner]} wins the pot of {pot}; {listed(losers)} {pay}."]
+        losers = [inside(who[s]) for s in members(after["knockers"]) if s != winner]
+        pay = f"{listed(losers)} pay as much again each"
+        if len(losers) == 1:
+            pay = f"{inside(does(who[_other(after, winner)], 'pays'))} as much again"
+        lines = [f"{does(who[winner], 'wins')} the pot of {pot}; {pay}."]
     else:
-        lines = [f"{who[winner]} wins the pot of {pot} without play."]
+        lines = [f"{does(who[winner], 'wins')} the pot of {pot} without play."]
     return lines + (tricks.describe_last(after, who) if after["phase"] == Phase.OVER else [])
+
+
+def _other(table: Any, winner: int) -> int:
+    """Returns the first of those who played for the pot and have lost."""
+    return next(seat for seat in members(table["knockers"]) if seat != winner)
 
 
 # What there is to see
@@ -165,7 +174,7 @@ def describe_rules(rules: Rules, num_players: int) -> str:
 def _deal(rules: Rules, num_players: int) -> list[str]:
     ante = rules.number("ante")
     return [
-        f"Before {'the' if is_single(rules) else 'every'} deal everybody pays {units(ante)} into "
+        f"Before {'the' if is_single(rules) else 'every'} deal everybody pays {chips(ante)} into "
         "the pot.",
         f"Everybody gets {DEALT} cards. Forehand, the player to the dealer's left, speaks first, "
         "then the others clockwise: each knocks (plays for the pot), folds (drops out of this "
@@ -198,10 +207,10 @@ def _money(ante: int, num_players: int) -> list[str]:
     pot = ante * num_players
     return [
         f"The winner of the last trick takes the pot, and every other knocker pays the winner as "
-        f"much again as the pot held. With a pot of {units(pot)}, the antes of one deal, each "
+        f"much again as the pot held. With a pot of {chips(pot)}, the antes of one deal, each "
         f"knocker who loses pays {pot} besides the ante, and the winner gets {pot} from the pot "
         f"and {pot} from each of them.",
-        f"Whoever has folded loses the ante of {units(ante)}, no more.",
+        f"Whoever has folded loses the ante of {chips(ante)}, no more.",
     ]
 
 

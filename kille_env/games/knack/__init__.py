@@ -13,6 +13,7 @@ from kille_env.games.knack.determinize import action_before, can_go_on, relabel,
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
+from kille_env.games.knack.speech import choice, question, verdict
 from kille_env.games.knack.words import (
     chance,
     change,

@@ -45,6 +45,7 @@ KNACK_PACK = Pack(
     tuple(rank + suit for suit in SUITS for rank in "6789TJQKA"),
     1,
     tuple(f"{rank} of {suit}" for suit in SUIT_NAMES for rank in member_names(Rank)),
+    tuple(f"{rank}{suit}" for suit in "♣♦♥♠" for rank in (*range(6, 11), *"JQKA")),
 )
 CARDS = KNACK_PACK.size
 

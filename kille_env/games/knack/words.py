@@ -38,8 +38,8 @@ from kille_env.games.knack.rules import (
     Rank,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import columns, counted, listed, signed, units
-from kille_env.words.view import Call, Card, Change, Pile, Seat, View
+from kille_env.words.text import chips, columns, counted, does, inside, listed, signed
+from kille_env.words.view import Call, Card, Change, Laid, Pile, Seat, View
 
 MEANINGS = {
     "knock": "join: the dealer pays you for each trick, but without one you pay a bet",
@@ -191,7 +191,7 @@ def _trumps(table: Any) -> str:
 
 def _bets_in_words(table: Any, rules: Rules) -> str:
     if table["shared"]:
-        return f"The bets of {units(int(table['shared']))} have been shared."
+        return f"The bets of {chips(int(table['shared']))} have been shared."
     bets = bets_of(table, rules)
     if not bets:
         return "No bets on the table."
@@ -211,7 +211,7 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
 
 def deeds_of(table: Any, seat: int) -> list[str]:
     """Returns what a seat has said in the deal."""
-    fields = {"joined": "has joined", "folded": "has folded"}
+    fields = {"joined": "knocks", "folded": "folded"}
     return [words for field, words in fields.items() if seat in members(table[field])]
 
 
@@ -254,7 +254,7 @@ def to_decide(table: Any, who: list[str]) -> str:
     """Returns who has to decide what."""
     phase, seat = int(table["phase"]), int(table["seat"])
     if phase == Phase.OVER:
-        return "The party is over."
+        return "The match is over."
     if phase == Phase.DEAL:
         return "Cards are to be dealt."
     if phase == Phase.JOIN:
@@ -276,44 +276,45 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     actor = int(before["seat"])
     if before["phase"] == Phase.JOIN:
         knocked = actor in members(after["joined"])
-        lines = [f"{who[actor]} {'knocks' if knocked else 'folds'}."]
+        lines = [f"{does(who[actor], 'knocks' if knocked else 'folds')}."]
     else:
         verb, trick = _verb(before), int(before["trick"])
-        lines = [f"{who[actor]} {verb} {_card_played(after, trick, actor, seat)}."]
+        lines = [f"{does(who[actor], verb)} {_card_played(after, trick, actor, seat)}."]
         if after["winners"][trick] >= 0:
             winner = who[int(after["winners"][trick])]
-            lines.append(f"{winner} takes the {_ORDINALS[trick]} trick.")
+            lines.append(f"{does(winner, 'takes')} the {_ORDINALS[trick]} trick.")
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(after, rules, who)
     return lines
 
 
 def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    dealer = who[int(table["dealer"])]
-    lines = [f"Deal {int(table['deals'])}: {dealer} deals; {_trumps(table)}."]
+    dealer = does(who[int(table["dealer"])], "deals")
+    lines = [f"Deal {int(table['deals'])}: {dealer}; {_trumps(table)}."]
     if bets := bets_of(table, rules):
-        lines.append(f"The running bet is {units(bets[0])}.")
+        lines.append(f"The running bet is {chips(bets[0])}.")
     if seat is not None:
-        return [*lines, f"{who[seat]} gets {_names(table['hand'][seat])}."]
+        return [*lines, f"{does(who[seat], 'gets')} {_names(table['hand'][seat])}."]
     order = _order(table, (int(table["dealer"]) + 1) % len(who))
     return lines + columns([(who[other], _names(table["hand"][other])) for other in order])
 
 
 def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
-    winner, dealer = who[int(table["winners"][0])], who[int(table["dealer"])]
+    winner, dealer = who[int(table["winners"][0])], inside(who[int(table["dealer"])])
     lines = []
     if table["leaders"][0] < 0:
-        lines.append(f"{winner} wins without play, as if with three tricks.")
+        lines.append(f"{does(winner, 'wins')} without play, as if with three tricks.")
     unit, size = rules.number("unit"), int(table["played_for"])
-    from_bet = f" and {units(size * unit)} of the running bet" if size else ""
-    lines.append(f"A trick is worth {units(unit)} from {dealer}{from_bet}.")
+    from_bet = f" and {chips(size * unit)} of the running bet" if size else ""
+    lines.append(f"A trick is worth {chips(unit)} from {dealer}{from_bet}.")
     if failed := _failed(table):
-        each = " each" if len(failed) > 1 else ""
-        verb = "has" if len(failed) == 1 else "have"
-        bet = units(TRICKS * unit * (1 + size))
-        lines.append(f"{listed([who[s] for s in failed])} {verb} no trick: a bet of {bet}{each}.")
-    chips = _chips(table, rules)
-    lines += columns([(who[s], signed(chips[s])) for s in range(len(who))])
+        bet = chips(TRICKS * unit * (1 + size))
+        if len(failed) == 1:
+            lines.append(f"{does(who[failed[0]], 'has')} no trick: {bet} onto the table.")
+        else:
+            lines.append(f"{listed([who[s] for s in failed])} have no trick: {bet} each.")
+    won = _chips(table, rules)
+    lines += columns([(who[s], signed(won[s])) for s in range(len(who))])
     if table["phase"] == Phase.OVER:
         return lines + _describe_sharing(table, rules, who)
     if bets := bets_of(table, rules):
@@ -324,11 +325,12 @@ def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:
 def _describe_sharing(table: Any, rules: Rules, who: list[str]) -> list[str]:
     total = int(table["shared"])
     if not total:
-        return ["The party is over; there are no bets to share."]
-    share = units(total // len(who))
-    line = f"The party is over; the bets of {units(total)} are shared, {share} each."
+        return ["The match is over; there are no bets to share."]
+    share = chips(total // len(who))
+    line = f"The match is over; the bets of {chips(total)} are shared, {share} each."
     if table["remainder"]:
-        line += f" {who[int(table['remainder_to'])]} draws the {int(table['remainder'])} left over."
+        lucky = does(who[int(table["remainder_to"])], "draws")
+        line += f" {lucky} the {int(table['remainder'])} left over."
     elif table["left_on_table"]:
         line += f" What is left over stays on the table: {int(table['left_on_table'])}."
     return [line]
@@ -343,8 +345,9 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     piles = [Pile(TALON, KNACK_PACK.size - int(table["drawn"]))]
     if table["turn_up"] >= 0:
         piles.append(Pile(TURNED_UP, 1, int(table["turn_up"])))
+    trumps = [f"trumps {'♣♦♥♠'[int(table['trump'])]}"] if table["turn_up"] >= 0 else []
     return View(
-        title=", ".join([heading(table, rules), *([f"running bet {bets[0]}"] if bets else [])]),
+        title=", ".join([heading(table, rules), *trumps]),
         viewer=seat,
         dealer=int(table["dealer"]),
         turn=int(table["seat"]),
@@ -352,7 +355,21 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
         piles=tuple(piles),
         pot=float(sum(bets)),
         question=to_decide(table, who),
+        strip=_strip(table, zones, seat),
     )
+
+
+def _strip(table: Any, zones: Zones, viewer: int | None) -> tuple[Laid, ...]:
+    """Returns the trick that lies, in the order of play, its best card marked."""
+    cards = {int(zone[6:]): cards[0] for zone, cards in zones.items() if zone[:6] == "trick "}
+    hidden, trick = int(table["face_down"]), int(table["trick"])
+    won = int(table["winners"][trick - 1]) if trick == TRICKS or table["trick_size"] == 0 else -1
+    best = won if won >= 0 else int(table["holder"])
+    return tuple(
+        Laid(seat, f"trick {seat}", card if viewer in (None, seat) or card != hidden else None,
+             best=seat == best)
+        for seat, card in cards.items()
+    )  # fmt: skip
 
 
 def _seat(table: Any, zones: Zones, seat: int, viewer: int | None) -> Seat:
@@ -471,9 +488,9 @@ def _money(rules: Rules) -> list[str]:
     unit = rules.number("unit")
     bet = TRICKS * unit
     lines = [
-        f"The dealer pays {units(unit)} for each trick to whoever took it, {units(bet)} in all; "
+        f"The dealer pays {chips(unit)} for each trick to whoever took it, {chips(bet)} in all; "
         "also a dealer who has folded. For their own tricks they pay themselves.",
-        f"Whoever has joined and taken no trick sets a bet of {units(bet)} on the table. Whoever "
+        f"Whoever has joined and taken no trick sets a bet of {chips(bet)} on the table. Whoever "
         "folds pays nothing, but for the dealer's payment.",
     ]
     if is_single(rules):
@@ -482,7 +499,7 @@ def _money(rules: Rules) -> list[str]:
         *lines,
         "While bets lie on the table, the smallest is the running bet. A deal is played for it as "
         f"well: each of the {TRICKS} tricks takes an equal part of it. A new bet is then "
-        f"{units(bet)} and as much as the running bet. The other bets wait for the next deals.",
+        f"{chips(bet)} and as much as the running bet. The other bets wait for the next deals.",
     ]
 
 
@@ -499,7 +516,7 @@ def _end(rules: Rules, num_players: int) -> list[str]:
             f"{counted(deals, 'deal', 'deals')}. The bets that then lie on the table"
         )
     return [
-        f"{length} are shared equally by all {num_players} players, in whole units. {rest}",
+        f"{length} are shared equally by all {num_players} players, in whole chips. {rest}",
         "Your result is all that you get minus all that you pay.",
     ]
 

@@ -18,7 +18,7 @@ from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.words import WINS_TRICK, moves_of, to_decide, view_of
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import columns, counted, listed
+from kille_env.words.text import columns, counted, does, listed
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
@@ -113,14 +113,14 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
 
 
 def deeds_of(table: Any, rules: Rules, seat: int) -> list[str]:
-    """Returns what a seat has done in the deal: "discarded 2", "passed"."""
-    deeds = ["is out"] if seat in who_is_out(table, rules) else []
+    """Returns what a seat has done in the deal: "2 new", "passed"."""
+    deeds = ["out"] if seat in who_is_out(table, rules) else []
     if table["exchanged"][seat] >= 0:
-        deeds.append(f"discarded {int(table['exchanged'][seat])}")
+        deeds.append(f"{int(table['exchanged'][seat])} new")
     if seat in members(table["passed"]):
         deeds.append("passed")
     if table["declarer"] == seat:
-        deeds.append("declared")
+        deeds.append("lowest?")
     return deeds
 
 
@@ -137,11 +137,11 @@ def asked(table: Any, rules: Rules) -> str:
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     """Returns what happened between two tables, as a seat may know it; see `Game.narrate`."""
     if after["deals"] != before["deals"]:
-        deal = f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."
+        deal = f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."
         return [deal, *tricks.describe_dealt(after, who, seat)]
     lines = [_describe_action(before, after, who, seat)]
     if after["trick"] == TRICKS > before["trick"]:
-        lines.append(f"{who[int(after['seat'])]} begins the guessing.")
+        lines.append(f"{does(who[int(after['seat'])], 'speaks')} first: whose last card is lowest?")
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(before, after, rules, who)
     return lines
@@ -153,13 +153,14 @@ def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) 
     if phase == Phase.DISCARD:
         more = ""
         if after["shuffled_in"] != before["shuffled_in"]:
-            more = "; the talon runs out, and the others' discards are shuffled for a new one"
-        return tricks.describe_exchange(after, who, actor, seat, "discards", more)
+            more = "; the stock runs out, and the others' discards are shuffled for a new one"
+        return tricks.describe_exchange(after, who, actor, seat, "changes", more)
     if phase == Phase.LEAD:
         return tricks.describe_trick(after, who, int(before["trick"]))
     if after["declarer"] == actor:
-        return f"{who[actor]} declares with {tricks.names_of(after['hand'][actor])}."
-    return f"{who[actor]} passes."
+        card = tricks.names_of(after["hand"][actor])
+        return f"{does(who[actor], 'says')} the {card} is the lowest."
+    return f"{does(who[actor], 'says')} nothing."
 
 
 def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
@@ -171,28 +172,25 @@ def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list
             (
                 who[s],
                 tricks.names_of(after["hand"][s]),
-                f"+{int(after['points'][s])}",
-                _total(after, s),
+                f"{int(after['points'][s])} points",
+                f"{int(after['scores'][s])} in all",
             )
             for s in seats
         ]
     )
     out = [who[s] for s in who_is_out(after, rules) if s in seats]
     if rules["episode"] == "match" and out:
-        lines.append(f"{listed(out)} {'is' if len(out) == 1 else 'are'} out.")
+        lines.append(f"{does(out[0], 'is') if len(out) == 1 else f'{listed(out)} are'} out.")
     if after["phase"] != Phase.OVER or rules["episode"] == "deal":
         return lines
     winners = [who[s] for s in members(after["winners"])]
     if winners:
-        lines.append(f"{listed(winners)} {'wins' if len(winners) == 1 else 'share'} the match.")
+        deed = does(winners[0], "wins") if len(winners) == 1 else f"{listed(winners)} share"
+        lines.append(f"{deed} the match.")
     else:
         deals = counted(int(after["deals"]), "deal", "deals")
         lines.append(f"The match is cut off after {deals}: those who are in share it.")
     return lines
-
-
-def _total(table: Any, seat: int) -> str:
-    return f"now {int(table['scores'][seat])}"
 
 
 # What there is to see
@@ -200,11 +198,15 @@ def _total(table: Any, seat: int) -> str:
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     """Returns what a seat may see of a table, or everything; see `Game.view`."""
-    words = [
-        [counted(int(table["scores"][other]), "point", "points"), *deeds_of(table, rules, other)]
-        for other in range(len(who))
-    ]
-    return view_of("Krypkille", table, seat, words, to_decide(table, who, asked(table, rules)))
+    words = [deeds_of(table, rules, other) for other in range(len(who))]
+    limit = rules.number("limit")
+    scores = [f"{int(table['scores'][other])}/{limit}" for other in range(len(who))]
+    question = to_decide(table, who, asked(table, rules))
+    last = {}
+    if table["phase"] <= Phase.OVER and table["trick"] == TRICKS:
+        points = table["points"].tolist()
+        last = {s: counted(points[s], "point", "points") for s in members(table["in_play"])}
+    return view_of("Krypkille", table, seat, words, question, last, scores)
 
 
 def change(before: Any, after: Any, rules: Rules, seat: int | None) -> Change:

@@ -12,6 +12,7 @@ from kille_env.games.kungsholmskille.determinize import action_before, relabel, 
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.spec import SPEC
+from kille_env.games.kungsholmskille.speech import choice, question, verdict
 from kille_env.games.kungsholmskille.words import (
     action_text,
     change,

@@ -28,7 +28,7 @@ from kille_env.tricktaking.words import (
     view_of,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import columns, listed, units
+from kille_env.words.text import chips, columns, does, inside, listed
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
@@ -112,18 +112,18 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
 
 
 _WORDS = {
-    "said1": {Said.YIELDED: "bud", Said.CLAIMED: "knocked"},
-    "stayed": {Said.YIELDED: "folded", Said.CLAIMED: "stayed"},
-    "said2": {Said.YIELDED: "bud", Said.CLAIMED: "knocked"},
-    "showed": {Said.YIELDED: "bud", Said.CLAIMED: "showed"},
+    "said1": {Said.YIELDED: "passed", Said.CLAIMED: "knocks"},
+    "stayed": {Said.YIELDED: "folded", Said.CLAIMED: "stays"},
+    "said2": {Said.YIELDED: "passed", Said.CLAIMED: "knocks"},
+    "showed": {Said.YIELDED: "passed", Said.CLAIMED: "shows"},
 }
 
 
 def deeds_of(table: Any, seat: int) -> list[str]:
-    """Returns what a seat has said and done in the deal: "bud", "exchanged 2"."""
+    """Returns what a seat has said and done in the deal: "passed", "2 new"."""
     said = {field: _WORDS[field].get(Said(table[field][seat])) for field in _WORDS}
     number = int(table["exchanged"][seat])
-    exchanged = f"exchanged {number}" if number >= 0 else None
+    exchanged = f"{number} new" if number >= 0 else None
     deeds = (said["said1"], said["stayed"], exchanged, said["said2"], said["showed"])
     return [deed for deed in deeds if deed]
 
@@ -150,7 +150,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if before["phase"] == Phase.PLAY:
         lines = tricks.describe_play(before, after, who)
     elif before["phase"] == Phase.EXCHANGE:
-        lines = [tricks.describe_exchange(after, who, int(before["seat"]), seat, "exchanges")]
+        lines = [tricks.describe_exchange(after, who, int(before["seat"]), seat, "changes")]
     else:
         lines = [_describe_word(before, after, who)]
     if after["phase"] <= Phase.OVER:
@@ -159,11 +159,11 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
 
 
 def _describe_deal(before: Any, after: Any, who: list[str], seat: int | None) -> list[str]:
-    lines = [f"Deal {int(after['deals'])}: {who[int(after['dealer'])]} deals."]
+    lines = [f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."]
     paid = [int(before["owed"][s]) for s in range(len(who))]
     if any(paid):
         line = _amounts(who, paid, "Everybody pays", "pays")
-        lines.append(f"{line}; the pot is {units(int(after['pot']))}.")
+        lines.append(f"{line}; the pot is {chips(int(after['pot']))}.")
     return lines + tricks.describe_dealt(after, who, seat)
 
 
@@ -171,42 +171,43 @@ def _describe_word(before: Any, after: Any, who: list[str]) -> str:
     actor, phase = int(before["seat"]), int(before["phase"])
     name = who[actor]
     if phase == Phase.FOLD:
-        return f"{name} {'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds'}."
+        return f"{does(name, 'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds')}."
     field = {Phase.BUD1: "said1", Phase.BUD2: "said2"}.get(Phase(phase), "showed")
     if after[field][actor] == Said.YIELDED:
         return f"{name}: “{BUD[0]}”"
-    return f"{name} {'shows the last card' if field == 'showed' else 'knocks'}."
+    return f"{does(name, 'shows the last card' if field == 'showed' else 'knocks')}."
 
 
 def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
-    seats, pot = range(len(who)), units(int(after["shown_pot"]))
+    seats, pot = range(len(who)), chips(int(after["shown_pot"]))
     lines = []
     if after["end"] == End.BUD_ROUND:
-        lines.append(f"All have said bud: the deal is broken off, the pot of {pot} stays.")
+        lines.append(f"All passed: the pot of {pot} stays.")
     elif after["end"] == End.SHOWING:
         rows = [(who[s], tricks.names_of(after["hand"][s])) for s in seats if _last_card(after, s)]
         lines += ["The last cards are turned up.", *columns(rows)]
         winner, shower = int(after["winner"]), int(after["shower"])
         if winner == shower:
-            lines.append(f"{who[winner]} has the lowest card and wins the pot of {pot}.")
+            lines.append(f"{does(who[winner], 'has')} the lowest card: the pot of {pot}.")
         else:
-            lines.append(f"{who[winner]} wins the pot of {pot}; {who[shower]} pays as much again.")
+            pays = inside(does(who[shower], "pays"))
+            lines.append(f"{does(who[winner], 'wins')} the pot of {pot}; {pays} as much again.")
     else:
-        lines.append(f"{who[int(after['winner'])]} wins the pot of {pot} without play.")
+        lines.append(f"{does(who[int(after['winner'])], 'wins')} the pot of {pot} without play.")
     if after["phase"] == Phase.OVER:
         return lines + tricks.describe_last(after, who)
     owed = [int(after["owed"][s]) for s in seats]
     if any(owed):
-        line = _amounts(who, owed, "everybody owes", "owes")
-        lines.append(f"For the next deal {line}.")
+        line = _amounts(who, owed, "Everybody pays", "pays")
+        lines.append(f"{line} next deal.")
     return lines
 
 
 def _amounts(who: list[str], amounts: list[int], all_alike: str, verb: str) -> str:
     """Says who pays or owes how much; `all_alike` begins the sentence if all amounts are equal."""
     if len(set(amounts)) == 1:
-        return f"{all_alike} {units(amounts[0])}"
-    return listed([f"{who[s]} {verb} {units(n)}" for s, n in enumerate(amounts) if n])
+        return f"{all_alike} {chips(amounts[0])}"
+    return listed([f"{does(who[s], verb)} {chips(n)}" for s, n in enumerate(amounts) if n])
 
 
 # What there is to see
@@ -216,14 +217,18 @@ _ROUNDS: dict[int, str] = {Phase.BUD1: "said1", Phase.BUD2: "said2", Phase.SHOW:
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     """Returns what a seat may see of a table, or everything; see `Game.view`."""
-    words = [[*deeds_of(table, other), *_owes(table, other)] for other in range(len(who))]
-    return view_of("Kungsholmskille", table, seat, words, to_decide(table, who, asked(table, who)))
+    words = [[*deeds_of(table, other), *_pays(table, other)] for other in range(len(who))]
+    last = {}
+    if table["end"] == End.SHOWING:
+        last = {s: "" for s in range(len(who)) if table["hand"][s] & table["face_up"]}
+    question = to_decide(table, who, asked(table, who))
+    return view_of("Kungsholmskille", table, seat, words, question, last)
 
 
-def _owes(table: Any, seat: int) -> list[str]:
+def _pays(table: Any, seat: int) -> list[str]:
     """What a seat pays when the next deal is dealt."""
     owed = int(table["owed"][seat])
-    return [f"owes {units(owed)}"] if owed else []
+    return [f"pays {owed}"] if owed else []
 
 
 def change(before: Any, after: Any, rules: Rules, seat: int | None) -> Change:
@@ -303,7 +308,7 @@ def _showing() -> list[str]:
 def _money(num_players: int) -> list[str]:
     pot = ANTE * num_players
     return [
-        f"Before the first deal everybody pays {units(ANTE)} into the pot: {units(pot)} in all. "
+        f"Before the first deal everybody pays {chips(ANTE)} into the pot: {chips(pot)} in all. "
         f"Whoever shows wrongly for this pot pays {pot} to the winner, who gets {2 * pot}.",
         "Whoever folds, or loses without having shown, pays nothing more in this deal.",
         "After a bud round the pot stays.",
@@ -316,7 +321,7 @@ def _owed(num_players: int) -> list[str]:
     return [
         "What you owe is paid into the pot when the next deal begins, and lapses at the end of the "
         "match.",
-        "After a bud round before the exchange, or when nobody has folded: 1 unit each. After a "
+        "After a bud round before the exchange, or when nobody has folded: 1 chip each. After a "
         "later one for which somebody has folded: 1 from each who has folded, nothing from others.",
         "After a pot that was won without play: 1 each, from the winner too.",
         three,

@@ -1,7 +1,8 @@
 """`kille play`: a person at the table."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,15 @@ import click
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.cli import console, options
-from kille_training.cli.web_table import page_options
 
 if TYPE_CHECKING:
     from kille_env.policy import Player
     from kille_env.records import Record
+    from kille_training.table.online import Order
 
 
 @click.command(
-    epilog="Example: kille play byteskille --players 5 --opponents uniform --rules gok_call=off"
+    epilog="Example: kille play byteskille --players 5 --opponents uniform --rules episode=deal"
 )
 @options.game_options
 @click.option(
@@ -27,94 +28,81 @@ if TYPE_CHECKING:
     show_default=True,
     help="Names, run folders or policy files: one for all, or one for each with commas between.",
 )
-@click.option("--name", default="human", show_default=True, help="Your name, for the records.")
-@click.option("--hint", is_flag=True, help="Show a hint at every decision; type h for one.")
-@click.option(
-    "--advisers",
-    help="Players who give hints, with commas between them; if not given, the solution where there "
-    "is one, and the rule of thumb.",
-)
-@click.option(
-    "--seat", default="0", show_default=True, help="Your seat; with --web also several, as in 0,2."
-)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
+@click.option("--web", is_flag=True, help="Play on a page in the browser, on this machine alone.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
-@page_options
 @options.json_option
 def play(
     game: str,
     players: int | None,
     opponents: str,
-    name: str,
-    hint: bool,
-    advisers: str | None,
-    seat: str,
     seed: int | None,
     rules: dict[str, Any],
+    web: bool,
     out: Path | None,
     trust: bool,
     as_json: bool,
-    **page: Any,
 ) -> None:
     """Plays GAME with you at the table.
 
-    You see what your seat may know and nothing else. Type h for a hint, u to take back a decision,
-    ? for help and q to leave.
+    You see what your seat may know and nothing else. Type ? for the rules, h for a hint, u to take
+    back a decision and q to leave.
     """
     import numpy as np
 
-    from kille_agents.human import Human
-    from kille_env.policy import name_of
-    from kille_training.cli.terminal import Terminal
-    from kille_training.cli.web_table import play_on_page, seats_named, wants_page
-    from kille_training.people.advice import advisers_at
-    from kille_training.people.lineup import players_named
-    from kille_training.people.names import check_name, names_at
-    from kille_training.people.sitting import Sitting
+    from kille_training.table.lineup import players_named
+    from kille_training.table.online import Order
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
-    if wants_page(page):
-        taken = seats_named(seat, seats, seats)
-        records = play_on_page(
-            page, name, game=game, num_players=seats, yours=taken, opponents=opponents,
-            rules=resolved, seed=seed, hints=hint, advisers=advisers, trust=trust, quiet=as_json,
-        )  # fmt: skip
-        _report({"game": game, "seats": taken}, records, out, as_json)
-        return
-    (yours,) = seats_named(seat, seats, 1)
-    by_seat: list[Player | None] = [
-        *players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
-    ]
-    by_seat.insert(yours, None)
-    helpers: Mapping[str, Player] = advisers_at(game, seats, resolved)
-    if advisers is not None:
-        places = len(advisers.split(","))
-        asked = players_named(advisers, places, game, seats, resolved, trust=trust)
-        helpers = {name_of(player): player for player in asked}
+    others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    names = names_at(seats, {yours: check_name(name)})
-    sitting = Sitting(game, resolved, by_seat, names=names, seed=seed, advisers=helpers)
-    # With --json the conversation moves to standard error.
-    terminal = Terminal(sitting, yours, Human(out=sys.stderr if as_json else None), hint)
-    ended = terminal.run(seed)
-    result = {"game": game, "names": names, "seed": seed, "seat": yours}
-    _report(result, sitting.records(unfinished=True), out, as_json)
+    words = tuple(word.strip() for word in opponents.split(","))
+    named = words * (seats - 1) if len(words) == 1 else words
+    order = Order(game, named, resolved, seed)
+    ended, records = (_on_page if web else _in_terminal)(order, others, as_json)
+    if out is not None:
+        from kille_env.records import write_records
+
+        write_records(records, out)
+    matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
+    last = [f"The matches are in {out}."] if out else []
+    console.report({"game": game, "seed": seed, "seat": 0, "matches": matches}, last, as_json)
     if ended is not None:
         raise ended
 
 
-def _report(
-    result: dict[str, Any], records: "Sequence[Record]", out: Path | None, as_json: bool
-) -> None:
-    """Writes the matches where they are wanted, and prints what they brought."""
-    from kille_env.records import write_records
+Played = tuple[BaseException | None, "Sequence[Record]"]
 
-    if out is not None:
-        write_records(records, out)
-    matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
-    last = [f"The matches are in {out}."] if out else []
-    console.report({**result, "matches": matches}, last, as_json)
+
+def _in_terminal(order: "Order", others: "list[Player]", quiet: bool) -> Played:
+    from kille_training.table.sitting import Sitting
+    from kille_training.table.terminal import Terminal
+
+    sitting = Sitting(order.game, order.rules, [None, *others], seed=order.seed)
+    # With --json the conversation moves to standard error.
+    terminal = Terminal(sitting, lambda: sys.stdin.readline(), sys.stderr if quiet else None)
+    return terminal.run(), sitting.records(unfinished=True)
+
+
+def _on_page(order: "Order", others: "list[Player]", quiet: bool) -> Played:
+    """Serves a table until it is interrupted."""
+    from kille_training.table import server
+
+    listening = server.listen()
+    address = server.address_of(listening)
+    house = server.House(server.kept_in(), f"kille_{listening.getsockname()[1]}")
+    link = f"{address}/?token={house.token}"
+
+    def ready() -> None:
+        house.set_up(order, others)
+        click.echo(f"Your table: {link}\nCtrl-C ends the server; the match waits.", err=quiet)
+        server.open_browser(link)
+
+    with suppress(KeyboardInterrupt), listening:
+        server.Server(server.application(house), ready, house.close).run([listening])
+    table = house.last
+    return None, [] if table is None else table.records(unfinished=True)

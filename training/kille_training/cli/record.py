@@ -57,8 +57,8 @@ def record(
     """
     from kille_env.policy import name_of
     from kille_env.records import write_records
-    from kille_training.people.lineup import players_named
-    from kille_training.people.recording import matches_of
+    from kille_training.table.lineup import players_named
+    from kille_training.table.recording import matches_of
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(players)

@@ -126,13 +126,13 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
 
 
 def _show(made: bytes, file: Path) -> None:
-    from kille_training.web import serving
+    from kille_training.table import server
 
-    server = serving.listen(port=0)
-    address = serving.address_of(server, serving.LOOPBACK)
+    listening = server.listen(0)
+    address = server.address_of(listening)
     click.echo(f"{file.name} is at {address}; Ctrl-C ends it")
     with suppress(KeyboardInterrupt):
-        serving.serve_page(made, server, ready=lambda: serving.open_browser(address))
+        server.serve_page(made, listening, lambda: server.open_browser(address))
 
 
 # In words

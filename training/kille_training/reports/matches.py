@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kille_env.records import Record, Replay
 from kille_env.words.text import labels, listed, printable, signed
+from kille_training.labels import unit_of
 
 
 def match_lines(record: Record, game: Replay, told: list[str], number: int) -> list[str]:
@@ -18,11 +19,12 @@ def match_lines(record: Record, game: Replay, told: list[str], number: int) -> l
     num_players = record["num_players"]
     who = labels(record.get("names"), num_players)
     rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
-    lines = [f"Match {number}: {record['game']}, {num_players} players, {rules}"]
+    unit = unit_of(game.rules["episode"])
+    lines = [f"{unit.capitalize()} {number}: {record['game']}, {num_players} players, {rules}"]
     if record.get("names"):
         lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
     for text in told:
-        if text.startswith("Hand "):
+        if text.startswith("Deal "):
             lines.append("")
         lines.append(text)
     lines.append("")
@@ -30,7 +32,7 @@ def match_lines(record: Record, game: Replay, told: list[str], number: int) -> l
         lines.append(_stop(game, who))
     else:
         money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
-        lines.append(f"End of the match: {', '.join(money)}.")
+        lines.append(f"End of the {unit}: {', '.join(money)}.")
     lines += [f"The record differs: {difference}" for difference in game.differences]
     return [printable(line) for line in (*lines, "")]
 

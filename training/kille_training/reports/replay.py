@@ -1,13 +1,12 @@
 """The page of recorded matches: one file to step through, which needs nothing beside it.
 
-Pictures of neighbouring moments share almost everything. So the page holds every thing on the table
-once, a picture is a list of numbers, and all of it is compressed.
+It lays the table out with the script of the table that people play at. What each seat sees at each
+moment is compressed: neighbors share almost everything.
 """
 
 import base64
 import hashlib
 import json
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 from markupsafe import Markup
 
 from kille_agents.catalog import as_policy
+from kille_env.core.game import Game
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
@@ -26,10 +26,11 @@ from kille_env.pictures.style import style
 from kille_env.policy import Player
 from kille_env.records import Record, Replay, check_record, describe
 from kille_env.registry import load_game
-from kille_env.words.text import counted, labels
+from kille_env.words.text import labels
 from kille_env.words.view import View
 from kille_training.evaluation.review import Decision, Moment, review
 from kille_training.evaluation.worth import is_solved
+from kille_training.labels import unit_of
 from kille_training.reports.matches import match_lines
 from kille_training.reports.pages import render
 from kille_training.reports.palette import css
@@ -39,7 +40,6 @@ MOST_PICTURES = 10_000
 MOST_MISTAKES = 12
 LEAST_LOSS = 0.0005
 """Units below which a choice counts as costing nothing; a page shows three decimals."""
-SHAPES = ("wide", "tall")
 ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"
 
 
@@ -132,7 +132,7 @@ class _Page:
     def __init__(self, asked: Asked, deals: tuple[int, int] | None) -> None:
         self.moments: list[dict[str, Any]] = []
         self._asked, self._deals = asked, deals
-        self._pieces: dict[str, int] = {}
+        self._cards: dict[str, str] = {}
         self._matches: list[dict[str, Any]] = []
         self._starts: list[tuple[int, str]] = []
         self._mistakes: list[dict[str, Any]] = []
@@ -146,7 +146,11 @@ class _Page:
         _refuse_differences(found.replay, line)
         self._words += match_lines(record, *describe(record), line)
         shown = [each for each in found.moments if self._shows(each.deal)]
-        who = labels(record.get("names"), record["num_players"])
+        who = _first_names(labels(record.get("names"), record["num_players"]))
+        pack = game.spec.pack
+        both = zip(pack.words or pack.names, pack.names, strict=True)
+        names = [word if word == name else f"{word} ({name})" for word, name in both]
+        self._cards |= zip(pack.codes, names, strict=True)
         hopes = [abs(units) for each in shown for units in each.expected or ()]
         self._matches.append(
             {
@@ -176,7 +180,7 @@ class _Page:
     ) -> None:
         game, number = load_game(rules.game), len(self.moments)
         if before["deals"] != moment.table["deals"]:
-            self._starts.append((number, f"match {line}, deal {moment.deal + 1}"))
+            self._starts.append((number, _where(line, moment.deal, rules)))
         names = who if record.get("names") else None
         viewers = [*range(len(who)), None]
         frames = [frame(game, before, moment.table, rules, seat, names) for seat in viewers]
@@ -184,22 +188,15 @@ class _Page:
         self.moments.append(
             {
                 "match": len(self._matches) - 1,
-                "views": [self._cut(each) for each in frames],
+                "views": frames,
                 "expected": moment.expected,
                 "known": _known(views, game.spec),
-                "decision": _shown(moment.decision, game.spec),
+                "decision": _shown(moment, game, rules, who),
             }
         )
         if moment.decision:
             hand = ", ".join(_faces(views[-1], moment.decision.seat, game.spec))
             self._judge(moment.decision, who, moment=number, where=self._starts[-1][1], hand=hand)
-
-    def _cut(self, made: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a frame whose pictures are lists of pieces."""
-        return {**made, **{shape: [*map(self._number, _pieces(made[shape]))] for shape in SHAPES}}
-
-    def _number(self, piece: str) -> int:
-        return self._pieces.setdefault(piece, len(self._pieces))
 
     def _judge(self, decision: Decision, who: list[str], **about: Any) -> None:
         """Keeps what a decision has cost, where that is known, with what else there is to say."""
@@ -223,23 +220,23 @@ class _Page:
     def render(self, source: str) -> bytes:
         """Returns the page."""
         data = {
-            "pieces": list(self._pieces),
+            "cards": self._cards,
             "matches": self._matches,
             "deals": self._starts,
             "moments": self.moments,
         }
-        script = _own("web", "table.js") + _own("reports", "replay.js")
-        looks = css(), style("both"), _own("web", "table.css"), _own("reports", "replay.css")
+        script = _own("table", "table.js") + _own("reports", "replay.js")
+        looks = css(), style("both"), _own("table", "table.css"), _own("reports", "replay.css")
         styles = "\n".join(looks)
         worst = sorted(self._mistakes, key=lambda each: -each["loss"])[:MOST_MISTAKES]
         return render(
             "replay.html.j2",
             source=source,
-            matches=counted(len(self._matches), "match", "matches"),
+            matches=self._matches[0]["title"],
             policy=_policy(script, styles),
             script=Markup(script),
             styles=Markup(styles),
-            cards=Markup(_symbols(self._pieces)),
+            cards=Markup(symbols(_shown_cards(self.moments))),
             deals=self._deals,
             data=_packed(data),
             judged=_by_name(self._mistakes),
@@ -257,14 +254,19 @@ def _refuse_differences(game: Replay, line: int) -> None:
 
 
 def _title(line: int, spec: GameSpec, rules: Rules, num_players: int) -> str:
-    episode = "single deal" if rules["episode"] == "deal" else "whole match"
-    return f"Match {line}: {spec.title}, {num_players} players, {rules['preset']}, {episode}"
+    unit = unit_of(rules["episode"]).capitalize()
+    return f"{unit} {line}: {spec.title}, {num_players} players, {rules['preset']}"
 
 
-def _pieces(picture: str) -> list[str]:
-    """Cuts a picture before each thing on the table; its end is always the same."""
-    head, *things = picture.removesuffix("</svg>").split("<g data-key=")
-    return [head, *(f"<g data-key={thing}" for thing in things)]
+def _where(line: int, deal: int, rules: Rules) -> str:
+    """Returns where a deal is found: "match 2, deal 3", or "deal 2" for a single one."""
+    return f"match {line}, deal {deal + 1}" if rules["episode"] == "match" else f"deal {line}"
+
+
+def _first_names(names: list[str]) -> list[str]:
+    """Returns names without what plays there, "Bertil" for "Bertil (search)", if that tells all."""
+    short = [name.partition(" (")[0] for name in names]
+    return short if len(set(short)) == len(short) else names
 
 
 def _known(views: Sequence[View], spec: GameSpec) -> list[list[Any]]:
@@ -295,16 +297,15 @@ def _faces(view: View, seat: int, spec: GameSpec) -> Iterator[str]:
             yield spec.pack.name(card.face)
 
 
-def _shown(decision: Decision | None, spec: GameSpec) -> dict[str, Any] | None:
+def _shown(moment: Moment, game: Game, rules: Rules, who: list[str]) -> dict[str, Any] | None:
     """Returns a decision as the page holds it."""
-    if decision is None:
+    if (decision := moment.decision) is None:
         return None
     return {
         "seat": decision.seat,
         "choices": [
             {
-                "text": choice.text,
-                "meaning": spec.meanings.get(choice.text.partition(" ")[0], ""),
+                "text": _label(choice.text, moment.table, game, rules, who),
                 "shares": [round(share, 4) for share in choice.shares],
                 "worth": None if choice.worth is None else round(choice.worth, 6),
             }
@@ -313,6 +314,16 @@ def _shown(decision: Decision | None, spec: GameSpec) -> dict[str, Any] | None:
         "chosen": decision.chosen,
         "loss": _loss(decision),
     }
+
+
+def _label(text: str, table: np.record, game: Game, rules: Rules, who: list[str]) -> str:
+    """Returns a choice as its button says it."""
+    verb, cards = text.split(" ")[0], text.count(" ")
+    for action, raw in enumerate(game.spec.actions):
+        alike = raw.split(" ")[0] == verb and raw.count(" ") == cards
+        if alike and game.action_text(table, action) == text:
+            return game.choice(table, rules, action, who).partition(":")[0]
+    return text
 
 
 def _loss(decision: Decision) -> float | None:
@@ -331,10 +342,15 @@ def _by_name(judged: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found.values(), key=lambda row: (-row["loss"], row["name"]))
 
 
-def _symbols(pieces: Iterable[str]) -> str:
-    """Returns the symbols of the cards that pieces show."""
-    used = {code for piece in pieces for code in re.findall(r'href="#card-(\w+)"', piece)}
-    return symbols(sorted(used - {"back"}))
+def _shown_cards(moments: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Returns the codes of the cards that moments show."""
+    used: set[str | None] = set()
+    for moment in moments:
+        for view in moment["views"]:
+            used |= {code for seat in view["seats"] for _, code, *_ in seat["cards"]}
+            used |= {code for *_, code in view["piles"]}
+            used |= {code for _, _, code, *_ in view["strip"]}
+    return sorted(code for code in used if code is not None)
 
 
 def _packed(data: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 /*
  * Steps through recorded matches. The page holds them in the element "data": JSON, compressed.
  *
- * A moment is what lies between two moves. It has a picture for every seat and one with all cards
- * open, each a list of pieces, and what was decided there. Moments are numbered through all matches
+ * A moment is what lies between two moves. It has a frame for every seat and one with all cards
+ * open, and what was decided there. Moments are numbered through all matches
  * of the page; the address of one is its number: replay.html#17.
  */
 "use strict";
@@ -14,8 +14,9 @@
   const $ = (id) => document.getElementById(id);
 
   const data = await unpack($("data").textContent);
-  const table = new KilleTable($("table"));
-  let [at, view, playing] = [-1, OPEN, 0];
+  const table = new KilleTable(data.cards);
+  table.tag = "span";
+  let [at, view, playing, speed] = [-1, OPEN, 0, 1];
 
   async function unpack(text) {
     const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
@@ -34,18 +35,12 @@
     return views[from === OPEN ? views.length - 1 : from];
   }
 
-  function picture(number) {
-    const {wide, tall, ...rest} = seen(number);
-    const whole = (pieces) => `${pieces.map((piece) => data.pieces[piece]).join("")}</svg>`;
-    return {...rest, wide: whole(wide), tall: whole(tall)};
-  }
-
   /** Whether a viewer notices that a moment differs from the one before. */
   function noticed(number) {
     if (view === OPEN || number === 0) return true;
     if (data.moments[number].match !== data.moments[number - 1].match) return true;
     const [before, after] = [seen(number - 1), seen(number)];
-    return after.lines.length > 0 || String(before.wide) !== String(after.wide);
+    return after.lines.length > 0 || JSON.stringify(before.seats) !== JSON.stringify(after.seats);
   }
 
   /** The nearest moment that the viewer notices, from a number on in a direction; or null. */
@@ -60,11 +55,12 @@
     const changed = at < 0 || data.moments[number].match !== moment().match;
     at = number;
     if (changed) listViews();
+    table.sit(names(), view === OPEN ? 0 : view);
     $("position").value = at;
     $("deals").value = data.deals.findLastIndex(([first]) => first <= at);
     history.replaceState(null, "", `#${at + 1}`);
     describe();
-    return table.show(picture(at), {animate});
+    return table.show(seen(at), {animate});
   }
 
   function step(by) {
@@ -89,7 +85,7 @@
       if (next === null) break;
       const fresh = data.moments[next].match !== moment().match;
       await go(next, !fresh);
-      await new Promise((resolve) => setTimeout(resolve, REST / table.speed));
+      await new Promise((resolve) => setTimeout(resolve, REST / speed));
     }
     if (mine === playing) pause();
   }
@@ -116,18 +112,12 @@
     if (there && number !== at) {
       if (!noticed(number)) view = OPEN;
       go(number);
-      $("table").scrollIntoView({block: "nearest"});
+      $("felt").scrollIntoView({block: "nearest"});
     } else if (at < 0) go(0);
   }
 
   /* What is said of a moment. */
 
-  function make(tag, text = "", className = "") {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    if (className) element.className = className;
-    return element;
-  }
 
   function row(...cells) {
     const line = document.createElement("tr");
@@ -135,7 +125,7 @@
     return line;
   }
 
-  function signed(units) {
+  function exactly(units) {
     return Math.abs(units) < 0.0005 ? "0" : `${units > 0 ? "+" : "−"}${Math.abs(units).toFixed(3)}`;
   }
 
@@ -148,9 +138,8 @@
   }
 
   function describe() {
-    const shown = seen(at);
-    $("question").textContent = shown.question;
-    $("happened").replaceChildren(...shown.lines.map((line) => make("p", line.trim())));
+    const {decision: asked} = moment();
+    $("question").textContent = asked ? `${names()[asked.seat]} ${names()[asked.seat] === "You" ? "decide" : "decides"}.` : "";
     decision();
     expected();
     known();
@@ -176,7 +165,7 @@
     if (left) rows.push(row(head(left === 1 ? "one other" : `${left} others`, "row")));
     $("choices").tBodies[0].replaceChildren(...rows);
     $("loss").hidden = found.loss === null || found.loss === undefined;
-    $("loss").textContent = found.loss ? `This choice costs ${found.loss.toFixed(3)} units.` : "This choice costs nothing.";
+    $("loss").textContent = found.loss ? `This choice costs ${found.loss.toFixed(3)} chips.` : "This choice costs nothing.";
     $("loss").classList.toggle("costs", Boolean(found.loss));
   }
 
@@ -193,19 +182,18 @@
     return cell;
   }
 
-  function option({text, meaning, shares, worth}, chosen, valued) {
+  function option({text, shares, worth}, chosen, valued) {
     const name = head("", "row");
-    name.append(make("b", text), ...(chosen ? [make("span", "chosen", "tag")] : []));
-    if (meaning) name.append(make("span", meaning, "soft"));
+    name.append(make("b", "", text), ...(chosen ? [make("span", "tag", "chosen")] : []));
     const cells = shares.map((share) => {
       const cell = document.createElement("td");
-      const bar = make("span", "", "share");
+      const bar = make("span", "share");
       bar.append(make("i"));
       bar.firstChild.style.width = `${100 * share}%`;
       cell.append(bar, `${Math.round(100 * share)}%`);
       return cell;
     });
-    if (valued) cells.push(make("td", worth === null ? "" : signed(worth), "number"));
+    if (valued) cells.push(make("td", "number", worth === null ? "" : exactly(worth)));
     const line = row(name, ...cells);
     line.classList.toggle("chosen", chosen);
     return line;
@@ -218,14 +206,14 @@
     const most = match().most;
     $("hopes").replaceChildren(...hopes.map((units, seat) => {
       const cell = document.createElement("td");
-      const bar = make("span", "", "hope");
-      const part = make("i", "", units < 0 ? "loses" : "wins");
+      const bar = make("span", "hope");
+      const part = make("i", units < 0 ? "loses" : "wins", "");
       const share = (50 * Math.min(Math.abs(units), most)) / most;
       part.style.left = `${units < 0 ? 50 - share : 50}%`;
       part.style.width = `${share}%`;
       bar.append(part);
       cell.append(bar);
-      return row(head(names()[seat], "row"), cell, make("td", signed(units), "number"));
+      return row(head(names()[seat], "row"), cell, make("td", "number", exactly(units)));
     }));
   }
 
@@ -235,7 +223,7 @@
     if (!cards) return;
     $("holders").replaceChildren(...cards.map(([seat, held]) => {
       const texts = held.map(([card, others]) => (others.length ? `${card} (seen by ${who(others)})` : card));
-      return row(head(names()[seat], "row"), make("td", texts.join(", "), "wrap"));
+      return row(head(names()[seat], "row"), make("td", "wrap", texts.join(", ")));
     }));
   }
 
@@ -250,10 +238,10 @@
     for (let number = first; number <= at; number++) {
       if (!noticed(number)) continue;
       for (const line of seen(number).lines) {
-        const link = make("a", line.trim());
+        const link = make("a", "", line.trim());
         link.href = `#${number + 1}`;
         if (number === at) link.setAttribute("aria-current", "step");
-        const entry = make("li", "", line.startsWith(" ") ? "part" : "");
+        const entry = make("li", line.startsWith(" ") ? "part" : "", "");
         entry.append(link);
         entries.push(entry);
       }
@@ -290,7 +278,7 @@
     go(nearest(data.deals[Number($("deals").value)][0], 1) ?? at);
   });
   $("views").addEventListener("change", () => look(Number($("views").value)));
-  $("speed").addEventListener("change", () => (table.speed = Number($("speed").value)));
+  $("speed").addEventListener("change", () => (speed = Number($("speed").value)));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select, input, summary")) return;
     if (event.key === " " && event.target.closest("button, a")) return;

@@ -1,0 +1,134 @@
+"""Why a rule of thumb does what it does, in words, from what the seat observes and nothing else."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kille_agents.rules_of_thumb import byteskille, knack, krypkille, kungsholmskille
+from kille_agents.rules_of_thumb.habits import Seen
+from kille_agents.rules_of_thumb.kille_hands import ranks
+from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
+from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.words.text import a
+
+EXCHANGE = "keep one low card, and high ones to guard it."
+_NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six")
+
+
+def reason(policy: RuleOfThumb, observation: np.ndarray, action: str, names: Sequence[str]) -> str:
+    """Return why an action is a good one, a sentence that begins with a small letter.
+
+    Args:
+        policy: The rule of thumb of the table.
+        observation: [F] what the seat sees.
+        action: The action's text; of those that name cards the first word counts.
+        names: [P] what to call the seats, from the own one on, clockwise.
+    """
+    return _REASONS[policy.game](policy.see(observation[None]), action.partition(" ")[0], names)
+
+
+def _byteskille(seen: Seen, action: str, names: Sequence[str]) -> str:
+    kind = int(byteskille.card(seen)[0])
+    card = KILLE_PACK.words[kind]
+    if action == "stand":
+        return _stands(seen, kind, card, names)
+    if action == "swap" and byteskille.low_kille(seen)[0]:
+        return "it counts lowest, whatever the others hold."
+    if action in ("buy", "decline"):
+        powers = 1 << np.arange(16)
+        pot, price = int(seen["pot"][0] @ powers), int(seen["price"][0] @ powers)
+        share = (pot + price) / max(int(seen["in_hand"][0].sum()), 2)
+        return f"a share of the pot ({share:.3g}) {_exceeds(share > price)} {price}."
+    return {
+        "swap": f"{a(card)} is too likely to be the lowest.",
+        "ask": "a refusal costs you nothing.",
+        "wait": "nothing beats a cuckoo, and others may still go out.",
+        "call": "nothing beats a cuckoo, and a low card is about.",
+        "no": f"{names[-1] if len(names) == 2 else 'whoever asks'} has a bad card.",
+    }.get(action, "your card is bad, too.")
+
+
+def _stands(seen: Seen, kind: int, card: str, names: Sequence[str]) -> str:
+    known = seen["known"][0].astype(int) - 1
+    lower = [seat for seat in range(1, len(names)) if 0 <= known[seat] < kind]
+    if lower and byteskille.knows_a_lower(seen)[0]:
+        return f"{names[lower[0]]} holds {a(KILLE_PACK.words[known[lower[0]]])}."
+    if kind == Kind.KI:
+        return "it counts highest here."
+    if kind >= Kind.VH:
+        return f"the {card} protects itself: nobody can take it from you."
+    waiting = int(seen["to_come"][0].sum())
+    if waiting == 0:
+        return f"{a(card)} is enough, and you are the last."
+    number = _NUMBERS[waiting] if waiting < len(_NUMBERS) else str(waiting)
+    return f"{a(card)} is enough, {number} still {'has' if waiting == 1 else 'have'} to pass."
+
+
+def _exceeds(more: bool) -> str:
+    return "exceeds" if more else "is less than"
+
+
+def _kungsholmskille(seen: Seen, action: str, names: Sequence[str]) -> str:
+    if action in ("knock", "stay", "fold"):
+        strong = kungsholmskille.strength(seen)[0]
+        if action == "fold" or strong < kungsholmskille.STAY:
+            return "you lack a low card with high ones to guard it."
+        return "you have a low card, and high ones to guard it."
+    if action in ("show", "bud") and _one_card(seen):
+        chance = float(kungsholmskille.chance_of_lowest(seen)[0])
+        return f"about {chance:.0%} that nobody is lower."
+    if action == "bud":
+        return "with new cards you may do better."
+    return EXCHANGE if action == "discard" else _play(bool(seen["highest"][0].any()))
+
+
+def _one_card(seen: Seen) -> bool:
+    return int((ranks(seen) >= 0).sum()) == 1
+
+
+def _krypkille(seen: Seen, action: str, names: Sequence[str]) -> str:
+    if action in ("declare", "pass"):
+        return f"about {float(krypkille.chance_of_lowest(seen)[0]):.0%} that nobody is lower."
+    return EXCHANGE if action == "discard" else _play(False)
+
+
+def _play(follows: bool) -> str:
+    if follows:
+        return "take the trick as cheaply as you can, or give up your lowest."
+    return "a high card makes the others give up theirs, and you lead again."
+
+
+def _femkortskille(seen: Seen, action: str, names: Sequence[str]) -> str:
+    if action == "play":
+        if seen["highest"][0].any():
+            return "only the last trick counts: spend as little as you can."
+        return "only the last trick counts: keep your high cards."
+    best = KILLE_PACK.words[int(ranks(seen).max())]
+    if action == "knock":
+        return f"your {best} may well win the last trick."
+    free = " Waiting costs nothing." if action == "check" else ""
+    return f"your {best} is not high enough to win the last trick.{free}"
+
+
+def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
+    if action in ("knock", "fold"):
+        tricks, seats = float(knack.tricks_in_hand(seen)[0]), len(names)
+        bar = min(knack.JOIN + knack.EACH_SEAT * (seats - 2), knack.MOST)
+        bar += knack.EACH_JOINED * float(seen["joined"][0].sum())
+        enough = "suffice" if tricks >= bar else "are needed"
+        return f"about {tricks:.1f} tricks in hand, {bar:.1f} {enough}."
+    if knack.leads(seen)[0]:
+        return "high trumps first: they are taken only by higher ones."
+    if seen["takes"][0].any():
+        last = int(seen["to_play"][0].sum()) == 1
+        return f"it takes the trick{', and nobody plays after you' if last else ''}."
+    return "you cannot take this trick; give up what is worth least."
+
+
+_REASONS: dict[str, Callable[[Seen, str, Sequence[str]], str]] = {
+    "byteskille": _byteskille,
+    "kungsholmskille": _kungsholmskille,
+    "krypkille": _krypkille,
+    "femkortskille": _femkortskille,
+    "knack": _knack,
+}

@@ -1,0 +1,58 @@
+"""Knack in the words of people: what is asked, what buttons say, how a deal ended."""
+
+from typing import Any
+
+from kille_env.cards.sets import members
+from kille_env.core.spec import Rules
+from kille_env.games.knack.rules import CARDS, KNACK_PACK, SUIT_NAMES, TRICKS, Action, Phase
+from kille_env.games.knack.words import bets_of
+from kille_env.words.text import chips, counted, does, listed
+
+
+def question(table: Any, rules: Rules, who: list[str]) -> str:
+    """Returns what the seat to act is asked; see `Game.question`."""
+    if table["phase"] == Phase.JOIN:
+        return f"Knock to play for tricks, or fold? {_suit(table['trump']).title()} are trumps."
+    if table["trick_size"] == 0:
+        return "Lead a card."
+    return f"Play a card: follow {_suit(table['led'])} if you can."
+
+
+def _suit(number: Any) -> str:
+    return SUIT_NAMES[int(number)]
+
+
+def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
+    """Returns what a button says; see `Game.choice`."""
+    if action == Action.KNOCK:
+        unit, bets = rules.number("unit"), bets_of(table, rules)
+        lost = TRICKS * unit + (bets[0] if bets else 0)
+        return f"Knock: {unit} per trick, none costs {lost}"
+    if action == Action.FOLD:
+        return "Fold"
+    card = KNACK_PACK.word((action - Action.PLAY) % CARDS)
+    if action >= Action.PLAY_DOWN:
+        return f"Lead the {card} face down"
+    return f"{'Lead' if table['trick_size'] == 0 else 'Play'} the {card}"
+
+
+def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> str:
+    """Returns how a deal ended; see `Game.verdict`."""
+    if after["phase"] > Phase.OVER or after["deals"] != before["deals"]:
+        return ""
+    worth = rules.number("unit") * (1 + int(after["played_for"]))
+    won, lost = after["tricks"].tolist(), chips(TRICKS * worth)
+    failed = [s for s in members(after["joined"]) if won[s] == 0]
+    if after["leaders"][0] < 0:
+        first = f"{does(who[int(after['winners'][0])], 'wins')} without play: nobody else knocked."
+    elif seat in failed:
+        first = f"{who[seat]} knocked and took no trick: that costs {lost}."
+    elif seat is not None and won[seat]:
+        tricks = counted(won[seat], "trick", "tricks")
+        first = f"{does(who[seat], 'takes')} {tricks}: {chips(won[seat] * worth)}."
+    else:
+        first = (
+            f"{listed([f'{who[s]} {won[s]}' for s in range(len(who)) if won[s]])} of the tricks."
+        )
+    others = [who[s] for s in failed if s != seat]
+    return first + (f" {listed(others)} took none: that costs {lost}." if others else "")

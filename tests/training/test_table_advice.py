@@ -1,0 +1,81 @@
+"""What the person can do and should do: cards by their places, hints with reasons."""
+
+import numpy as np
+import pytest
+
+from kille_agents.rules_of_thumb import rule_of_thumb
+from kille_env.core.batch import Batch
+from kille_env.policy import sample_actions
+from kille_env.registry import list_games, make_batch
+from kille_training.table.advice import Question, choices
+from kille_training.table.rules import rules_for
+
+
+def tables(game: str, count: int, **rules) -> list[Batch]:
+    """Returns tables at random decisions."""
+    batch = make_batch(game, 1, 4, rules={"episode": "match", **rules}, seed=5)
+    batch.reset()
+    rng, found = np.random.default_rng(7), []
+    for _ in range(count):
+        batch.step(sample_actions(batch.mask, rng))
+        found.append(batch.clone())
+    return found
+
+
+def names_for(batch: Batch) -> list[str]:
+    seat = int(batch.seat[0])
+    return ["You" if other == seat else f"Guest{other}" for other in range(4)]
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_every_choice_has_a_label_and_every_hint_a_reason(game):
+    for batch in tables(game, 60):
+        found = choices(batch, names_for(batch))
+        assert len({choice["label"] for choice in found}) == len(found)
+        hand = batch.game.view(batch.tables[0], batch.rules, int(batch.seat[0]))
+        held = {card.place for card in hand.seats[int(batch.seat[0])].hand}
+        assert all(set(choice["cards"]) <= held for choice in found)
+        hint = Question(batch, names_for(batch)).advise()
+        assert bool(hint) == (len(found) > 1)
+        assert not hint or (": " in hint and hint.endswith("."))
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_hints_and_choices_are_the_same_whatever_is_hidden(game):
+    differ = 0
+    for batch in tables(game, 40):
+        other = batch.clone()
+        other.resample(batch.seat.copy(), np.array([11], dtype=np.uint64))
+        differ += other.tables.tobytes() != batch.tables.tobytes()
+        names = names_for(batch)
+        assert Question(other, names).advise() == Question(batch, names).advise()
+        assert choices(other, names) == choices(batch, names)
+    assert differ
+
+
+def test_a_hint_is_what_the_rule_of_thumb_does():
+    for batch in tables("byteskille", 30):
+        hint = Question(batch, names_for(batch)).advise()
+        policy = rule_of_thumb(4, batch.rules)
+        action = int(policy.probabilities(batch.observation, batch.mask)[0].argmax())
+        label = batch.game.choice(batch.tables[0], batch.rules, action, names_for(batch))
+        assert not hint or hint.startswith(label.partition(":")[0])
+
+
+def test_what_a_choice_costs_is_said_where_the_deal_is_solved():
+    batch = make_batch("byteskille", 1, 2, rules={"episode": "deal"}, seed=1, restart=False)
+    batch.reset(deck=["BL", "L9"], dealer=1)
+    names = names_for(batch)[:2]
+    stand, swap = batch.find_action("stand"), batch.find_action("swap")
+    assert Question(batch, names).cost(swap) == ""
+    assert Question(batch, names).cost(stand).startswith("“Keep my mask” cost ")
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_the_rules_speak_of_no_seats_and_codes(game):
+    batch = make_batch(game, 1, 4)
+    told = rules_for(batch.game, batch.rules, 4)
+    text = str([told["sentences"], told["buttons"], told["sections"]])
+    for word in ("seat 0", "talon", "L5", "chopped", "units"):
+        assert word not in text
+    assert len(told["sections"]) > 3 and told["sentences"].count(".") >= 2

@@ -1,0 +1,204 @@
+"""The table behind a page: what it shows, keeps, takes back, and tells nobody."""
+
+import asyncio
+import json
+
+import numpy as np
+import pytest
+
+from kille_env.policy import UniformPolicy, sample_actions
+from kille_env.records import replay
+from kille_env.registry import list_games, make_batch
+from kille_env.words.view import Change
+from kille_training.table.online import Refusal, Table, kept_table, players_for, read_order
+
+
+def order(game="byteskille", **more):
+    return read_order({"game": game, "players": 4, "seed": 3, **more})
+
+
+def at_a_table(play, made=None, keep=None, kept=None, players=None):
+    """Runs `play` with an open table, once its person is asked or its match is over."""
+
+    async def run():
+        wanted = made or order()
+        table = Table(wanted, players or players_for(wanted), keep)
+        table.open(kept)
+        try:
+            await asked(table)
+            return await play(table)
+        finally:
+            table.close()
+
+    return asyncio.run(run())
+
+
+async def asked(table):
+    for _ in range(6000):
+        if table.asked or table.over or table.failed:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("nobody was asked")
+
+
+async def finish(table):
+    while not table.over:
+        await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
+        await asked(table)
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_a_match_from_its_first_frame_to_its_results(game):
+    async def play(table):
+        await finish(table)
+        return table, table.state(None)
+
+    table, state = at_a_table(play, order(game, rules={"episode": "match"}))
+    (record,) = table.records()
+    assert replay(record).differences == []
+    assert state["results"]["rows"][0][1] == max(record["returns"])
+    ends = [frame["verdict"] for frame in table.frames if frame["verdict"]]
+    assert len(ends) >= len(record["deals"]) - sum(
+        deal["result"].get("redeal") is not None for deal in record["deals"]
+    )
+    told = json.dumps([table.frames], ensure_ascii=False)
+    assert "units" not in told
+
+
+def test_a_page_that_comes_back_gets_what_it_lacks():
+    async def play(table):
+        whole = table.state(None)
+        epoch, version = whole["epoch"], whole["version"]
+        later = table.state((epoch, version - 1))
+        return whole, later, table.state((epoch, version)), table.state((epoch + 7, version))
+
+    whole, later, nothing, other = at_a_table(play)
+    assert whole["fresh"] and whole["frames"][0]["dealt"]
+    assert (later["fresh"], later["frames"]) == (False, whole["frames"][-1:])
+    assert (nothing["fresh"], nothing["frames"]) == (False, [])
+    assert other["frames"] == whole["frames"]
+
+
+def test_a_stale_or_repeated_click_plays_nothing():
+    async def play(table):
+        version, action = table.state(None)["version"], table.asked["choices"][0]["action"]
+        with pytest.raises(Refusal, match="moved on"):
+            await table.act(version + 1, action)
+        await table.act(version, action)
+        with pytest.raises(Refusal):
+            await table.act(version, action)
+        with pytest.raises(Refusal, match="still being played"):
+            await table.again()
+
+    at_a_table(play, order(rules={"episode": "match"}))
+
+
+def test_what_is_taken_back_is_asked_again():
+    async def play(table):
+        first = table.state(None)
+        question = first["asked"]
+        assert len(question["choices"]) > 1
+        with pytest.raises(Refusal, match="nothing to take back"):
+            await table.undo()
+        await table.act(first["version"], question["choices"][1]["action"])
+        await asked(table)
+        await table.undo()
+        await asked(table)
+        return first, table.state((first["epoch"], first["version"]))
+
+    first, back = at_a_table(play, order(rules={"episode": "match"}))
+    assert back["fresh"] and back["epoch"] > first["epoch"]
+    assert back["asked"] == first["asked"] and back["frames"] == first["frames"]
+
+
+@pytest.mark.parametrize("game", ["byteskille", "knack"])
+def test_a_server_that_starts_again_goes_on(game, tmp_path):
+    keep, made = tmp_path / "table.json", order(game, rules={"episode": "match"})
+
+    async def play(table):
+        for _ in range(2):
+            await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
+            await asked(table)
+        return table.state(None)
+
+    before = at_a_table(play, made, keep)
+    again, matches = kept_table(keep)
+    assert again == made
+
+    async def look(table):
+        state = table.state(None)
+        await finish(table)
+        return state, table.records()
+
+    after, records = at_a_table(look, again, keep, matches)
+    assert after["asked"] == before["asked"]
+    assert after["frames"][-1]["seats"] == before["frames"][-1]["seats"]
+    assert all(replay(record).differences == [] for record in records)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"order": {}}', '{"order": {"game": "x"}}', "[1]"])
+def test_a_damaged_table_is_none(tmp_path, text):
+    (tmp_path / "table.json").write_text(text)
+    assert kept_table(tmp_path / "table.json") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({}, "there is no game None"),
+        ({"game": "bytskille"}, "Did you mean 'byteskille'"),
+        ({"game": "byteskille", "players": 99}, "99"),
+        ({"game": "byteskille", "opponents": ["/etc/passwd"]}, "no player"),
+        ({"game": "byteskille", "opponents": "uniform"}, "list of names"),
+        ({"game": "byteskille", "players": 4, "opponents": ["uniform"] * 2}, "2 opponents"),
+        ({"game": "byteskille", "rules": {"moon": 1}}, "moon"),
+        ({"game": "byteskille", "seed": -1}, "seed is -1"),
+    ],
+)
+def test_orders_are_checked(said, words):
+    from kille_env.errors import KilleError
+
+    with pytest.raises(KilleError, match=words):
+        read_order(said)
+
+
+class Failing(UniformPolicy):
+    """Cannot play."""
+
+    def probabilities(self, observation, mask):
+        raise RuntimeError("out of ideas")
+
+
+def test_a_player_that_fails_ends_the_match_with_a_sentence():
+    async def play(table):
+        if not table.failed:
+            await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
+            await asked(table)
+        return table.state(None)
+
+    state = at_a_table(play, players=[Failing()] * 3)
+    assert "RuntimeError: out of ideas" in state["failed"] and state["asked"] is None
+
+
+def test_what_nobody_else_learns_is_shown_to_nobody_else():
+    """A `wait` in the secret phase of Byteskille changes nothing for the others."""
+    batch = make_batch("byteskille", 1, 4, rules={"episode": "match"}, seed=2)
+    batch.reset()
+    rng, secret = np.random.default_rng(1), 0
+    for _ in range(4000):
+        before, seat = batch.tables[0].copy(), int(batch.seat[0])
+        asks = int(before["phase"]) in batch.spec.secret_phases
+        batch.step(sample_actions(batch.mask, rng))
+        after = batch.tables[0].copy()
+        waited = asks and after["num_events"] == before["num_events"]
+        if not waited or after["deals"] != before["deals"]:
+            continue
+        secret += 1
+        for other in range(4):
+            if other != seat and other != int(after["seat"]):
+                game, rules = batch.game, batch.rules
+                assert game.view(before, rules, other) == game.view(after, rules, other)
+                assert game.change(before, after, rules, other) == Change()
+                assert game.narrate(before, after, rules, None, other) == []
+                assert game.verdict(before, after, rules, None, other) == ""
+    assert secret > 20

@@ -1,0 +1,201 @@
+"""The server: one person, one token, this machine alone."""
+
+import json
+import threading
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from kille_training.table import server
+from kille_training.table.online import read_order
+
+
+@contextmanager
+def served(keep=None, heartbeat=15.0):
+    """Runs a server beside this thread; yields its house and a browser that has the token."""
+    listening, house, up = server.listen(0), server.House(keep), threading.Event()
+    house.heartbeat = heartbeat
+    running = server.Server(server.application(house), up.set, house.close)
+    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+    thread.start()
+    assert up.wait(60)
+    url = server.address_of(listening)
+    with httpx.Client(base_url=url, headers={"origin": url}, timeout=120) as browser:
+        browser.get("/", params={"token": house.token}, follow_redirects=True)
+        yield house, browser
+    running.should_exit = True
+    thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def table():
+    with served() as (house, browser):
+        assert browser.post("/new", json={"game": "byteskille", "seed": 3}).status_code == 200
+        yield house, browser
+
+
+def news(browser, since="", most=400):
+    """Yields the states of a stream."""
+    with browser.stream("GET", f"/events{since}") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: {"):
+                yield json.loads(line[6:])
+
+
+def test_a_match_is_played_over_the_stream(table):
+    _, browser = table
+    for state in news(browser):
+        if state["over"]:
+            break
+        if state["asked"]:
+            body = {"version": state["version"], "action": state["asked"]["choices"][0]["action"]}
+            assert browser.post("/act", json=body).status_code == 200
+    assert state["results"]["rows"]
+    lines = browser.get("/record").text.splitlines()
+    assert len(lines) == 1 and json.loads(lines[0])["names"][0] == "You"
+    assert "<title>Byteskille</title>" in browser.get("/replay").text
+    assert browser.post("/again", json={}).status_code == 200
+
+
+def test_pages_say_who_plays_what(table):
+    _, browser = table
+    assert "Byteskille" in browser.get("/").text
+    page = browser.get("/table").text
+    assert "Everybody holds one card" in page and 'href="#card-KI"' in page
+
+
+@pytest.mark.parametrize("path", ["/", "/table", "/events", "/record", "/static/table.js"])
+def test_without_the_token_nothing_is_given(table, path):
+    _, browser = table
+    stranger = httpx.get(f"{browser.base_url}{path}", headers={"accept": "text/html"})
+    assert stranger.status_code == 403 and "open the address" in stranger.text.lower()
+    assert httpx.get(f"{browser.base_url}/?token=wrong").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 403),
+        ({"host": "evil.example:8765"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": ""}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"content-type": "text/plain"}, 415),
+    ],
+)
+def test_forged_requests_are_refused(table, headers, status):
+    _, browser = table
+    sent = {"content-type": "application/json", **headers}
+    assert browser.post("/act", content=b"{}", headers=sent).status_code == status
+
+
+def test_a_message_that_is_too_large_is_refused(table):
+    _, browser = table
+    sent = {"content-type": "application/json"}
+    assert browser.post("/act", content=b"x" * 20_000, headers=sent).status_code == 413
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"version": "x"}', b'{"version": -1}'])
+def test_messages_are_checked(table, content):
+    _, browser = table
+    sent = {"content-type": "application/json"}
+    assert browser.post("/act", content=content, headers=sent).status_code == 400
+
+
+def test_every_answer_has_the_headers_that_protect_it(table):
+    _, browser = table
+    for path in ("/", "/table", "/static/table.js", "/nothing"):
+        answer = browser.get(path)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert browser.get("/static/../server.py").status_code == 404
+
+
+def test_a_sign_of_life_comes_a_fixed_time_after_what_was_sent():
+    """What wakes a stream without being told to it, a decision in secret, moves no sign of life."""
+    with served(heartbeat=0.6) as (house, browser):
+        browser.post("/new", json={"game": "krypkille", "players": 2, "seed": 1})
+        stop = threading.Event()
+
+        def wake():
+            while not stop.wait(0.05):
+                if house.table is not None:
+                    house.table.tell()
+
+        threading.Thread(target=wake, daemon=True).start()
+        with browser.stream("GET", "/events") as stream:
+            for line in stream.iter_lines():
+                if line.startswith(": still here"):
+                    break
+        stop.set()
+
+
+def test_the_token_and_the_match_outlive_the_server(tmp_path):
+    with served(tmp_path) as (house, browser):
+        token = house.token
+        browser.post("/new", json={"game": "knack", "players": 3, "seed": 1})
+        asked = next(state["asked"] for state in news(browser) if state["asked"])
+    with served(tmp_path) as (house, browser):
+        assert house.token == token
+        assert "Go on" in browser.get("/").text
+        assert next(state["asked"] for state in news(browser) if state["asked"]) == asked
+
+
+def test_a_port_in_use_is_left_alone():
+    first = server.listen(0)
+    with first, server.listen(first.getsockname()[1]) as second:
+        assert second.getsockname()[1] != first.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True), ("localhost:8765", True), ("127.0.0.1:1", True), ("[::1]:8765", True),
+        ("10.0.0.1:8765", False), ("example.org", False), ("", False),
+    ],
+)  # fmt: skip
+def test_what_only_this_machine_reaches(host, here):
+    assert server.is_loopback(host) == here
+
+
+def test_the_command_serves_a_table_and_writes_its_matches(kille, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    opened = []
+
+    def browse(url):
+        opened.append(url)
+
+        def play():
+            base = url.partition("/?")[0]
+            with httpx.Client(base_url=base, headers={"origin": base}, timeout=120) as browser:
+                browser.get(url, follow_redirects=True)
+                for state in news(browser):
+                    if state["asked"]:
+                        action = state["asked"]["choices"][0]["action"]
+                        body = {"version": state["version"], "action": action}
+                        browser.post("/act", json=body)
+                    if state["over"]:
+                        break
+            running[0].should_exit = True
+
+        threading.Thread(target=play, daemon=True).start()
+
+    running = []
+    made = server.Server.__init__
+
+    def init(self, *arguments):
+        made(self, *arguments)
+        running.append(self)
+
+    monkeypatch.setattr(server.Server, "__init__", init)
+    monkeypatch.setattr(server, "open_browser", browse)
+    out = tmp_path / "mine.jsonl"
+    printed = kille("play", "byteskille", "--web", "--seed", 3, "--out", out)
+    assert opened and "Your table: http://127.0.0.1:" in printed.out
+    assert len(out.read_text().splitlines()) == 1
+
+
+def test_an_order_of_the_page_plays_what_it_says():
+    made = read_order({"game": "knack", "players": 3, "opponents": ["uniform"], "seed": 1})
+    assert read_order(made.as_dict()) == made

@@ -1,0 +1,129 @@
+"""The one loop behind the terminal and the page."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kille_agents.catalog import as_policy
+from kille_env.errors import ConfigError, IllegalActionError, KilleError, PolicyError, RulesError
+from kille_env.records import parse_record, replay
+from kille_env.registry import list_games, spec
+from kille_training.table.names import FIRST_NAMES, check_name, names_at
+from kille_training.table.sitting import Sitting, Thought
+
+
+def sitting(person=0, game="byteskille", seats=4, player="rule_of_thumb", **switches) -> Sitting:
+    """Returns a table that has begun, with a person in one seat and the player in the others."""
+    rules = spec(game).resolve(**{"episode": "deal", **switches})
+    who = as_policy(player, game, seats, rules)
+    by_seat = [None if seat == person else who for seat in range(seats)]
+    made = Sitting(game, rules, by_seat, seed=3)
+    made.begin()
+    return made
+
+
+def finish(table: Sitting, rng: np.random.Generator) -> None:
+    """Plays to the end of the match; the person decides at random."""
+    while not table.over:
+        if table.waits:
+            table.act(int(rng.choice(np.flatnonzero(table.batch.mask[0]))))
+        else:
+            table.play()
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_whole_matches_are_recorded_and_go_on_from_their_record(game):
+    table, rng = sitting(1, game, episode="match"), np.random.default_rng(1)
+    finish(table, rng)
+    table.begin()
+    finish(table, rng)
+    records = table.records()
+    assert [record["seed"] for record in records] == [3, 4]
+    for record in records:
+        assert record["names"][:2] == ["Astrid (rule_of_thumb)", "You"]
+        assert replay(record).differences == []
+    first = json.loads(json.dumps(records[0]))
+    first["returns"] = first["truncated"] = None
+    decided = sum(len(deal["actions"]) for deal in first["deals"])
+    last = first["deals"][-1]
+    last["actions"], _ = last["actions"][: len(last["actions"]) // 2], last.pop("result", None)
+    again = Sitting(game, table.batch.rules, table.by_seat, seed=3)
+    again.resume(parse_record(json.dumps(first)))
+    assert not again.over and decided
+    finish(again, np.random.default_rng(2))
+    assert replay(again.records()[0]).differences == []
+
+
+def test_what_is_taken_back_leaves_no_trace():
+    once, twice = (sitting(player="byteskille/drunk", episode="match") for _ in range(2))
+    finish(twice, np.random.default_rng(4))
+    assert len(twice.records()) == 1
+    while twice.can_undo:
+        twice.undo()
+    assert twice.records() == []
+    for table in (once, twice):
+        finish(table, np.random.default_rng(5))
+    assert once.records() == twice.records()
+
+
+@pytest.mark.parametrize(
+    ("do", "error", "words"),
+    [
+        (lambda table: table.act(99), IllegalActionError, "99"),
+        (lambda table: table.begin(), KilleError, "still being played"),
+        (lambda table: table.thinker(), KilleError, "the person is asked"),
+        (lambda table: table.undo(), KilleError, "nothing to take back"),
+        (lambda table: Sitting("byteskille", table.batch.rules, [None, None], seed=1),
+         RulesError, "2 seats"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_and_changes_nothing(do, error, words):
+    table = sitting(3)  # who is asked first
+    before = table.batch.tables.tobytes()
+    with pytest.raises(error, match=words):
+        do(table)
+    assert table.batch.tables.tobytes() == before
+
+
+def test_a_stale_thought_is_not_played():
+    table = sitting()
+    thought = table.thinker()()
+    table.play()
+    moment, before = table.moment, table.batch.tables.tobytes()
+    table.play(Thought(thought.moment, thought.action))
+    assert (table.moment, table.batch.tables.tobytes()) == (moment, before)
+
+
+def test_a_player_that_fails_has_played_nothing(monkeypatch):
+    table = sitting()
+    before = table.batch.tables.tobytes()
+    player = table.by_seat[3]
+    nothing = lambda self, seen, mask: np.zeros(mask.shape)  # noqa: E731
+    monkeypatch.setattr(type(player), "kernel", None)
+    monkeypatch.setattr(type(player), "probabilities", nothing)
+    with pytest.raises(PolicyError):
+        table.play()
+    assert table.batch.tables.tobytes() == before
+
+
+def test_who_watches_sees_every_deal_and_action_in_order():
+    table, seen = sitting(episode="match"), []
+    table.watch = lambda before, after: seen.append((before.copy(), after.copy()))
+    finish(table, np.random.default_rng(1))
+    assert len(seen) > 5
+    for (_, one), (two, _) in pairwise(seen):
+        assert one["num_events"] == two["num_events"] and one["seat"] == two["seat"]
+
+
+def test_every_seat_has_a_name_of_its_own():
+    assert names_at(3, {0: "You"}) == ["You", "Bertil", "Cecilia"]
+    names = names_at(20, {4: "bertil"})
+    assert len(set(names)) == 20 and set(names) <= {*FIRST_NAMES, "bertil"}
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 31, "a\nb", "a\u202eb", "you"])
+def test_names_that_nobody_could_read_are_refused(name):
+    with pytest.raises(ConfigError):
+        check_name(name)

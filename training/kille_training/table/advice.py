@@ -1,0 +1,115 @@
+"""What the person can do now, and what they should do, in one sentence with its reason.
+
+Advice is what a player says that is asked at this decision, in this seat: it sees what the seat
+sees. Asking changes nothing, so a match with hints is the match without them.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import TypedDict
+
+import numpy as np
+
+from kille_agents.population.byteskille import solution
+from kille_agents.rules_of_thumb import RULES_OF_THUMB, RuleOfThumb, rule_of_thumb
+from kille_agents.rules_of_thumb.reasons import reason
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules
+from kille_training.evaluation.worth import worth
+
+_MEASURING = Lock()
+"""The first measure of a kind of table takes memory for some seconds: one at a time."""
+
+
+class Choice(TypedDict):
+    """A legal action, for somebody who is to choose one.
+
+    Attributes:
+        action: Its number.
+        label: What its button says.
+        text: Its text in records.
+        cards: Places of the cards in the own hand that it names, as in the seat's `View`; of equal
+            cards the first ones.
+    """
+
+    action: int
+    label: str
+    text: str
+    cards: list[str]
+
+
+def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
+    """Returns the legal actions of the seat to act at the table of a batch, in their order."""
+    hand = _hand(batch)
+    table = batch.tables[0]
+    return [
+        Choice(
+            action=action,
+            label=batch.game.choice(table, batch.rules, action, names),
+            text=(text := batch.action_text(action, 0)),
+            cards=_named(text, hand),
+        )
+        for action in np.flatnonzero(batch.mask[0]).tolist()
+    ]
+
+
+class Question:
+    """A decision of the person, as the table stood then; it may be answered in another thread."""
+
+    def __init__(self, batch: Batch, names: Sequence[str]) -> None:
+        """Takes over a copy of the table."""
+        self._batch, self._names = batch, names
+
+    def advise(self) -> str:
+        """Returns a hint, "Keep my 5: a 5 is enough."; "" where nobody knows the game."""
+        batch = self._batch
+        rule = _rule_of_thumb(batch.spec.name, batch.num_players, batch.rules)
+        if rule is None or len(choices(batch, self._names)) == 1:
+            return ""
+        policy = solution(batch.num_players, batch.rules) or rule
+        action = int(policy.probabilities(batch.observation, batch.mask)[0].argmax())
+        seat = int(batch.seat[0])
+        around = [*self._names[seat:], *self._names[:seat]]
+        label = batch.game.choice(batch.tables[0], batch.rules, action, self._names)
+        why = reason(rule, batch.observation[0], batch.spec.actions[action], around)
+        return f"{label.partition(':')[0]}: {why}"
+
+    def cost(self, action: int) -> str:
+        """Returns what an action costs on average, a sentence; "" where not known, or nothing."""
+        with _MEASURING:
+            units = worth(self._batch)
+        if units is None:
+            return ""
+        found = choices(self._batch, self._names)
+        chosen = next(i for i, choice in enumerate(found) if choice["action"] == action)
+        loss = float(units.max() - units[chosen])
+        label = found[chosen]["label"]
+        return f"“{label}” cost {loss:.2g} chips on average." if loss >= LEAST_LOSS else ""
+
+
+LEAST_LOSS = 0.005
+"""Chips below which nobody is told what a choice has cost."""
+
+
+@lru_cache(maxsize=16)
+def _rule_of_thumb(game: str, num_players: int, rules: Rules) -> RuleOfThumb | None:
+    return rule_of_thumb(num_players, rules) if game in RULES_OF_THUMB else None
+
+
+def _hand(batch: Batch) -> dict[str, list[str]]:
+    """Returns where cards lie in the hand of the seat to act: their places, by code."""
+    seat = int(batch.seat[0])
+    places: dict[str, list[str]] = {}
+    if seat >= 0:
+        for card in batch.game.view(batch.tables[0], batch.rules, seat).seats[seat].hand:
+            if card.face is not None:
+                places.setdefault(batch.spec.pack.code(card.face), []).append(card.place)
+    return places
+
+
+def _named(text: str, hand: Mapping[str, list[str]]) -> list[str]:
+    """Returns places of the cards that a text names; cards named twice take different places."""
+    codes = [word.removeprefix("*") for word in text.split(" ")[1:]]
+    places = {code: iter(hand.get(code, ())) for code in codes}
+    return [place for code in codes for place in [next(places[code], None)] if place is not None]

@@ -1,0 +1,492 @@
+"""The table behind a page: the match, what its person has been shown, and what they are asked.
+
+Everything here belongs to the event loop but the match's own work, which is done in threads: one
+change at a time, and one player's thinking beside it. So a slow player keeps nobody from taking
+back a decision or leaving. What is sent depends on what the person's seat may know: in a phase that
+is secret from it nothing is sent at all.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from anyio.to_thread import run_sync
+
+from kille_agents.catalog import as_policy, players_of
+from kille_env.core.spec import GameSpec, Rules, is_whole
+from kille_env.errors import KilleError, did_you_mean, shortened
+from kille_env.files import read_json, write_whole
+from kille_env.pictures.frame import frame
+from kille_env.policy import Player
+from kille_env.records import Record, parse_record
+from kille_env.registry import list_games, load_game, spec
+from kille_env.words.view import Change
+from kille_training.table.advice import choices
+from kille_training.table.sitting import Sitting
+
+MOST_FRAMES = 2000
+"""Frames that are kept for a page that is opened again."""
+MOST_MATCHES = 200
+"""Records that are kept, the newest."""
+PREPARING = ("the cards", "the moves", "your opponents", "the hints")
+SEED_BITS = 53
+_log = logging.getLogger(__name__)
+
+
+class Refusal(KilleError):
+    """A request that is not granted; the message says what to do.
+
+    Attributes:
+        status: HTTP's number for it; 409 for what came too late or out of turn.
+    """
+
+    def __init__(self, message: str, status: int = 409) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Order:
+    """A table as it was ordered.
+
+    Attributes:
+        game: The game's name.
+        opponents: [P - 1] names of the players, from the person's left.
+        rules: The rules.
+        seed: Seed of the first match.
+    """
+
+    game: str
+    opponents: tuple[str, ...]
+    rules: Rules
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns what `read_order` reads."""
+        return {
+            "game": self.game,
+            "players": len(self.opponents) + 1,
+            "opponents": list(self.opponents),
+            "rules": self.rules.as_dict(),
+            "seed": self.seed,
+        }
+
+
+def read_order(said: Mapping[str, Any]) -> Order:
+    """Returns the order in a message of a page, which names players of the suite only.
+
+    Raises:
+        KilleError: Something in it does not exist or has the wrong form.
+    """
+    game = said.get("game")
+    if game not in list_games():
+        what = f"there is no game {shortened(game, 40)}"
+        raise Refusal(f"{what}. {did_you_mean(game, list_games())}", 400)
+    facts: GameSpec = spec(str(game))
+    players, known = facts.check_players(said.get("players")), players_of(facts.name)
+    named, rules = said.get("opponents", ["rule_of_thumb"]), said.get("rules", {})
+    if not isinstance(named, list) or not isinstance(rules, dict):
+        raise Refusal("opponents are a list of names, and rules an object of switches", 400)
+    for name in named:
+        if name not in known:
+            what = f"there is no player {shortened(name, 40)} for {facts.name} on this page"
+            raise Refusal(f"{what}. {did_you_mean(name, known)}", 400)
+    if len(named) not in (1, players - 1):
+        raise Refusal(f"{len(named)} opponents are named for {players - 1} seats", 400)
+    seed = said.get("seed")
+    if seed is None:
+        seed = secrets.randbits(SEED_BITS)
+    if not is_whole(seed) or not 0 <= seed < 2**SEED_BITS:
+        raise Refusal(f"seed is {shortened(seed, 40)}, expected a whole number", 400)
+    by_seat = named * (players - 1) if len(named) == 1 else named
+    return Order(facts.name, tuple(by_seat), facts.resolve(rules), int(seed))
+
+
+def players_for(order: Order) -> list[Player]:
+    """Returns [P - 1] the players of an order; one that is named several times is one object."""
+    seats = len(order.opponents) + 1
+    made = {
+        name: as_policy(name, order.game, seats, order.rules)
+        for name in dict.fromkeys(order.opponents)
+    }
+    return [made[name] for name in order.opponents]
+
+
+class Table:
+    """A person and players at a table.
+
+    Attributes:
+        order: What was ordered.
+        game: The game.
+        frames: What the person has been shown of this match, with their numbers.
+        epoch: Grows when frames are taken back: a page begins anew then.
+        seen: The number of the last frame that the page says it has shown.
+        asked: What the person is asked, None where they are not.
+        preparing: How far the first start of a game has come, None once it is ready.
+        over: Whether a match has been played to its end, and no other one has begun.
+        failed: Why a player could not go on, "" if none has failed.
+        news: One event per open stream, set when there may be something to send.
+    """
+
+    def __init__(self, order: Order, opponents: list[Player], keep: Path | None = None) -> None:
+        """Sets the table; `open` begins.
+
+        Args:
+            order: What is played.
+            opponents: [P - 1] who plays.
+            keep: Where the match is kept while it goes on; None keeps nothing.
+        """
+        self.order, self.game = order, load_game(order.game)
+        self.frames: list[dict[str, Any]] = []
+        self.epoch = self.seen = self._number = 0
+        self.asked: dict[str, Any] | None = None
+        self.preparing: int | None = 0
+        self.failed = ""
+        self.news: set[asyncio.Event] = set()
+        self._keep, self._opponents = keep, opponents
+        self._sitting: Sitting | None = None
+        self._older: list[Record] = []
+        self._changes = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._costs: list[str] = []
+        self._shown: list[int] = []
+        self._measured = self.over = self._undoable = self._out = False
+        self._results: dict[str, Any] | None = None
+
+    def records(self, *, unfinished: bool = False) -> list[Record]:
+        """Returns the newest matches; an unfinished one shows every card."""
+        latest = [] if self._sitting is None else self._sitting.records(unfinished=unfinished)
+        return [*self._older, *latest][-MOST_MATCHES:]
+
+    def open(self, kept: list[Record] | None = None) -> None:
+        """Begins, or goes on with the matches that were kept, the last of which may be open."""
+        self._start(self._open(kept or []))
+
+    def close(self) -> None:
+        """Stops what goes on at the table."""
+        for task in self._tasks:
+            task.cancel()
+
+    # What the person does.
+
+    async def act(self, version: int, action: int) -> None:
+        """Plays an action of the person.
+
+        Raises:
+            Refusal: The page is stale, or it is not their turn.
+            IllegalActionError: The action is not legal; nothing has been played.
+        """
+        async with self._changes:
+            sitting = self._going()
+            self._check(version)
+            if self.asked is None:
+                raise Refusal("it is not your turn; wait until you are asked")
+            sitting.batch.check_legal([action])
+            question = sitting.question()
+            self.seen, self.asked = self._number, None
+
+            def play() -> None:
+                if self._measured:
+                    self._costs += filter(None, [question.cost(action)])
+                sitting.act(action)
+
+            await self._change(play)
+        self._start(self._play())
+
+    async def undo(self) -> None:
+        """Takes back the person's last decision.
+
+        Raises:
+            Refusal: There is none.
+        """
+        async with self._changes:
+            sitting = self._begun()
+            if not sitting.can_undo:
+                raise Refusal("there is nothing to take back in this match")
+            await in_thread(sitting.undo)
+            self.failed, self._costs = "", []
+            shown = self._shown.pop()
+            self.frames = [one for one in self.frames if one["number"] <= shown]
+            self.epoch += 1
+            self.seen = self._number = shown
+            await self._change(lambda: None)
+        self._start(self._play())
+
+    async def again(self) -> None:
+        """Begins another match.
+
+        Raises:
+            Refusal: One is being played.
+        """
+        async with self._changes:
+            sitting = self._begun()
+            if not sitting.over:
+                raise Refusal("this match is still being played")
+            self._clear()
+            await self._change(sitting.begin)
+        self._start(self._play())
+
+    def see(self, version: int) -> None:
+        """Notes that the page has shown a deal's end."""
+        self.seen = max(self.seen, min(version, self._number))
+
+    # What the page is told.
+
+    def state(self, since: tuple[int, int] | None) -> dict[str, Any]:
+        """Returns how the table stands for its person, with the frames that the page lacks.
+
+        Args:
+            since: Epoch and number of the last frame that the page has; None if it has nothing.
+        """
+        fresh = since is None or since[0] != self.epoch or since[1] > self._number
+        frames = self._from_the_deal() if fresh else [
+            one for one in self.frames if since is not None and one["number"] > since[1]
+        ]  # fmt: skip
+        sitting = self._sitting
+        return {
+            "epoch": self.epoch,
+            "version": self._number,
+            "seen": self.seen,
+            "fresh": fresh,
+            "frames": frames,
+            "names": [] if sitting is None else sitting.names,
+            "you": 0 if sitting is None else sitting.person,
+            "asked": self.asked,
+            "undo": self._undoable,
+            "over": self.over,
+            "out": self._out,
+            "failed": self.failed,
+            "preparing": None if self.preparing is None else [
+                self.preparing + 1, len(PREPARING), PREPARING[self.preparing],
+            ],
+            "results": self._results,
+        }  # fmt: skip
+
+    def _from_the_deal(self) -> list[dict[str, Any]]:
+        """Returns the frames from the beginning of the deal that the page has seen last."""
+        starts = [i for i, one in enumerate(self.frames)
+                  if one["dealt"] and one["number"] <= max(self.seen, 1)]  # fmt: skip
+        return self.frames[starts[-1] if starts else 0 :]
+
+    def _is_out(self) -> bool:
+        if self._sitting is None or self._sitting.over:
+            return False
+        batch = self._sitting.batch
+        return self._sitting.person in self.game.retired(batch.tables[0], batch.rules)
+
+    def _sums(self) -> dict[str, Any]:
+        """Returns what each seat has won in the last match, and in all, the winner first."""
+        sitting = self._begun()
+        records = self.records()
+        last = records[-1]["returns"] or []
+        total = np.sum([record["returns"] for record in records], axis=0).tolist()
+        order = sorted(range(len(last)), key=lambda seat: -last[seat])
+        rows = [[sitting.names[seat], last[seat], total[seat]] for seat in order]
+        return {"rows": rows, "matches": len(records), "cut": bool(records[-1]["truncated"])}
+
+    # How it goes on.
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _open(self, kept: list[Record]) -> None:
+        order = self.order
+        by_seat: list[Player | None] = [None, *self._opponents]
+        try:
+            for number, step in enumerate(_preparations(order, self._opponents)):
+                self.preparing = number
+                self.tell()
+                await in_thread(step)
+            self.preparing = None
+            self._older = [record for record in kept if record["returns"] is not None]
+            seed = order.seed + len(self._older)
+            self._sitting = sitting = await in_thread(
+                lambda: Sitting(order.game, order.rules, by_seat, seed=seed)
+            )
+            left = [record for record in kept if record["returns"] is None]
+            self._clear()
+            async with self._changes:
+                if left:
+                    await self._change(lambda: sitting.resume(left[-1]))
+                    self.seen = self._number
+                else:
+                    await self._change(sitting.begin)
+            await self._play()
+            if self.asked is not None:  # the first measure takes its time, and nobody waits for it
+                question, action = sitting.question(), self.asked["choices"][0]["action"]
+                await in_thread(lambda: question.cost(action))
+                self._measured = True
+        except Exception as error:  # a player may be anybody's code
+            self._fail(error)
+
+    def _clear(self) -> None:
+        self.frames, self._shown, self._costs = [], [], []
+        self.failed, self.seen, self._number = "", 0, 0
+        self.epoch += 1
+
+    async def _change(self, do: Callable[[], Any]) -> None:
+        """Does something that changes the match, in a thread, and shows what has happened."""
+        sitting = self._begun()
+        person, names, rules = sitting.person, sitting.names, self.order.rules
+        made: list[dict[str, Any]] = []
+        failures: list[Exception] = []
+        decided: list[int] = []
+
+        def watch(before: np.record, after: np.record) -> None:
+            if before["seat"] == person and before["deals"] == after["deals"]:
+                decided.append(len(made))
+            if self._can_tell(before, after, person):
+                made.append(frame(self.game, before, after, rules, person, names))
+
+        def change() -> dict[str, Any] | None:
+            do()
+            try:
+                # That a player is asked in secret must not show: its answer is part of this change.
+                while sitting.asks_in_secret and not sitting.waits:
+                    sitting.play()
+            except Exception as error:  # a player may be anybody's code
+                failures.append(error)
+            return _question(sitting) if sitting.waits else None
+
+        sitting.watch = watch
+        self.asked = await in_thread(change)
+        self._shown += [self._number + at for at in decided]
+        for one in made:
+            self._number += 1
+            self.frames.append({**one, "number": self._number})
+            if one["verdict"]:
+                self.frames[-1]["verdict"] = " ".join([one["verdict"], *self._costs[-1:]])
+                self._costs = []
+        if len(self.frames) > MOST_FRAMES:
+            del self.frames[: -len(self._from_the_deal())]
+        # A page is told of what lies between changes, never of a change that a thread is making.
+        self.over, self._undoable = sitting.over, sitting.can_undo
+        self._out, self._results = self._is_out(), self._sums() if sitting.over else None
+        for failure in failures:
+            self._fail(failure)
+        if sitting.waits or sitting.over:
+            await in_thread(self._save)
+        self.tell()
+
+    def _can_tell(self, before: np.record, after: np.record, seat: int) -> bool:
+        """Whether a seat can tell one table from the other, or hears of what lies between."""
+        game, rules = self.game, self.order.rules
+        return (
+            int(before["seat"]) == seat
+            or game.view(before, rules, seat) != game.view(after, rules, seat)
+            or game.change(before, after, rules, seat) != Change()
+            or bool(game.narrate(before, after, rules, None, seat))
+        )
+
+    async def _play(self) -> None:
+        """Lets the players play until the person is asked."""
+        sitting = self._begun()
+        try:
+            while True:
+                async with self._changes:
+                    if sitting.over or sitting.waits or self.failed:
+                        return
+                    think = sitting.thinker()
+                thought = await in_thread(think)
+                async with self._changes:
+                    await self._change(lambda thought=thought: sitting.play(thought))
+        except Exception as error:  # a player may be anybody's code
+            self._fail(error)
+
+    def _save(self) -> None:
+        """Keeps the matches, the open one too, so that a server that starts again goes on."""
+        if self._keep is not None:
+            matches = [dict(record) for record in self.records(unfinished=True)]
+            text = json.dumps({"order": self.order.as_dict(), "matches": matches})
+            write_whole(self._keep, text.encode())
+
+    def _fail(self, error: Exception) -> None:
+        _log.error("a player failed", exc_info=error)
+        kind = "" if isinstance(error, KilleError) else f"{type(error).__name__}: "
+        self.failed = f"The match ends here: a player could not go on ({kind}{error})"
+        self.asked = None
+        self.tell()
+
+    def _begun(self) -> Sitting:
+        if self._sitting is None:
+            raise Refusal("the match has not begun yet; wait a moment")
+        return self._sitting
+
+    def _going(self) -> Sitting:
+        if self.failed:
+            raise Refusal(self.failed)
+        if self.over:
+            raise Refusal("the match is over; begin another one")
+        return self._begun()
+
+    def _check(self, version: int) -> None:
+        if version != self._number:
+            raise Refusal("the table has moved on; nothing was played. Look again and choose")
+
+    def tell(self) -> None:
+        """Lets all open pages look for news."""
+        for event in self.news:
+            event.set()
+
+
+def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
+    """Returns the table that was kept in a file, with its matches; None if there is none."""
+    try:
+        said = read_json(keep)
+        order = read_order(said["order"])
+        return order, [parse_record(json.dumps(record)) for record in said["matches"]]
+    except (KilleError, OSError, KeyError, TypeError):
+        return None
+
+
+def _question(sitting: Sitting) -> dict[str, Any]:
+    """Returns what the person is asked, with what they can do, and a hint."""
+    batch, names = sitting.batch, sitting.names
+    table, question = batch.tables[0], sitting.question()
+    return {
+        "question": batch.game.question(table, batch.rules, names),
+        "choices": choices(batch, names),
+        "hint": question.advise(),
+    }
+
+
+def _preparations(order: Order, opponents: list[Player]) -> list[Callable[[], Any]]:
+    """Returns what is compiled before a game is played for the first time, step by step."""
+    made: list[Sitting] = []
+
+    def moves() -> None:
+        sitting = made[0]
+        while not sitting.waits and not sitting.over:
+            sitting.play()
+
+    def deal() -> None:
+        made.append(Sitting(order.game, order.rules, [None, *opponents], seed=0))
+        made[0].begin()
+
+    def opponent() -> None:
+        moves()
+        for _ in range(8):
+            if made[0].waits:
+                made[0].act(int(np.flatnonzero(made[0].batch.mask[0])[0]))
+            elif not made[0].over:
+                made[0].play()
+
+    def hints() -> None:
+        moves()
+        if made[0].waits:
+            made[0].question().advise()
+
+    return [deal, moves, opponent, hints]
+
+
+async def in_thread(do: Callable[[], Any]) -> Any:
+    """Returns what `do` returns, run in a thread that is not waited for when the server ends."""
+    return await run_sync(do, abandon_on_cancel=True)

@@ -1,0 +1,26 @@
+"""Matches of given players, written down."""
+
+from collections.abc import Iterator
+
+from kille_env.core.spec import Rules
+from kille_env.playing import Players, play_out
+from kille_env.policy import Player, name_of
+from kille_env.records import Record, Recorder
+from kille_env.registry import make_batch
+from kille_training.table.lineup import seating_of
+
+TABLES_AT_ONCE = 500
+"""Bounds the memory; changes no match."""
+
+
+def matches_of(game: str, rules: Rules, by_seat: list[Player], seeds: range) -> Iterator[Record]:
+    """Plays a match for each seed, many at once, and returns their records in order."""
+    players, seating = seating_of(by_seat)
+    names = [name_of(player) for player in by_seat]
+    for start in range(0, len(seeds), TABLES_AT_ONCE):
+        part = list(seeds[start : start + TABLES_AT_ONCE])
+        batch = make_batch(game, len(part), len(by_seat), rules=rules, seed=0, restart=False)
+        recorder = Recorder(batch, names)
+        recorder.reset(seed=part)
+        play_out(Players(batch, players, seating, recorder.step))
+        yield from (recorder.record(table) for table in range(len(part)))

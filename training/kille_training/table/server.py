@@ -1,0 +1,520 @@
+"""The server of a person's table, on this machine's loopback alone: one person, one token.
+
+The token stands in the address that the command prints and becomes a cookie, which browsers send
+with requests of this site only (`SameSite=Strict`). A request that changes something also has to
+come from this site's own page and to hold JSON, which a form cannot send. The name that the browser
+knows the server by has to be the loopback's: otherwise another site could let its name point to
+this machine and be "this site" (DNS rebinding).
+"""
+
+import asyncio
+import errno
+import ipaddress
+import json
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kille_env.extras import missing
+
+try:
+    import jinja2
+    import uvicorn
+    from starlette.applications import Starlette
+except ModuleNotFoundError as error:
+    raise missing(error, "web") from error
+import platformdirs
+from markupsafe import Markup
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kille_agents.catalog import players_of
+from kille_env.core.spec import is_whole
+from kille_env.errors import KilleError, shortened
+from kille_env.files import parse_json, read_json, write_whole
+from kille_env.pictures.cards import symbols
+from kille_env.pictures.style import style
+from kille_env.records import format_record
+from kille_env.registry import list_games, spec
+from kille_training.reports.palette import css
+from kille_training.table.online import (
+    Order,
+    Refusal,
+    Table,
+    in_thread,
+    kept_table,
+    players_for,
+    read_order,
+)
+from kille_training.table.rules import SENTENCES, rules_for
+
+LOOPBACK, PORT = "127.0.0.1", 8765
+STATIC = Path(__file__).parent / "static"
+BODY_BYTES = 16 * 1024
+HEARTBEAT = 15.0
+"""Seconds after what was sent last that a stream says it is there: nothing else moves them."""
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+REPLAY_CSP = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""For a page that has everything in it, scripts too, and asks for nothing else."""
+FOREIGN = ("cross-site", "same-site")
+"""What browsers say of requests that pages of others have caused, other ports included."""
+FACES = {"knack": ("9C", "KH", "AS")}
+MINUTES = {"byteskille": 5, "kungsholmskille": 8, "krypkille": 10, "knack": 6, "femkortskille": 6}
+
+
+class House:
+    """The server's state: the table, the token, and where both are kept.
+
+    Attributes:
+        token: The person's.
+        table: The table, None before the first one.
+        last: The table that was there when the server ended.
+        cookie: The cookie's name; it has the port in it, because browsers share the cookies of all
+            servers of a machine.
+    """
+
+    def __init__(self, keep: Path | None = None, cookie: str = "kille") -> None:
+        """Takes up what was kept, if anything.
+
+        Args:
+            keep: A folder for the match and the token; None keeps nothing.
+            cookie: See the attribute.
+        """
+        self._keep, self.cookie = keep, cookie
+        self.table: Table | None = None
+        self.last: Table | None = None
+        self.token = secrets.token_urlsafe(24)
+        self.heartbeat = HEARTBEAT
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            with suppress(KilleError, OSError):
+                self.token = str(read_json(keep / "token.json")["token"])
+            write_whole(keep / "token.json", json.dumps({"token": self.token}).encode())
+            (keep / "token.json").chmod(0o600)
+
+    @property
+    def _file(self) -> Path | None:
+        return None if self._keep is None else self._keep / "table.json"
+
+    def set_up(self, order: Order, opponents: list[Any] | None = None) -> None:
+        """Opens a table in place of the one that is there."""
+        if self.table is not None:
+            self.table.close()
+        players = players_for(order) if opponents is None else opponents
+        old, self.table = self.table, Table(order, players, self._file)
+        self.table.open()
+        if old is not None:
+            old.tell()
+
+    def go_on(self) -> None:
+        """Opens the table that was kept, unless one is open; a damaged one is left alone."""
+        kept = None if self._file is None or self.table is not None else kept_table(self._file)
+        if kept is not None:
+            order, matches = kept
+            self.table = Table(order, players_for(order), self._file)
+            self.table.open(matches)
+
+    def close(self) -> None:
+        """Closes the table, and ends the streams."""
+        self.last, table, self.table = self.table, self.table, None
+        if table is not None:
+            table.close()
+            table.tell()
+
+    # Pages.
+
+    async def start(self, request: Request) -> Response:
+        """Shows the games, and the table that waits."""
+        if request.query_params.get("token"):  # the token leaves the address
+            answer = RedirectResponse("/table" if self.table is not None else "/", 303)
+            answer.set_cookie(
+                self.cookie, self.token, max_age=90 * 86400, httponly=True, samesite="strict"
+            )
+            return answer
+        self.go_on()
+        waits = None if self.table is None or self.table.over else self.table
+        return page(
+            "start.html.j2",
+            games=[_facts(name) for name in list_games()],
+            waits=None if waits is None else {
+                "title": waits.game.spec.title,
+                "state": "your turn in" if waits.asked else "the table of",
+            },
+        )  # fmt: skip
+
+    async def sit(self, request: Request) -> Response:
+        """Shows the table."""
+        self.go_on()
+        if self.table is None:
+            return RedirectResponse("/", 303)
+        game, order = self.table.game.spec, self.table.order
+        return page(
+            "table.html.j2",
+            title=game.title,
+            seats=len(order.opponents) + 1,
+            cards=Markup(symbols(game.pack.codes)),
+            names=json.dumps(dict(zip(game.pack.codes, _both_names(game.pack), strict=True))),
+            rules=rules_for(self.table.game, order.rules, len(order.opponents) + 1),
+        )
+
+    async def colors(self, request: Request) -> Response:
+        """Gives the colors of pages and cards."""
+        return Response(f"{css()}\n{style('both')}", media_type="text/css")
+
+    # What pages ask for.
+
+    async def events(self, request: Request) -> Response:
+        """Streams how the table stands, whenever that changes."""
+        table, word = self._open(), request.headers.get("last-event-id", "")
+        since = request.query_params.get("since", word) or word
+        epoch, _, number = since.partition(":")
+        last = (int(epoch), int(number)) if epoch.isdecimal() and number.isdecimal() else None
+        return StreamingResponse(self._stream(table, last), media_type="text/event-stream")
+
+    async def _stream(self, table: Table, since: tuple[int, int] | None) -> AsyncIterator[str]:
+        """Yields events as browsers read them: states that are new, or a sign of life.
+
+        A sign of life comes a fixed time after the last event that was sent: what wakes this up
+        without being told, such as a decision in secret, moves nothing.
+        """
+        news = asyncio.Event()
+        table.news.add(news)
+        told: dict[str, Any] = {}
+        clock = asyncio.get_running_loop().time
+        beat = clock() + self.heartbeat
+        try:
+            while table is self.table:
+                news.clear()
+                state = table.state(since)
+                since = state["epoch"], state["version"]
+                rest = {**state, "fresh": False, "frames": []}
+                if state["fresh"] or state["frames"] or rest != told:
+                    told, data = rest, json.dumps(state, ensure_ascii=False)
+                    yield f"id: {since[0]}:{since[1]}\ndata: {data}\n\n"
+                    beat = clock() + self.heartbeat
+                try:
+                    async with asyncio.timeout_at(beat):
+                        await news.wait()
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    beat = clock() + self.heartbeat
+            if self.table is not None:  # another one was opened; else the server ends
+                yield 'event: gone\ndata: ""\n\n'
+        finally:
+            table.news.discard(news)
+
+    async def new(self, request: Request) -> Response:
+        """Opens another table."""
+        self.set_up(read_order(request.state.said))
+        return JSONResponse({})
+
+    async def act(self, request: Request) -> Response:
+        """Plays an action."""
+        said = request.state.said
+        await self._open().act(_number(said, "version"), _number(said, "action"))
+        return JSONResponse({})
+
+    async def undo(self, request: Request) -> Response:
+        """Takes back a decision."""
+        await self._open().undo()
+        return JSONResponse({})
+
+    async def again(self, request: Request) -> Response:
+        """Begins another match."""
+        await self._open().again()
+        return JSONResponse({})
+
+    async def see(self, request: Request) -> Response:
+        """Notes what the page has shown."""
+        self._open().see(_number(request.state.said, "version"))
+        return JSONResponse({})
+
+    async def record(self, request: Request) -> Response:
+        """Gives the matches that were played to the end."""
+        text = "".join(f"{format_record(record)}\n" for record in self._open().records())
+        name = f'attachment; filename="{self._open().order.game}.jsonl"'
+        return Response(text, media_type="application/jsonl",
+                        headers={"content-disposition": name})  # fmt: skip
+
+    async def replay(self, request: Request) -> Response:
+        """Shows the last match that was played to the end."""
+        from kille_training.reports.replay import Numbered, first_deals, replay_page
+
+        records = self._open().records()
+        if not records:
+            raise Refusal("no match has been played to the end yet")
+        last = [Numbered(1, records[-1])]
+        made = await in_thread(
+            lambda: replay_page(last, source=self._open().game.spec.title,
+                                deals=first_deals(last, 3000))
+        )  # fmt: skip
+        headers = {"content-security-policy": REPLAY_CSP}
+        return HTMLResponse(made, headers=headers)
+
+    def _open(self) -> Table:
+        self.go_on()
+        if self.table is None:
+            raise Refusal("there is no table yet; choose a game on the start page", 404)
+        return self.table
+
+
+class Guard:
+    """Refuses what is not a request of the person's own browser, from the table's own page."""
+
+    def __init__(self, app: ASGIApp, house: House) -> None:
+        self._app, self._house = app, house
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, or answers it with a sentence."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in {**HEADERS, "cache-control": "no-store"}.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        request = Request(scope, receive)
+        try:
+            await self._check(request)
+        except Refusal as error:
+            await refused(request, error)(scope, receive, send_guarded)
+        except ClientDisconnect:
+            return
+        else:
+            await self._app(scope, receive, send_guarded)
+
+    async def _check(self, request: Request) -> None:
+        house = self._house
+        if not is_loopback(request.headers.get("host", "")):
+            raise Refusal("use the address that the server printed", 403)
+        shown = request.query_params.get("token") if request.url.path == "/" else None
+        shown = shown or request.cookies.get(house.cookie, "")
+        if not secrets.compare_digest(shown.encode(), house.token.encode()):
+            raise Refusal("open the address that `kille play` has printed", 403)
+        if request.method == "GET":
+            if request.headers.get("sec-fetch-site") in FOREIGN and (
+                request.headers.get("sec-fetch-mode") != "navigate"
+            ):
+                raise Refusal("another site has sent this request", 403)
+            return
+        origin = f"http://{request.headers['host']}"
+        foreign = request.headers.get("sec-fetch-site") in FOREIGN
+        if request.headers.get("origin") != origin or foreign:
+            raise Refusal("another site has sent this request; use the table's own page", 403)
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            raise Refusal("the content is not JSON; send Content-Type: application/json", 415)
+        request.state.said = await _read(request)
+
+
+async def _read(request: Request) -> dict[str, Any]:
+    """Returns the JSON object of a POST."""
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > BODY_BYTES:
+        raise Refusal(f"a message has at most {BODY_BYTES:,} bytes, and says how many", 413)
+    try:
+        said = parse_json(await request.body())
+    except KilleError:
+        said = None
+    if not isinstance(said, dict):
+        raise Refusal('the content is no JSON object, such as {"version": 3, "action": 1}', 400)
+    return said
+
+
+def application(house: House) -> Starlette:
+    """Returns the application."""
+    gets = {
+        "/": house.start, "/table": house.sit, "/events": house.events, "/record": house.record,
+        "/replay": house.replay, "/static/colors.css": house.colors,
+    }  # fmt: skip
+    posts = {
+        "/new": house.new, "/act": house.act, "/undo": house.undo, "/again": house.again,
+        "/see": house.see,
+    }  # fmt: skip
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        return refused(request, error)
+
+    async def nothing(request: Request, error: Exception) -> Response:
+        return refused(request, Refusal("there is nothing here; go to the start page, /", 404))
+
+    return Starlette(
+        routes=[
+            *(Route(path, do) for path, do in gets.items()),
+            *(Route(path, do, methods=["POST"]) for path, do in posts.items()),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, house=house)],
+        exception_handlers={KilleError: refuse, HTTPException: nothing},
+    )
+
+
+def refused(request: Request, error: Exception) -> Response:
+    """Returns the answer to a request that is refused: a page for a browser, JSON for a script."""
+    status = error.status if isinstance(error, Refusal) else 400
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return page("message.html.j2", status, sentence=str(error))
+    return JSONResponse({"error": str(error)}, status)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("kille_training.table", "pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Returns a page."""
+    return HTMLResponse(_environment().get_template(template).render(values), status)
+
+
+def _facts(game: str) -> dict[str, Any]:
+    """Returns a game as the start page shows it."""
+    facts = spec(game)
+    codes = FACES.get(game, ("L7", "HU", "KI"))
+    return {
+        "name": game,
+        "title": facts.title,
+        "sentence": SENTENCES.get(game, ""),
+        "minutes": MINUTES.get(game),
+        "least": facts.min_players,
+        "most": facts.max_players,
+        "usual": min(4, facts.max_players),
+        "presets": list(facts.presets),
+        "players": [name for name in players_of(game) if name not in ("uniform", "rule_of_thumb")],
+        "cards": Markup(symbols(codes)),
+        "codes": codes,
+    }
+
+
+def _both_names(pack: Any) -> list[str]:
+    words = pack.words or pack.names
+    return [f"{word} ({name})" if word != name else name
+            for word, name in zip(words, pack.names, strict=True)]  # fmt: skip
+
+
+def _number(said: dict[str, Any], key: str) -> int:
+    value = said.get(key)
+    if not is_whole(value) or not 0 <= value < 2**53:
+        raise Refusal(f"{key} is {shortened(value, 40)}, expected a whole number", 400)
+    return int(value)
+
+
+# The socket
+
+
+def is_loopback(host: str) -> bool:
+    """Returns whether a Host header names this machine's loopback."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    try:
+        return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(port: int = PORT) -> socket.socket:
+    """Returns a socket that listens on the loopback.
+
+    Args:
+        port: The port; where it is in use, any other one is taken.
+    """
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        server.bind((LOOPBACK, port))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise KilleError(f"cannot listen at {LOOPBACK}: {error.strerror}") from None
+        server.bind((LOOPBACK, 0))
+    server.listen()
+    return server
+
+
+def address_of(server: socket.socket) -> str:
+    """Returns the address of a server: "http://127.0.0.1:8765"."""
+    return f"http://{LOOPBACK}:{server.getsockname()[1]}"
+
+
+def kept_in() -> Path:
+    """Returns the folder in which a table is kept between starts of the server."""
+    return platformdirs.user_state_path("kille-env")
+
+
+def open_browser(url: str) -> None:
+    """Opens a page in the person's browser, if there is one."""
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+class Server(uvicorn.Server):
+    """A server that says when it is ready, and lets go of its streams before it ends."""
+
+    def __init__(self, app: Any, ready: Callable[[], None], close: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app, ws="none", loop="asyncio", lifespan="off", log_config=None, access_log=False,
+                server_header=False, timeout_graceful_shutdown=2,
+            )
+        )  # fmt: skip
+        self._ready, self._close = ready, close
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts."""
+        await super().startup(sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the streams, then everything."""
+        self._close()
+        await asyncio.sleep(0)
+        await super().shutdown(sockets)
+
+
+def serve_page(made: bytes, server: socket.socket, ready: Callable[[], None]) -> None:
+    """Serves one page that has everything in it, until it is interrupted."""
+
+    async def show(request: Request) -> Response:
+        if not is_loopback(request.headers.get("host", "")):
+            return Response("use the address that the server printed", 403)
+        headers = {"content-security-policy": REPLAY_CSP, "cache-control": "no-store"}
+        return HTMLResponse(made, headers=headers)
+
+    with server:
+        Server(Starlette(routes=[Route("/", show)]), ready, lambda: None).run([server])

@@ -1,0 +1,236 @@
+"""A person and players at one table: the match behind the terminal and the page."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kille_env.core.batch import Batch
+from kille_env.core.spec import Rules
+from kille_env.core.table import OVER
+from kille_env.errors import IllegalActionError, KilleError, RulesError
+from kille_env.playing import Players
+from kille_env.policy import Player, has_memory, name_of
+from kille_env.records import Record, Recorder
+from kille_env.registry import make_batch
+from kille_env.words.text import YOU
+from kille_training.table.advice import Question
+from kille_training.table.lineup import seating_of
+from kille_training.table.names import names_at
+
+
+class Thought(NamedTuple):
+    """What a player wants to do: the moment at which it was asked, and its action."""
+
+    moment: int
+    action: int
+
+
+class _Decision(NamedTuple):
+    """The table before a decision of the person, and how many matches were over."""
+
+    recorded: Any
+    decided: Any
+    matches: int
+
+
+class Sitting:
+    """Matches at one table, with a person in one seat and players in the others.
+
+    Match i has the seed `seed + i`. The same seed and the same decisions make the same matches as
+    anywhere else in the suite: what players draw follows from the deal, the seat and the number of
+    the seat's decision.
+
+    One thread at a time may call it; what `thinker` and `question` return can run beside that,
+    because it changes nothing. A thought is stale once anything else has changed the table.
+
+    Attributes:
+        batch: The table, a batch of one; `undo` puts another one in its place.
+        person: The person's seat.
+        names: [P] what the table calls the seats; the person is "You".
+        by_seat: [P] the players; None is the person.
+        moment: Grows with whatever changes the table, undo too.
+        watch: Called with the table before and after every deal and every action; None is nobody.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        rules: Rules,
+        by_seat: Sequence[Player | None],
+        *,
+        seed: int,
+        watch: Callable[[Any, Any], None] | None = None,
+    ) -> None:
+        """Sits everybody down; `begin` begins the first match.
+
+        Args:
+            game: The game.
+            rules: Its rules.
+            by_seat: [P] players; None is the person.
+            seed: Seed of the first match.
+            watch: See the attribute.
+
+        Raises:
+            RulesError: There is not one person, or the game has no such table.
+        """
+        self.by_seat = list(by_seat)
+        if self.by_seat.count(None) != 1:
+            raise RulesError(f"{self.by_seat.count(None)} seats are the person's; expected one")
+        self.person = self.by_seat.index(None)
+        self.names = names_at(len(by_seat), {self.person: YOU})
+        self.moment, self.watch, self._seed = 0, watch, seed
+        self._done: list[Record] = []
+        self._decisions: list[_Decision] = []
+        self._sit_at(make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False))
+
+    @property
+    def over(self) -> bool:
+        """Whether no match is being played: none has begun, or the last one has ended."""
+        return bool(self.batch.tables["phase"][0] == OVER)
+
+    @property
+    def asks_in_secret(self) -> bool:
+        """Whether nobody but the seat to act may learn that it is asked."""
+        return int(self.batch.tables["phase"][0]) in self.batch.spec.secret_phases
+
+    @property
+    def waits(self) -> bool:
+        """Whether the person is to act."""
+        return int(self.batch.seat[0]) == self.person
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the person has decided anything in this match."""
+        return bool(self._decisions)
+
+    def begin(self) -> None:
+        """Begins the next match; from now on nothing of the last one can be taken back.
+
+        Raises:
+            KilleError: A match is being played.
+        """
+        if not self.over:
+            raise KilleError("the match is still being played; the next one begins after its end")
+        self._decisions.clear()
+        self._recorder.reset(seed=self._seed + len(self._done))
+        self._has_changed()
+
+    def act(self, action: int) -> None:
+        """Plays an action of the person.
+
+        Raises:
+            IllegalActionError: It is not their turn, or the action is not legal now; nothing has
+                been played.
+        """
+        if not self.waits:
+            raise IllegalActionError(
+                "the match is over: begin another one" if self.over
+                else "it is not your turn; wait until you are asked"
+            )  # fmt: skip
+        actions = self.batch.check_legal([action])
+        marks = self._recorder.mark(), self._players.mark()
+        self._decisions.append(_Decision(*marks, len(self._done)))
+        self._step(actions)
+
+    def thinker(self) -> Callable[[], Thought]:
+        """Returns what asks the player to act; it may take long, in any thread.
+
+        Raises:
+            KilleError: No player is to act.
+        """
+        if self.over or self.waits:
+            raise KilleError("no player is to act: the match is over, or the person is asked")
+        moment, players = self.moment, self._players
+        return lambda: Thought(moment, int(players.actions()[0]))
+
+    def play(self, thought: Thought | None = None) -> None:
+        """Plays one decision of the player to act, unless the thought is stale.
+
+        Args:
+            thought: What `thinker` has led to; None thinks now.
+
+        Raises:
+            KilleError: No player is to act.
+            PolicyError: The player returned what is no distribution over its legal actions;
+                nothing has been played.
+        """
+        thought = self.thinker()() if thought is None else thought
+        if thought.moment == self.moment:
+            self._step(np.array([thought.action]))
+
+    def question(self) -> Question:
+        """Returns what the person is asked now, to be answered by an adviser in any thread."""
+        if not self.waits:
+            raise IllegalActionError("nothing is asked now; wait for your turn")
+        return Question(self.batch.clone(), self.names)
+
+    def undo(self) -> None:
+        """Takes back everything since the person's last decision in this match, that one too.
+
+        Raises:
+            KilleError: The person has decided nothing yet.
+        """
+        if not self._decisions:
+            raise KilleError("there is nothing to take back in this match")
+        decision = self._decisions.pop()
+        self._sit_at(self.batch.clone())  # a player that still thinks does so at the old table
+        self._recorder.return_to(decision.recorded)
+        self._players.return_to(decision.decided)
+        del self._done[decision.matches :]
+        self.moment += 1
+
+    def resume(self, record: Record) -> None:
+        """Begins a match and plays what a record says of it.
+
+        Raises:
+            KilleError: The record is of another match.
+        """
+        self.begin()
+        for seat, text in _decisions_of(record):
+            if self.over or int(self.batch.seat[0]) != seat:
+                raise KilleError("the match that was kept is of another table")
+            action = self.batch.find_action(text)
+            if seat == self.person:
+                self.act(action)
+                continue
+            if any(player is not None and has_memory(player) for player in self.by_seat):
+                self._players.actions()  # whoever remembers the match has to be asked again
+            self._step(np.array([action]))
+
+    def records(self, *, unfinished: bool = False) -> list[Record]:
+        """Returns the matches that were played to the end.
+
+        Args:
+            unfinished: Whether to add the one that is being played, as far as it has come. It shows
+                every card.
+        """
+        left = unfinished and not self.over
+        return [*self._done, self._recorder.record()] if left else list(self._done)
+
+    def _step(self, actions: np.ndarray) -> None:
+        self._players.step(actions)
+        self._has_changed()
+
+    def _sit_at(self, batch: Batch) -> None:
+        self.batch = batch
+        names = [
+            name if player is None else f"{name} ({name_of(player)})"
+            for name, player in zip(self.names, self.by_seat, strict=True)
+        ]
+        self._recorder = Recorder(batch, names, self._tell)
+        self._players = Players(batch, *seating_of(self.by_seat), self._recorder.step)
+
+    def _tell(self, before: Any, after: Any) -> None:
+        if self.watch is not None:
+            self.watch(before, after)
+
+    def _has_changed(self) -> None:
+        self.moment += 1
+        if self.over:
+            self._done.append(self._recorder.record())
+
+
+def _decisions_of(record: Record) -> Iterator[tuple[int, str]]:
+    for deal in record["deals"]:
+        yield from deal["actions"]

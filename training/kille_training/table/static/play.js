@@ -1,0 +1,301 @@
+/* The page of a match: shows what happens beat by beat, and plays what its person chooses. */
+"use strict";
+
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const LEAST = 250, TOGETHER = 6000, ALONE = 800, WATCHED = 1500, AGAIN = 500; // milliseconds
+  const table = new KilleTable(JSON.parse(document.body.dataset.names));
+  const touch = matchMedia("(hover: none)").matches;
+  let state = null, queue = [], showing = false, held = null, marked = [], watching = false, timer = 0, source = null;
+  let verdict = "";
+
+  /* The stream. */
+
+  function listen() {
+    const since = state ? `?since=${state.epoch}:${state.version}` : "";
+    source = new EventSource(`/events${since}`);
+    source.onmessage = ({data}) => hear(JSON.parse(data));
+    source.addEventListener("gone", () => location.replace("/table"));
+    source.onerror = () => {
+      source.close();
+      document.body.classList.add("lost");
+      $("hint").textContent = "Connection lost. Your seat is kept. If the server has stopped, start it again with kille play.";
+      setTimeout(listen, AGAIN);
+    };
+  }
+
+  /** Asks for everything again: what was clicked did not count. */
+  function anew() {
+    source.close();
+    state = null;
+    listen();
+  }
+
+  function hear(news) {
+    document.body.classList.remove("lost");
+    if (news.fresh) {
+      [queue, held, verdict] = [[], null, ""];
+      $("log").replaceChildren();
+    }
+    const waiting = news.frames.filter((frame) => !news.fresh || frame.number > news.seen);
+    const past = news.frames.filter((frame) => !waiting.includes(frame));
+    state = news;
+    if (news.names.length) table.sit(news.names, news.you);
+    for (const frame of past) log(frame);
+    if (past.length) {
+      verdict = past.at(-1).verdict;
+      table.show(past.at(-1));
+    }
+    queue.push(...waiting);
+    if (news.preparing) prepare(...news.preparing);
+    if (!showing) run();
+  }
+
+  async function send(path, body = {}) {
+    const answer = await fetch(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)}).catch(() => null);
+    if (answer && !answer.ok) $("hint").textContent = (await answer.json()).error;
+    return Boolean(answer?.ok);
+  }
+
+  function prepare(number, count, what) {
+    table.say(`Preparing ${document.title}: ${what}, ${number} of ${count}.`, "Once, 10 to 60 seconds. The rules are one click away.");
+    const seats = Number(document.body.dataset.seats);
+    if (table.names.length !== seats) table.sit(Array.from({length: seats}, (_, seat) => (seat ? " " : "You")), 0);
+    const seat = {cards: [["hand", null]], status: "", chips: "", present: true, tricks: null};
+    const frame = {title: "", seats: Array(seats).fill(seat), piles: [], strip: [], calls: [], moves: [], lines: [], verdict: "", turn: -1, dealer: -1};
+    table.show(frame, {event: [$("event").firstChild.textContent, $("event").lastChild.textContent]});
+  }
+
+  /* Beats. */
+
+  const speed = () => Number($("speed").value);
+  const pause = (time) => new Promise((done) => setTimeout(done, time));
+
+  async function run() {
+    showing = true;
+    clearTimeout(timer);
+    while (queue.length && !held) {
+      settle();
+      const all = queue.reduce((sum, frame) => sum + frame.beat, 0);
+      const frame = queue.shift();
+      let event = null;
+      if (frame.lines.length === 1 && speed() > 0) event = gather(frame);
+      log(frame);
+      if (frame.dealt) verdict = "";
+      verdict = frame.verdict || verdict;
+      if (frame.verdict && queue.length === 0 && state.asked) event = [frame.verdict];
+      if (!event && verdict && !frame.verdict) event = [eventOf(frame)[0], verdict];
+      if (speed() > 0) {
+        await table.show(frame, {animate: true, event});
+        const stretch = Math.min(1, TOGETHER / all) / speed();
+        if (!frame.verdict) await pause(Math.max(LEAST, frame.beat * stretch));
+      } else table.show(frame, {event});
+      if (frame.verdict && (queue.length || !state.asked) && !(state.out && watching === "end")) hold(frame);
+    }
+    showing = false;
+    settle();
+  }
+
+  /** Shows neighbors that say the same as one beat: "Bertil and Cecilia keep the card." */
+  function gather(frame) {
+    const parts = (one) => {
+      const name = table.names.find((each) => one.lines[0]?.startsWith(`${each} `));
+      return name ? [name, one.lines[0].slice(name.length + 1)] : [null, one.lines[0]];
+    };
+    const [name, rest] = parts(frame);
+    const names = [name];
+    while (name && name !== "You" && queue[0]?.lines.length === 1 && !queue[0].verdict) {
+      const [other, same] = parts(queue[0]);
+      if (!other || other === "You" || same !== rest || queue[0].calls.some(([, words]) => words.length > LONGEST_CALL)) break;
+      log(frame);
+      Object.assign(frame, queue.shift());
+      names.push(other);
+    }
+    if (names.length < 2) return null;
+    const [verb, ...more] = rest.split(" ");
+    return [`${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${verb.replace(/(?<=ss)es$|s$/, "")} ${more.join(" ")}`];
+  }
+
+  /** A deal's end stays until the person goes on. */
+  function hold(frame) {
+    held = frame;
+    if (state.out && watching) timer = setTimeout(goOn, WATCHED);
+  }
+
+  function goOn() {
+    if (!held) return;
+    clearTimeout(timer);
+    send("/see", {version: held.number});
+    held = null;
+    if (!showing) run();
+  }
+
+  function log({lines, verdict: why}) {
+    for (const line of lines) {
+      const deal = line.match(/^Deal \d+/);
+      $("log").append(make("li", deal ? "deal" : line.startsWith(" ") ? "part" : "", line.trimEnd()));
+    }
+    if (why) $("log").append(make("li", "deal", why));
+    $("side").scrollTop = $("side").scrollHeight;
+  }
+
+  /* What the person can do. */
+
+  /** Writes what is asked now, or what can be done. */
+  function settle() {
+    if (!state) return;
+    const idle = !queue.length && !showing;
+    marked = [];
+    $("undo").disabled = !state.undo;
+    [$("question").textContent, $("hint").textContent] = ["", ""];
+    $("choices").replaceChildren();
+    table.next = -1;
+    clearTimeout(timer);
+    if (state.failed && idle) return ask(state.failed, [["Play again", () => send("/again"), true]]);
+    if (held) return atEnd();
+    if (!idle) return;
+    if (state.over && state.results) return result();
+    if (state.asked) return decide();
+    const turn = table.frame?.turn ?? -1;
+    if (turn >= 0 && turn !== state.you) timer = setTimeout(() => table.say(`${table.names[turn]} is thinking …`, verdict), 1000);
+  }
+
+  function ask(question, buttons) {
+    $("question").textContent = question;
+    $("choices").replaceChildren(...buttons.map(([label, act, go]) => {
+      const button = make(typeof act === "string" ? "a" : "button", `${typeof act === "string" ? "button" : ""} ${go ? "go" : ""}`, label);
+      if (typeof act === "string") button.href = act;
+      else button.addEventListener("click", act);
+      return button;
+    }));
+  }
+
+  function atEnd() {
+    const last = state.over && !queue.length;
+    if (state.out && !watching && !last) {
+      return ask("You are out of this match.", [
+        ["Watch", () => ((watching = true), goOn()), true],
+        ["Go to the result", () => ((watching = "end"), goOn())],
+      ]);
+    }
+    const more = queue.some((frame) => !frame.dealt) && !queue[0]?.dealt;
+    ask("", [[last ? "See the result" : more ? "Go on" : "Next deal", goOn, true]]);
+    if (state.out && watching === true) timer = setTimeout(goOn, WATCHED);
+  }
+
+  function result() {
+    const {rows, matches, cut} = state.results;
+    watching = false;
+    const mine = rows.find(([name]) => name === table.names[state.you]);
+    const [winner, won] = rows[0];
+    const first = winner === "You" ? `You win ${Math.abs(won)}.` : `${winner} ${won > 0 ? `wins ${signed(won).slice(1)}` : `is first with ${signed(won)}`}.`;
+    const you = mine && winner !== "You" ? ` You ${mine[1] < 0 ? "lose" : "win"} ${signed(mine[1]).replace(/^[+−]/, "")}.` : "";
+    table.say(first + you, [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
+    table.results(rows);
+    ask("", [["Play again", () => send("/again"), true], ["See the replay", "/replay"], ["To the games", "/"]]);
+  }
+
+  function decide() {
+    const {question, choices, hint} = state.asked;
+    if (choices.length === 1) {
+      const [only] = choices;
+      $("question").textContent = /^(Play|Lead) /.test(only.label) ? `${only.label.replace(/^(Play|Lead)/, "Only")} may be played.` : `${only.label}: nothing else is possible.`;
+      timer = setTimeout(() => choose(only), speed() > 0 ? ALONE : 0);
+      return;
+    }
+    const left = choices.some(({label}) => label.startsWith("Swap with"));
+    if (left) {
+      table.next = table.names.indexOf(choices.find(({label}) => label.startsWith("Swap with")).label.slice(10));
+      table.show(table.frame, {event: verdict ? [eventOf(table.frame)[0], verdict] : null});
+    }
+    if (verdict) table.say(verdict);
+    const cards = choices.some(({cards: named}) => named.length);
+    ask(question, cards ? [] : choices.map((choice) => [choice.label, () => choose(choice)]));
+    $("hint").textContent = $("hinting").checked && hint ? `Hint: ${hint[0].toLowerCase()}${hint.slice(1)}` : "";
+    if (cards) offer();
+  }
+
+  function choose({action}) {
+    if (!state.asked) return;
+    clearTimeout(timer);
+    const {version} = state;
+    state.asked = null;
+    settle();
+    clearTimeout(timer);
+    send("/act", {version, action}).then((done) => !done && source.readyState === 1 && anew());
+  }
+
+  /* Cards in the own hand. */
+
+  const places = () => [...$("hand").children];
+  const codes = (cards) => cards.map((place) => places().find((card) => card.dataset.key === place)?.dataset.code).sort().join(" ");
+  const sets = () => state.asked.choices.some(({text}) => text.startsWith("discard"));
+  const fitting = (cards) => state.asked.choices.filter((choice) => (choice.cards.length || sets()) && codes(choice.cards) === codes(cards));
+
+  function offer() {
+    for (const card of places()) {
+      card.classList.toggle("no", !sets() && !fitting([card.dataset.key]).length);
+      card.classList.toggle("up", marked.includes(card.dataset.key));
+      card.setAttribute("aria-pressed", marked.includes(card.dataset.key));
+    }
+    const found = sets() || marked.length ? fitting(marked) : [];
+    const others = state.asked.choices.filter(({cards, text}) => !cards.length && !text.startsWith("discard"));
+    ask($("question").textContent, [...found, ...others].map((choice) => [choice.label, () => choose(choice), found.length === 1 && marked.length > 0]));
+    if (!found.length) {
+      const wait = make("button", "", marked.length ? "Not these cards" : "Choose a card");
+      wait.disabled = true;
+      $("choices").prepend(wait);
+    }
+  }
+
+  function pick(card, again) {
+    if (!state?.asked || held || queue.length || showing || !state.asked.choices.some(({cards}) => cards.length)) return;
+    const place = card.dataset.key;
+    if (sets()) marked = marked.includes(place) ? marked.filter((one) => one !== place) : [...marked, place];
+    else {
+      const found = fitting([place]);
+      if (!found.length) {
+        $("hint").textContent = `This card may not be played now. ${state.asked.question}`;
+        return;
+      }
+      if (found.length === 1 && (again || marked[0] === place)) return choose(found[0]);
+      marked = [place];
+    }
+    offer();
+  }
+
+  $("hand").addEventListener("click", (event) => {
+    const card = event.target.closest(".card");
+    if (card) pick(card, event.pointerType !== "touch" && !touch);
+  });
+
+  /* Bar, menu, keys. */
+
+  $("rules").addEventListener("click", () => $("sheet").showModal());
+  $("more").addEventListener("click", () => {
+    $("menu-sheet").prepend($("menu"), ...$("side").children);
+    $("menu-sheet").showModal();
+  });
+  $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => one.tagName !== "FORM")));
+  $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo")));
+  for (const id of ["speed", "hinting"]) {
+    const kept = localStorage.getItem(id), input = $(id), key = id === "speed" ? "value" : "checked";
+    if (kept !== null) input[key] = id === "speed" ? kept : kept === "true";
+    input.addEventListener("change", () => (localStorage.setItem(id, input[key]), id === "hinting" && !showing && settle()));
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select, input, summary, dialog")) return;
+    const buttons = [...$("choices").children].filter((button) => !button.disabled);
+    const number = Number(event.key) - 1;
+    const cards = state?.asked?.choices.some(({cards: named}) => named.length) && !held && !queue.length;
+    if (event.key === "Enter" && !event.target.closest("button, a")) (buttons.find((button) => button.classList.contains("go")) ?? (buttons.length === 1 ? buttons[0] : null))?.click();
+    else if (number >= 0 && number < 9) (cards && places()[number] ? pick(places()[number], false) : buttons[number]?.click());
+    else if (event.key === "u" && state?.undo) send("/undo");
+    else if (event.key === "h") $("hinting").click();
+    else if (event.key === "?") $("sheet").showModal();
+    else if (event.key === "m" && $("more").offsetParent) $("more").click();
+    else return;
+    event.preventDefault();
+  });
+  listen();
+})();

@@ -1,0 +1,232 @@
+/*
+ * A table as somebody sees it, laid out by the browser. Frames are those of kille_env.pictures.frame.
+ * The page of a match and the page of recorded matches show tables with it.
+ */
+"use strict";
+
+const PILES = {talon: "stock", aside: "laid aside", "turned up": "trumps"};
+const MOVE = 320, SWEEP = 280, FADE = 120; // milliseconds
+const LONGEST_CALL = 14; // letters of what is said on a plate
+
+function make(tag, className = "", text = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== "") element.textContent = text;
+  return element;
+}
+
+class KilleTable {
+  constructor(cardNames) {
+    this.cardNames = cardNames; // by code, what a card is called
+    this.names = [];
+    this.you = 0;
+    this.frame = null;
+    this.next = -1; // the seat that one would swap with
+    this.tag = "button"; // what the own cards are
+    new ResizeObserver(() => this.#fit()).observe(this.#at("middle"));
+    document.addEventListener("pointerover", (event) => this.#tell(event.target));
+  }
+
+  sit(names, you) {
+    [this.names, this.you] = [names, you];
+    const others = names.length - 1;
+    const columns = {
+      wide: others <= 6 ? others : others <= 10 ? 5 : 7,
+      tall: others <= 3 ? others : 4,
+      flat: others <= 4 ? others : others <= 10 ? 5 : 7,
+    };
+    for (const [name, number] of Object.entries(columns)) document.body.style.setProperty(`--${name}`, number);
+  }
+
+  /** Shows a frame; `animate` moves what has moved. Resolves when it lies. */
+  async show(frame, {animate = false, event = null} = {}) {
+    const before = animate ? this.#places() : null;
+    this.frame = frame;
+    this.#at("title").textContent = frame.title;
+    document.body.classList.toggle("ended", frame.verdict !== "" || frame.ended === true);
+    this.#seats();
+    this.#middle();
+    this.#own();
+    this.say(...(event ?? eventOf(frame)));
+    this.#fit();
+    if (before) await this.#move(before, frame.moves);
+  }
+
+  /** Writes the line in the middle. */
+  say(text, more = "") {
+    const line = this.#at("event");
+    line.textContent = text;
+    if (more) line.append(make("small", "", more));
+  }
+
+  /** Puts a list of results where the cards lie. */
+  results(rows) {
+    this.#at("piles").replaceChildren();
+    const list = this.#at("strip");
+    list.className = "results";
+    list.replaceChildren(...rows.map(([name, won, total]) => {
+      const row = make("li", name === this.names[this.you] ? "me" : "");
+      row.append(make("b", "", name), make("span", won < 0 ? "loss" : "gain", signed(won)));
+      if (total !== won) row.append(make("span", "", `in all ${signed(total)}`));
+      return row;
+    }));
+  }
+
+  #at(id) {
+    return document.getElementById(id);
+  }
+
+  #single() {
+    return this.frame.seats.every((seat) => seat.cards.length <= 1 && seat.tricks === null);
+  }
+
+  #seats() {
+    const count = this.names.length, single = this.#single();
+    const list = this.#at("seats");
+    list.className = `seats ${count <= 5 && single ? "big" : count > 5 ? "crowd" : ""}`;
+    const others = Array.from({length: count - 1}, (_, i) => (this.you + 1 + i) % count);
+    list.replaceChildren(...others.map((number, i) => {
+      const seat = this.#seat(number, single);
+      const middle = (others.length - 1) / 2;
+      if (others.length > 2) seat.style.setProperty("--arc", `${Math.round(28 * ((i - middle) / middle) ** 2)}px`);
+      return seat;
+    }));
+  }
+
+  #seat(number, single) {
+    const {seats, turn, dealer, calls, strip} = this.frame, seat = seats[number];
+    const call = calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
+    const item = make("li", "seat");
+    item.classList.toggle("turn", number === turn);
+    item.classList.toggle("out", !seat.present);
+    item.classList.toggle("say", Boolean(call));
+    item.classList.toggle("left", number === this.next);
+    const shown = kept(seat.cards, strip);
+    if (single && number !== this.you) item.append(...shown.map((card) => this.card(...card)));
+    if (!single && number !== this.you && shown.some(([, code]) => code)) {
+      const open = item.appendChild(make("div", "mini"));
+      open.append(...shown.map((card) => this.card(...card)));
+    }
+    const plate = make("div", "plate"), top = make("p"), below = make("p");
+    plate.dataset.key = `seat ${number}`;
+    if (number === dealer) plate.append(make("i", "", "D"));
+    top.append(make("b", "", this.names[number]));
+    if (!single && number !== this.you && shown.length && seat.present) top.append(make("s", "", `▮${shown.length}`));
+    below.append(make("span", "", call ? `“${call[1]}”` : seat.status), make("em", "", seat.chips));
+    plate.append(top, below);
+    item.append(plate);
+    return item;
+  }
+
+  /** A card at a place; `tag` says what it is made of. */
+  card(place, code, word = "", faded = false, tag = "span") {
+    const card = make(tag, faded ? "card faded" : "card");
+    card.dataset.key = place;
+    if (code) card.dataset.code = code;
+    card.innerHTML = `<svg viewBox="0 0 64 92" aria-hidden="true"><use href="#card-${code ?? "back"}"/></svg>`;
+    if (word) card.append(make("b", "", word));
+    if (code) card.setAttribute(tag === "span" ? "title" : "aria-label", this.cardNames[code] ?? code);
+    return card;
+  }
+
+  #middle() {
+    const {strip, piles} = this.frame;
+    const list = this.#at("strip");
+    list.className = "strip";
+    list.replaceChildren(...strip.map(([seat, place, code, word, best]) => {
+      const item = make("li", `${seat === this.you ? "me" : ""} ${best ? "best" : ""}`);
+      const name = make("span", "name", this.names[seat]);
+      item.append(this.card(place, code), name);
+      if (word) item.append(make("span", "name", word));
+      return item;
+    }));
+    const crowded = this.names.length > 8 || strip.length > 0;
+    this.#at("piles").replaceChildren(...(crowded ? [] : piles.map(([place, count, top]) => {
+      const pile = make("div", "pile");
+      pile.append(this.card(place, top), make("span", "", place === "turned up" ? "trumps" : `${PILES[place] ?? place} ${count}`));
+      return pile;
+    })));
+  }
+
+  #own() {
+    const {seats, strip} = this.frame;
+    const cards = kept(seats[this.you].cards, strip);
+    this.#at("own").style.setProperty("--cards", Math.max(cards.length, 1));
+    this.#at("hand").replaceChildren(...cards.map((card) => this.card(...card, this.tag)));
+    this.#at("me").replaceChildren(this.#seat(this.you, this.#single()));
+  }
+
+  /** Makes the cards in the middle as large as they fit, in one to three rows. */
+  #fit() {
+    const list = this.#at("strip"), middle = this.#at("middle"), number = list.children.length;
+    if (!number || list.className !== "strip") return;
+    const words = this.frame.strip.some(([, , , word]) => word) ? 18 : 0;
+    const [width, height] = [middle.clientWidth - 16, middle.clientHeight - this.#at("event").offsetHeight - 20];
+    let [best, rows] = [0, 1];
+    for (const r of [1, 2, 3]) {
+      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 26 - words), 96);
+      if (w > best + 4) [best, rows] = [w, r];
+    }
+    list.style.setProperty("--w", `${Math.max(Math.floor(best), 20)}px`);
+    list.style.setProperty("--k", Math.ceil(number / rows));
+  }
+
+  /** Where everything lies now, with a copy of it, by key. */
+  #places() {
+    const found = new Map();
+    for (const element of document.querySelectorAll("[data-key]")) {
+      found.set(element.dataset.key, [element.getBoundingClientRect(), element]);
+    }
+    return found;
+  }
+
+  async #move(before, moves) {
+    const now = this.#places(), still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const flights = [];
+    for (const [source, target] of moves.slice(0, 24)) {
+      const [from] = before.get(source) ?? before.get("talon") ?? [this.#at("piles").getBoundingClientRect()];
+      const goal = now.get(target) ?? now.get(target.replace("won ", "seat "));
+      if (!goal) continue;
+      const swept = !now.has(target);
+      const moving = swept ? before.get(source)?.[1].cloneNode(true) : goal[1];
+      if (!moving || (swept && still)) continue;
+      const to = goal[0];
+      if (swept) {
+        Object.assign(moving.style, {position: "fixed", left: `${to.left}px`, top: `${to.top}px`, width: `${from.width}px`, zIndex: 2});
+        document.body.append(moving);
+      }
+      const start = still ? {opacity: 0} : {transform: `translate(${from.left - to.left}px, ${from.top - to.top}px)`};
+      const flight = moving.animate([start, {}], {duration: still ? FADE : swept ? SWEEP : MOVE, easing: "cubic-bezier(.2,0,0,1)"});
+      flights.push(flight.finished.catch(() => null).then(() => swept && moving.remove()));
+    }
+    await Promise.all(flights);
+  }
+
+  #tell(target) {
+    const code = target.closest?.("[data-code]")?.dataset.code;
+    let tip = document.getElementById("tip");
+    if (!code) return tip?.remove();
+    tip ??= document.body.appendChild(make("div"));
+    tip.id = "tip";
+    tip.textContent = this.cardNames[code] ?? code;
+  }
+}
+
+/** The cards of a seat that do not lie in the middle. */
+function kept(cards, strip) {
+  const laid = new Set(strip.map(([, place]) => place));
+  return cards.filter(([place]) => !laid.has(place) && !place.startsWith("trick"));
+}
+
+function signed(chips) {
+  const shown = Number.isInteger(chips) ? Math.abs(chips) : Math.abs(chips).toFixed(2);
+  return chips > 0 ? `+${shown}` : chips < 0 ? `−${shown}` : "0";
+}
+
+/** What stands in the middle of a frame: a line and a smaller one. */
+function eventOf({lines, calls, verdict}) {
+  const [first = "", second = ""] = lines.filter((line) => !line.startsWith(" "));
+  if (verdict) return [verdict];
+  const call = calls.find(([, words]) => !lines.some((line) => line.includes(words)));
+  return [call ? `“${call[1]}” ${first}` : first, second];
+}

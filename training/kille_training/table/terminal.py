@@ -1,0 +1,279 @@
+"""A person at a table in the terminal."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from kille_env.errors import KilleError
+from kille_env.policy import name_of
+from kille_env.words.text import columns, counted, listed, signed
+from kille_training.labels import plural_of, unit_of
+from kille_training.table.advice import Choice, choices
+from kille_training.table.rules import rules_for
+from kille_training.table.sitting import Sitting
+
+COMMANDS = {"?": "the rules", "h": "a hint", "u": "take back", "q": "quit"}
+
+
+class _Quit(Exception):
+    """The person has left the table."""
+
+
+class Terminal:
+    """A person at the terminal, who sees and decides what one seat of a sitting does."""
+
+    def __init__(
+        self,
+        sitting: Sitting,
+        read: Callable[[], str] = sys.stdin.readline,
+        out: TextIO | None = None,
+    ) -> None:
+        """Connects to the terminal.
+
+        Args:
+            sitting: The match; it has not begun.
+            read: Returns a line, "" after the last one.
+            out: Where everything is written; None is standard output.
+        """
+        self._sitting, self._read, self._out = sitting, read, out
+        self._unit = unit_of(sitting.batch.rules["episode"])
+        self._costs: list[str] = []
+        sitting.watch = self._tell
+
+    def run(self) -> BaseException | None:
+        """Plays until the person has had enough or left; returns what else has ended it."""
+        try:
+            self._play()
+        except _Quit:
+            pass
+        except (KeyboardInterrupt, KilleError) as error:
+            self._say()
+            return error
+        finally:
+            self._say_goodbye()
+        return None
+
+    def _play(self) -> None:
+        sitting = self._sitting
+        self._say(f"{sitting.batch.spec.title}. {self._rules()['sentences']}\n{self._company()}")
+        self._say(", ".join(f"{key} is for {what}" for key, what in COMMANDS.items()) + ".\n")
+        sitting.begin()
+        while True:
+            if sitting.over:
+                self._say_result()
+                again = Choice(action=0, label="Again", text="again", cards=[])
+                enough = Choice(action=1, label="Enough", text="enough", cards=[])
+                chosen = self._ask(f"Another {self._unit}?", [again, enough])
+                if chosen is enough:
+                    return
+                if chosen is again:
+                    sitting.begin()
+            elif sitting.waits:
+                self._decide()
+            else:
+                sitting.play()
+
+    def _rules(self) -> dict[str, Any]:
+        batch = self._sitting.batch
+        return rules_for(batch.game, batch.rules, batch.num_players)
+
+    def _say(self, text: str = "", end: str = "\n") -> None:
+        print(text, end=end, file=self._out or sys.stdout, flush=True)
+
+    def _say_goodbye(self) -> None:
+        """Tells the person what they have won or lost."""
+        done = self._sitting.records()
+        total = sum(record["returns"][self._sitting.person] for record in done)
+        played = counted(len(done), self._unit, plural_of(self._unit))
+        text = f"You played {played} to the end: {signed(total)} in all. " if done else ""
+        self._say(f"{text}Goodbye.")
+
+    def _company(self) -> str:
+        """Returns who the others are: "With you: Bertil (rule_of_thumb), David (search)."."""
+        theirs: dict[str, list[str]] = {}
+        for name, player in zip(self._sitting.names, self._sitting.by_seat, strict=True):
+            if player is not None:
+                theirs.setdefault(name_of(player), []).append(name)
+        groups = [f"{listed(names)} ({player})" for player, names in theirs.items()]
+        return f"With you: {', '.join(groups)}."
+
+    def _say_result(self) -> None:
+        returns = self._sitting.records()[-1]["returns"]
+        money = sorted(zip(self._sitting.names, returns, strict=True), key=lambda one: -one[1])
+        result = ", ".join(f"{name} {signed(chips)}" for name, chips in money)
+        self._say(f"\nEnd of the {self._unit}: {result}.")
+
+    # What happens.
+
+    def _tell(self, before: Any, after: Any) -> None:
+        sitting, batch = self._sitting, self._sitting.batch
+        step = before, after, batch.rules, sitting.names, sitting.person
+        strip = batch.game.view(after, batch.rules, sitting.person).strip
+        verdict = batch.game.verdict(*step)
+        if after["deals"] != before["deals"]:
+            self._say()
+        for line in batch.game.narrate(*step):
+            if not (verdict and strip and line.startswith(" ")):
+                self._say(line)
+        if verdict:
+            word = batch.spec.pack.word
+            cards = [
+                f"{'?' if laid.face is None else word(laid.face)} {sitting.names[laid.seat]}"
+                f"{f' ({laid.word})' if laid.word else ''}"
+                for laid in strip
+            ]
+            self._say("\n".join(filter(None, [self._cards_up(cards), verdict, *self._costs])))
+            self._costs.clear()
+
+    @staticmethod
+    def _cards_up(cards: Sequence[str]) -> str:
+        return f"Cards up: {', '.join(cards)}" if cards else ""
+
+    def _show(self) -> None:
+        """Prints the table as the person sees it."""
+        sitting, batch = self._sitting, self._sitting.batch
+        view = batch.game.view(batch.tables[0], batch.rules, sitting.person, sitting.names)
+        deal = view.title.split(", ", 1)[1].split(", ")
+        pot = [] if view.pot is None else [f"pot {view.pot:g}"]
+        deals = (
+            "you deal" if view.dealer == sitting.person else f"{sitting.names[view.dealer]} deals"
+        )
+        self._say("\n" + " · ".join([batch.spec.title, *deal, *pot, deals]))
+        rows = []
+        for name, seat in zip(sitting.names, view.seats, strict=True):
+            cards = [c for c in (*seat.hand, *seat.played) if not c.place.startswith("trick")]
+            faces = ["?" if c.face is None else batch.spec.pack.word(c.face) for c in cards]
+            status = seat.words[-1] if seat.words else ""
+            rows.append((name, " ".join(faces), status, seat.score or signed(seat.units)))
+        for line in columns(rows):
+            self._say(line)
+        trick = [
+            f"{sitting.names[laid.seat]} "
+            f"{'a card face down' if laid.face is None else batch.spec.pack.word(laid.face)}"
+            for laid in view.strip
+        ]
+        if trick and view.strip[0].place.startswith("trick"):
+            self._say(f"In the middle: {', '.join(trick)}")
+
+    # What the person does.
+
+    def _decide(self) -> None:
+        sitting, batch = self._sitting, self._sitting.batch
+        self._show()
+        found = choices(batch, sitting.names)
+        if len(found) == 1:
+            self._say(f"{found[0]['label']}: nothing else is possible.")
+            sitting.act(found[0]["action"])
+            return
+        question = batch.game.question(batch.tables[0], batch.rules, sitting.names)
+        chosen = self._ask(question, found)
+        if chosen is not None:
+            cost = sitting.question().cost(chosen["action"])
+            self._costs[:] = [cost] if cost else self._costs
+            sitting.act(chosen["action"])
+
+    def _ask(self, question: str, found: Sequence[Choice]) -> Choice | None:
+        """Returns a choice; None after the last decision has been taken back."""
+        keys = _keys(found)
+        words = [_with_key(key, choice["label"]) for key, choice in keys.items()]
+        cards = any(choice["cards"] for choice in found)
+        prompt = " ".join([question, *(["(name cards)"] if cards else []), *words, "? h u q"])
+        while True:
+            self._say(f"{prompt}\n> ", end="")
+            line = self._read()
+            word = line.strip().lower()
+            if not line or word == "q":
+                raise _Quit
+            if word == "?":
+                self._help(found)
+            elif word == "h":
+                over = self._sitting.over
+                self._say("" if over else self._sitting.question().advise() or "Nobody knows.")
+            elif word == "u":
+                if self._sitting.can_undo:
+                    self._sitting.undo()
+                    self._say("Taken back.")
+                    return None
+                self._say("There is nothing to take back.")
+            elif word in keys:
+                return keys[word]
+            elif (chosen := self._named(word, found)) is not None:
+                return chosen
+            else:
+                self._say(self._refusal(word, found))
+
+    def _named(self, line: str, found: Sequence[Choice]) -> Choice | None:
+        """Returns the only choice that names the cards of a line, or has its label or text."""
+        whole = [c for c in found if line in (c["label"].lower(), c["text"].lower())]
+        if len(whole) == 1:
+            return whole[0]
+        down = " *" if line.endswith("down") else ""
+        cards = [self._code(word) for word in line.removesuffix("down").split()]
+        if not cards or None in cards:
+            return None
+        codes = sorted(code for code in cards if code is not None)
+        means = [
+            choice for choice in found
+            if choice["cards"] and (" *" in choice["text"]) == bool(down)
+            and sorted(w.removeprefix("*") for w in choice["text"].split(" ")[1:]) == codes
+        ]  # fmt: skip
+        return means[0] if len(means) == 1 else None
+
+    def _code(self, word: str) -> str | None:
+        """Returns the code of a card: its code, its word or the beginning of that."""
+        pack = self._sitting.batch.spec.pack
+        names = [name.lower() for name in pack.words or pack.names]
+        codes = [code.lower() for code in pack.codes]
+        exact = [i for i in range(len(codes)) if word in (codes[i], names[i])]
+        alike = [i for i in range(len(names)) if len(word) > 1 and names[i].startswith(word)]
+        means = exact or (alike if len(alike) == 1 else [])
+        return pack.codes[means[0]] if means else None
+
+    def _refusal(self, word: str, found: Sequence[Choice]) -> str:
+        if not word:
+            return "Enter alone decides nothing."
+        if any(choice["cards"] for choice in found):
+            pack, hand = self._sitting.batch.spec.pack, {c for f in found for c in _codes(f)}
+            for part in word.split():
+                code = self._code(part)
+                if code is not None and code not in hand:
+                    name = pack.word(pack.codes.index(code) * pack.copies)
+                    return f"You cannot choose the {name} now."
+        return f"“{word}” is no choice here."
+
+    def _help(self, found: Sequence[Choice]) -> None:
+        rules, batch = self._rules(), self._sitting.batch
+        pack = batch.spec.pack
+        words = pack.words or pack.names
+        self._say(rules["sentences"])
+        self._say(f"From the lowest up: {', '.join(words)}.")
+        verbs = dict.fromkeys(choice["text"].split(" ")[0] for choice in found)
+        for verb in verbs:
+            if meaning := batch.spec.meanings.get(verb):
+                self._say(f"  {verb}: {meaning}")
+        if any(choice["cards"] for choice in found):
+            self._say("  Name cards by their words, as in: 7 hussar")
+        for key, what in COMMANDS.items():
+            self._say(f"  {key}: {what}")
+
+
+def _keys(found: Sequence[Choice]) -> dict[str, Choice]:
+    """Returns the letters that stand for choices without cards: the first free one of each."""
+    keys: dict[str, Choice] = {}
+    for choice in found:
+        if choice["cards"]:
+            continue
+        letters = [letter for letter in choice["label"].lower() if letter.isalpha()]
+        free = [letter for letter in letters if letter not in keys and letter not in COMMANDS]
+        keys[free[0]] = choice
+    return keys
+
+
+def _with_key(key: str, label: str) -> str:
+    """Returns a label with its key marked: "[k]eep my 8"."""
+    at = label.lower().index(key)
+    return f"{label[:at].lower()}[{key}]{label[at + 1 :]}"
+
+
+def _codes(choice: Choice) -> list[str]:
+    return [word.removeprefix("*") for word in choice["text"].split(" ")[1:]]
