@@ -43,6 +43,7 @@ async def asked(table):
 
 async def finish(table):
     while not table.over:
+        assert not table.failed, table.failed
         await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
         await asked(table)
 

@@ -23,7 +23,7 @@ from kille_env.words.view import Call, Card, Change, Laid, Pile, Seat, View
 
 MEANINGS = {
     "stand": "keep your card",
-    "swap": "swap with the player to your left; as dealer with the talon",
+    "swap": "swap with the player to your left; as dealer with the stock",
     "call": "lay your gök on the table: the round is over",
     "wait": "keep your gök hidden and let the others go on",
     "ask": "ask the dealer for better cards",

@@ -1,6 +1,6 @@
 """Krypkille in words and pictures: results, a table as a seat sees it, what happened, the rules.
 
-A whole trick is played at once; the points on the score sheet are the first word of each seat.
+A whole trick is played at once; the score sheet stands on the plates.
 """
 
 from collections.abc import Mapping

@@ -247,7 +247,7 @@ def _calls(before: Any, after: Any) -> tuple[Call, ...]:
 
 # The rules in plain English
 
-SHARING = "equally in whole units (a remainder stays on the table)"
+SHARING = "equally in whole chips (a remainder stays on the table)"
 
 
 def describe_rules(rules: Rules, num_players: int) -> str:

@@ -55,11 +55,16 @@ def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
 
 
 class Question:
-    """A decision of the person, as the table stood then; it may be answered in another thread."""
+    """A decision of the person, as the table stood then; it may be answered in another thread.
+
+    Attributes:
+        mask: [A] int8, 1 for each legal action.
+    """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         """Takes over a copy of the table."""
         self._batch, self._names = batch, names
+        self.mask = batch.mask[0].copy()
 
     def advise(self) -> str:
         """Returns a hint, "Keep my 5: a 5 is enough."; "" where nobody knows the game."""

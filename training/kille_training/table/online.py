@@ -154,6 +154,7 @@ class Table:
         self._older: list[Record] = []
         self._changes = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._player: asyncio.Task[None] | None = None
         self._costs: list[str] = []
         self._shown: list[int] = []
         self._measured = self.over = self._undoable = self._out = False
@@ -197,7 +198,7 @@ class Table:
                 sitting.act(action)
 
             await self._change(play)
-        self._start(self._play())
+        self._wake()
 
     async def undo(self) -> None:
         """Takes back the person's last decision.
@@ -216,7 +217,7 @@ class Table:
             self.epoch += 1
             self.seen = self._number = shown
             await self._change(lambda: None)
-        self._start(self._play())
+        self._wake()
 
     async def again(self) -> None:
         """Begins another match.
@@ -230,7 +231,7 @@ class Table:
                 raise Refusal("this match is still being played")
             self._clear()
             await self._change(sitting.begin)
-        self._start(self._play())
+        self._wake()
 
     def see(self, version: int) -> None:
         """Notes that the page has shown a deal's end."""
@@ -292,10 +293,16 @@ class Table:
 
     # How it goes on.
 
-    def _start(self, work: Any) -> None:
+    def _wake(self) -> None:
+        """Lets the players play, unless they do: two that think at once would mix the tables up."""
+        if self._player is None or self._player.done():
+            self._player = self._start(self._play())
+
+    def _start(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _open(self, kept: list[Record]) -> None:
         order = self.order
@@ -319,10 +326,15 @@ class Table:
                     self.seen = self._number
                 else:
                     await self._change(sitting.begin)
-            await self._play()
-            if self.asked is not None:  # the first measure takes its time, and nobody waits for it
-                question, action = sitting.question(), self.asked["choices"][0]["action"]
-                await in_thread(lambda: question.cost(action))
+                warm = sitting.question() if sitting.waits else None
+            self._wake()
+            # The first measure takes its time, and nobody waits for it.
+            while warm is None and not self.failed and not self.over:
+                await asyncio.sleep(0.5)
+                async with self._changes:
+                    warm = sitting.question() if sitting.waits else None
+            if warm is not None:
+                await in_thread(lambda: warm.cost(int(np.flatnonzero(warm.mask)[0])))
                 self._measured = True
         except Exception as error:  # a player may be anybody's code
             self._fail(error)
