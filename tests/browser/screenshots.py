@@ -23,10 +23,9 @@ from kille_training.reports.replay import replay_page
 FOLDER = Path("runs/screenshots")
 DOCS = {
     "web_table": ("byteskille", "laptop", "light", 1),
-    "web_phone": ("krypkille", "phone", "dark", 3),
+    "web_phone": ("femkortskille", "phone", "light", 3),
     "web_kungsholmskille": ("kungsholmskille", "phone", "light", 5),
     "web_knack": ("knack", "phone", "light", 3),
-    "web_femkortskille": ("femkortskille", "phone", "dark", 4),
 }
 """Pictures that the docs show: game, screen, colors, and at which stop of a match."""
 
