@@ -180,7 +180,11 @@ class Estimates:
 
 def estimates(tally: Tally, scale: ScoreRange) -> Estimates:
     """Returns what the page of a tournament says."""
-    table, ratings, gaps = crosstable(tally, scale), fit(tally), differences(tally, scale)
+    table, ratings, gaps = (
+        crosstable(tally, scale),
+        fit(tally, deals=scale.deals),
+        differences(tally, scale),
+    )
     pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
     kinds = {
         "standings": (units(tally, scale), ...),

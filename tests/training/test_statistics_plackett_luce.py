@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kille_env.errors import KilleError
+from kille_training.statistics.places import places
 from kille_training.statistics.plackett_luce import ELO, fit
 from kille_training.statistics.tally import Tally
 from reference.tallies import tallied
@@ -162,3 +163,23 @@ class TestIntervals:
     def test_one_deal_has_none(self):
         found = fit(ordered(MIXED, deal=[0] * len(MIXED)))
         assert np.isfinite(found.strength).all() and np.isnan(found.low).all()
+
+    @pytest.mark.parametrize("rate", [0.0003, 0.001, 0.01])
+    def test_hold_the_truth_where_two_players_seldom_differ(self, rate):
+        """Without the floor half of them or fewer would: 200 to 1,000 deals show no difference."""
+        rng, share = np.random.default_rng(1), 0.5 + rate / 2
+        truth, held = np.log(share / (1 - share)) / 2, []
+        for deals in (200, 1000) * 15:
+            gap = (rng.random(deals) < rate).astype(float)
+            made = tallied([[0, 1]] * deals, np.stack([gap, -gap], axis=1))
+            ratings, ranks = fit(made, deals=deals), places(made, deals)
+            held.append(ratings.low[0] <= truth <= ratings.high[0])
+            held.append(ranks.low[0, 0] <= share <= ranks.high[0, 0])
+        assert np.mean(held) >= 0.93
+
+    def test_are_the_same_with_a_floor_where_differences_are_frequent(self):
+        rng = np.random.default_rng(4)
+        members = np.argsort(rng.random((300, 4)), axis=1)[:, :3]
+        made = tallied(members, rng.gumbel(size=members.shape))
+        plain, floored = fit(made), fit(made, deals=300)
+        assert plain.low.tobytes() == floored.low.tobytes()

@@ -174,7 +174,7 @@ class Size:
         beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
         self.undefeated = [self.labels[number] for number in order if number not in beaten]
 
-        self.strengths = plackett_luce.fit(tally)
+        self.strengths = plackett_luce.fit(tally, deals=scale.deals)
         self.ratings = self._ratings()
         self.rating_scale = _elo_scale([self])
         self.place_colours = plots.place_colours(self.seats)

@@ -195,12 +195,28 @@ def _intervals(
     quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
     half = np.where(square > 0, quantile * np.sqrt(square), np.nan)
     if scale is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lean = np.abs((residual**3).sum(axis=0)) / square
-            carrying = np.nan_to_num(square**2 / (residual**4).sum(axis=0)) / folds
-        floor = scale.unseen(count) * np.clip(1 - carrying / ENOUGH, 0, None)
-        half = np.where(square == 0, floor, np.maximum(half + LEAN * lean, floor))
+        floor = scale.unseen(count) * rarity(residual, folds)
+        half = np.where(square == 0, floor, np.maximum(half + LEAN * lean(residual), floor))
     return Intervals(mean, mean - half, mean + half, half / quantile, freedom, count)
+
+
+def lean(residual: np.ndarray) -> np.ndarray:
+    """Return how far residuals, [F, ...], lean to one side; 0 where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(np.abs((residual**3).sum(axis=0)) / (residual**2).sum(axis=0))
+
+
+def rarity(residual: np.ndarray, folds: np.ndarray | int) -> np.ndarray:
+    """Return from 1, where no residual differs from 0, to 0, where enough folds carry the spread.
+
+    Args:
+        residual: [F, ...].
+        folds: How many folds were played.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = (residual**2).sum(axis=0)
+        carrying = np.nan_to_num(square**2 / (residual**4).sum(axis=0)) / folds
+    return np.clip(1 - carrying / ENOUGH, 0, None)
 
 
 def _freedom(share: np.ndarray) -> np.ndarray:

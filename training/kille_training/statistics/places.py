@@ -9,19 +9,24 @@ from kille_training.statistics.crosstable import CrossTable
 from kille_training.statistics.intervals import (
     CONFIDENCE,
     Intervals,
+    ScoreRange,
     means,
 )
 from kille_training.statistics.tally import NANO, Tally
 
 
-def places(tally: Tally) -> Intervals:
+def places(tally: Tally, deals: int | None = None) -> Intervals:
     """Returns how often each entrant finishes at each rank, 0 for the best, [E, P].
 
     Ties share the ranks evenly, and copies at a table count as one that finishes like them on
     average. Intervals are of each number by itself; an entrant that never sat has NaN.
+
+    Args:
+        tally: What was played.
+        deals: Deals behind it; None gives intervals without the floor for rare differences.
     """
     count = np.broadcast_to(tally.count[:, :, None], tally.finishes.shape)
-    return means(tally.finishes / NANO, count)
+    return means(tally.finishes / NANO, count, None if deals is None else ScoreRange(1.0, deals))
 
 
 @dataclass(frozen=True)

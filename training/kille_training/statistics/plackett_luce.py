@@ -25,6 +25,11 @@ ways tell two entrants apart by a finite amount (Ford, *Solution of a ranking pr
 comparisons*, American Mathematical Monthly 64, 1957): outside of the largest group in which each
 finished above each, if not itself then over others, there are no intervals. Whoever finished
 above all others always is outside: nothing says how far above.
+
+Where the orders of few deals differ, the intervals have the floor of `intervals`: a deal that was
+not seen can move all comparisons of an entrant from even to one side, and so its strength; in n
+deals this happens in fewer than 3 / n of them. The floor fades out as more folds carry the spread,
+so it changes nothing where differences are frequent.
 """
 
 from dataclasses import dataclass
@@ -37,7 +42,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, stdtrit
 
 from kille_env.errors import KilleError
-from kille_training.statistics.intervals import CONFIDENCE
+from kille_training.statistics.crosstable import HALF
+from kille_training.statistics.intervals import CONFIDENCE, LEAN, UNSEEN, lean, rarity
 from kille_training.statistics.tally import Tally
 
 ELO = 400 / log(10)
@@ -76,13 +82,14 @@ class Ratings:
         return self.strength * ELO
 
 
-def fit(tally: Tally, prior: float = PRIOR) -> Ratings:
+def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings:
     """Returns the ratings that make the comparisons most likely.
 
     Args:
         tally: What was played at tables of one size.
         prior: How often each entrant has finished above, and how often below, an imaginary player
             of strength 1.
+        deals: Deals behind the tally; None gives intervals without the floor for rare differences.
 
     Raises:
         KilleError: Nobody met anybody, or the prior is not above 0.
@@ -96,29 +103,36 @@ def fit(tally: Tally, prior: float = PRIOR) -> Ratings:
     theta = problem.climb()
     sat = met.any(axis=1)
     centre = np.eye(len(sat)) - sat / sat.sum()
-    spread, freedom = _spread(tally, problem, theta)
+    moved = _moved(tally, problem, theta)
+    freedom = max(0, moved.shape[1] - 1)
+    spread = moved @ moved.T if freedom else np.full(met.shape, np.nan)
     known = problem.connected()
     covariance = np.where(known[:, None] & known, centre @ spread @ centre.T, np.nan)
     strength = np.where(sat, centre @ theta, np.nan)
     error = np.sqrt(np.maximum(np.diag(covariance), 0))
     half = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
+    if deals is not None and freedom:
+        residual = (centre @ moved).T
+        rare = rarity(residual, len(residual))
+        floor = UNSEEN * problem.most_moved(theta, centre) / max(1, deals)
+        half = np.maximum(half + rare * LEAN * lean(residual), rare * floor)
     return Ratings(strength, strength - half, strength + half, error, covariance)
 
 
-def _spread(tally: Tally, problem: "_Problem", theta: np.ndarray) -> tuple[np.ndarray, float]:
-    """Returns the covariance of the strengths' errors, [E, E], and its degrees of freedom.
+def _moved(tally: Tally, problem: "_Problem", theta: np.ndarray) -> np.ndarray:
+    """Returns how far each fold moves the strengths, [E, F], of the folds that were played.
 
-    Gradients of the folds add up to that of the prior, which is the same in every tournament; so
-    their spread is taken about their mean.
+    Their squares add up to the covariance of the strengths' errors. Gradients of the folds add up
+    to that of the prior, which is the same in every tournament; so they are taken about their mean.
     """
     played = tally.count.any(axis=1)
     folds = int(played.sum())
     if folds < 2:
-        return np.full(problem.met.shape, np.nan), np.nan
+        return np.zeros((tally.entrants, folds))
     expected = np.einsum("fij,ij->fi", tally.met, problem.chance(theta))
     gradients = (tally.above.sum(axis=2) / 2 - expected)[played]
     moved = cho_solve(problem.information(theta), (gradients - gradients.mean(axis=0)).T)
-    return moved @ moved.T * folds / (folds - 1), folds - 1
+    return moved * np.sqrt(folds / (folds - 1))
 
 
 @dataclass(frozen=True)
@@ -155,6 +169,11 @@ class _Problem:
         chance, above = self.chance(theta), expit(theta)
         pairs = self.met * chance * chance.T
         return cho_factor(np.diag(pairs.sum(axis=1) + 2 * self.prior * above * (1 - above)) - pairs)
+
+    def most_moved(self, theta: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """Returns how far strengths go, [E], if all comparisons of each move by half a win."""
+        inverse = centre @ cho_solve(self.information(theta), centre.T)
+        return HALF * (self.met * (np.diag(inverse)[:, None] - inverse)).sum(axis=1)
 
     def climb(self) -> np.ndarray:
         """Returns the strengths, [E], that make the comparisons most likely.
