@@ -448,10 +448,10 @@ class Collector:
         A match that the cards decided before anybody could has none: it is paid out and ends.
         """
         batch, players = self.batch, self._players
-        tables, seats, keys, chances = players.due(which)
+        tables, seats, _, chances = due = players.due(which)
         actions = np.zeros(batch.num_tables, dtype=np.int64)
         if len(tables):
-            probabilities = self._ask(tables, seats, keys)
+            probabilities = players.probabilities(due)
             actions[tables] = chosen = pick_actions(probabilities, chances)
             odds = probabilities[np.arange(len(tables)), chosen]
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
@@ -463,17 +463,6 @@ class Collector:
         self._look_back(ended)
         self._streams.pay(batch.reward, ended)
         return ended
-
-    def _ask(self, tables: np.ndarray, seats: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Returns what each decision's policy does, [M, A]."""
-        if len(self._players.players) == 1:
-            return self._players.ask(0, tables, keys)
-        who = self._players.seating[tables, seats]
-        probabilities = np.empty((len(tables), self.batch.mask.shape[1]))
-        for number in np.unique(who).tolist():
-            own = who == number
-            probabilities[own] = self._players.ask(number, tables[own], keys[own])
-        return probabilities
 
     def _look_back(self, ended: np.ndarray) -> None:
         """Notes how matches have ended for the seats that have decided in them."""

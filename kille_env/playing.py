@@ -186,18 +186,30 @@ class Players(Fixed):
         return self._choose(self.due(which))
 
     def _choose(self, due: Due) -> np.ndarray:
-        rows, seats, keys, chances = due
+        actions = np.zeros(self.batch.num_tables, dtype=np.int64)
+        if len(due[0]):
+            actions[due[0]] = pick_actions(self.probabilities(due), due[3])
+        return actions
+
+    def probabilities(self, due: Due) -> np.ndarray:
+        """Returns what the players do, [M, A], each asked once for all its decisions.
+
+        Args:
+            due: M decisions, as `due` returns them; zeros where the seat acts from outside.
+        """
+        rows, seats, keys, _ = due
         who = self.seating[rows, seats]
         order = who.argsort(kind="stable")
         numbers = np.arange(len(self.players) + 1)
         ends = who[order].searchsorted(numbers).tolist()  # -1, who act from outside, lies before
-        actions = np.zeros(self.batch.num_tables, dtype=np.int64)
+        probabilities = np.zeros((len(rows), self.batch.mask.shape[1]))
         for number, (begin, end) in enumerate(pairwise(ends)):
+            if end - begin == len(rows) and len(self.players) == 1:
+                return self.ask(number, rows, keys)
             if begin < end:
                 group = order[begin:end]
-                at = rows[group]
-                actions[at] = pick_actions(self.ask(number, at, keys[group]), chances[group])
-        return actions
+                probabilities[group] = self.ask(number, rows[group], keys[group])
+        return probabilities
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Returns the probabilities of a player's actions at some tables, [M, A].
@@ -260,15 +272,14 @@ class Players(Fixed):
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
-        decided, match = self.decided.copy(), self.match.copy()
-        return decided, match, self._history.mark(), self._memories.kept.copy()
+        kept = self.decided.copy(), self.match.copy(), self._memories.kept.copy()
+        return kept, self._history.mark()
 
     def return_to(self, mark: Any) -> None:
         """Forgets what was decided since `mark`, for actions that are taken back."""
-        decided, match, known, memory = mark
-        self.decided[:], self.match[:] = decided, match
+        kept, known = mark
+        self.put_back(kept)
         self._history.return_to(known)
-        self._memories.return_to(memory)
 
     def take(
         self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None

@@ -161,16 +161,8 @@ def rules_of_reset(base: Rules, given: Any) -> Rules:
 
 
 @contextmanager
-def playing_by(
-    batch: Batch, rules: Rules, undo: Callable[[], None] | None = None
-) -> Iterator[None]:
-    """Changes the rules of a batch for the reset inside; an error puts them back, then undoes it.
-
-    Args:
-        batch: The tables.
-        rules: Their new rules.
-        undo: Takes back what else the reset may have changed before it was refused.
-    """
+def playing_by(batch: Batch, rules: Rules) -> Iterator[None]:
+    """Changes the rules of a batch for the reset inside; an error puts them back."""
     before = batch.rules
     if rules is not before:
         batch.use_rules(rules)
@@ -178,6 +170,4 @@ def playing_by(
         yield
     except KilleError:
         batch.use_rules(before)
-        if undo is not None:
-            undo()
         raise

@@ -314,7 +314,8 @@ class SelfPlayVecEnv(EverySeatVecEnv):
     def _begin(self) -> None:
         options = self._take_options()
         self.batch.reset(self._take_seeds(), **options)
-        self._clear(np.ones(self.num_envs, dtype=np.bool_), **{**options, "deck": None})
+        options.pop("deck", None)  # it was for the first match
+        self._clear(np.ones(self.num_envs, dtype=np.bool_), **options)
 
     def _observe(self) -> np.ndarray:
         return self._shown(self.batch.observation.copy())
@@ -323,8 +324,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         """Forgets matches that are over, and passes over new ones that have no decision."""
         self._returns[chosen] = 0.0
         self._decisions[chosen] = 0
-        while (over := self.batch.over).any():
-            self.batch.reset(which=over, **options)
+        self.batch.begin_next(**options)
 
     def _play(
         self, actions: np.ndarray

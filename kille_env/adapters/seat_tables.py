@@ -9,7 +9,6 @@ one begins, and `skipped` counts it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -27,6 +26,7 @@ from kille_env.adapters.options import (
     rules_of_reset,
 )
 from kille_env.core import arguments
+from kille_env.core.batch import MOST_PASSED
 from kille_env.core.fixed import Fixed, read_only
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
@@ -37,7 +37,6 @@ from kille_env.registry import Table, make_batch
 from kille_env.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 
 SEATS = {"rotate": ROTATE, "random": RANDOM}
-MOST_SKIPPED = 10_000
 _SHARED = TableOptions.__annotations__.keys()
 
 
@@ -210,8 +209,8 @@ class SeatTables(Fixed):
         Raises:
             RulesError: A seat, dealer, seed, start or rule that is not possible; nothing has
                 changed.
-            CardError: A deck that is not possible, or with which a match ends before its seat has
-                a decision; nothing has changed.
+            CardError: A deck that is not possible, and nothing has changed; or one with which a
+                match ends before its seat has a decision, and these tables have to begin again.
             PolicyError: An opponent was made for other rules; nothing has changed.
         """
         if which is None:
@@ -228,8 +227,7 @@ class SeatTables(Fixed):
         if resolved is not self.batch.rules:
             for player in self.players.players:
                 made_for(player, self.batch.spec.name, self.num_players, resolved)
-        undo = None if deck is None else partial(self._return_to, self._mark())
-        with playing_by(self.batch, resolved, undo):
+        with playing_by(self.batch, resolved):
             self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
 
     def _chosen(self, which: np.ndarray | None) -> np.ndarray:
@@ -259,13 +257,14 @@ class SeatTables(Fixed):
     ) -> None:
         """Deals the next matches where one has ended without a decision of the seat."""
         if deck is not None:
+            self._streams["over"][passed] = True
             raise CardError(
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
             )
         (self.log or self.batch).reset(which=passed, **options)
-        if self._sit_down(passed, seat, passed=True) > MOST_SKIPPED:
-            raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
+        if self._sit_down(passed, seat, passed=True) > MOST_PASSED:
+            raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None, passed: bool = False) -> int:
         """Seats everybody for new matches; returns the most that were passed over at a table."""
@@ -375,7 +374,8 @@ class SeatTables(Fixed):
             KilleError: An opponent remembers what has been decided in the deals.
         """
         saved = np.frombuffer(self.batch.save(), dtype=np.uint8).copy()
-        return {"tables": saved, **self.players.state(), **self._kept()}
+        kept = {name: getattr(self, name).copy() for name in _SAVED}
+        return {"tables": saved, **self.players.state(), **kept}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly.
@@ -388,10 +388,11 @@ class SeatTables(Fixed):
         played = self.players.checked(state)
         self.batch.restore(tables.tobytes())
         self.players.put_back(played)
-        self._put_back(kept)
-
-    def _kept(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name).copy() for name in _SAVED}
+        for name in _SAVED:
+            array = self.returns if name == "returns" else self._streams[name]
+            array[...] = kept[name]
+        for own, seating in zip(self.own, self.players.seating, strict=True):
+            seat_players(own, self._distances, seating)
 
     def _checked(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         mine = {name: getattr(self, name) for name in _SAVED}
@@ -402,31 +403,11 @@ class SeatTables(Fixed):
         arguments.seats(kept["own"], self.num_players, self.num_tables, "'own' of the state")
         return kept
 
-    def _put_back(self, kept: Mapping[str, np.ndarray]) -> None:
-        for name in _SAVED:
-            array = self.returns if name == "returns" else self._streams[name]
-            array[...] = kept[name]
-        for own, seating in zip(self.own, self.players.seating, strict=True):
-            seat_players(own, self._distances, seating)
-
-    def _mark(self) -> Any:
-        """Returns what `_return_to` needs to take a reset back."""
-        written = None if self.log is None else self.log.mark()
-        return self.batch.save(), written, self.players.mark(), self._kept()
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_shown"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _shown=read_only(state["_streams"]))
-
-    def _return_to(self, mark: Any) -> None:
-        saved, written, played, kept = mark
-        self.batch.return_to(saved)
-        if self.log is not None:
-            self.log.return_to(written)
-        self.players.return_to(played)
-        self._put_back(kept)
 
 
 _SAVED = (

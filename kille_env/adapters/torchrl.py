@@ -21,10 +21,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from kille_env.adapters.options import SeatOptions, TableOptions, check_names
-from kille_env.adapters.seat_tables import MOST_SKIPPED, SeatTables
+from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
-from kille_env.errors import KilleError
 from kille_env.experience import Decisions
 from kille_env.extras import needs
 from kille_env.registry import Table, make_batch
@@ -235,13 +234,8 @@ class SelfPlayEnv(_Tables):
         chosen = _asked(tensordict)
         self.batch.reset(self._take_seed(), which=chosen)
         self.skipped[slice(None) if chosen is None else chosen] = 0
-        for _ in range(MOST_SKIPPED):  # matches in which nobody has a decision
-            over = self.batch.over if chosen is None else self.batch.over & chosen
-            if not over.any():
-                return self._state({})
-            self.skipped += over
-            self.batch.reset(which=over)
-        raise KilleError(f"no seat has had a decision in {MOST_SKIPPED} matches")
+        self.skipped += self.batch.begin_next(chosen)
+        return self._state({})
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         batch = self.batch

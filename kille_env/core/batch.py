@@ -19,6 +19,8 @@ from kille_env.core.table import DEAL, OVER
 from kille_env.core.threads import Use, call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
+MOST_PASSED = 10_000
+"""Matches without a decision after which no more are begun."""
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
@@ -182,6 +184,38 @@ class Batch(Fixed):
             self.seed(seed, chosen)
         with self._use:
             self._reset(chosen, dealers, decks, start, deal)
+
+    def begin_next(
+        self,
+        which: np.ndarray | None = None,
+        *,
+        dealer: int | Sequence[int] | np.ndarray | None = None,
+        start: Mapping[str, Any] | None = None,
+    ) -> np.ndarray:
+        """Begins the next match where one is over, until each has a decision.
+
+        A match that the cards decide before anybody acts is passed over.
+
+        Args:
+            which: [N] bool, the tables that may begin one; None is all of them.
+            dealer: As in `reset`, like `start`.
+            start: See `dealer`.
+
+        Returns:
+            [N] how many matches a table has begun.
+
+        Raises:
+            KilleError: No seat has had a decision in `MOST_PASSED` matches.
+            RulesError: The dealer or start is impossible.
+        """
+        chosen = self._chosen(which)
+        begun = np.zeros(self.num_tables, dtype=np.int64)
+        while (over := chosen & self.over).any():
+            if begun.max() >= MOST_PASSED:
+                raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
+            self.reset(which=over, dealer=dealer, start=start)
+            begun += over
+        return begun
 
     def _reset(
         self,

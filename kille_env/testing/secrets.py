@@ -128,8 +128,7 @@ def check_recall(name: str, players: int, rules: Rules, decisions: int, seed: in
     known: dict[bytes, dict[str, Any]] = {}
     histories = defaultdict[Any, list[Any]](list)
     for _ in range(max(1, decisions // tables)):
-        while batch.over.any():
-            batch.reset(which=batch.over)
+        batch.begin_next()
         states, hands = batch.information_state(), batch.tables[["matches", "deals"]].tolist()
         actions = sample_actions(batch.mask, rng)
         for table, state in enumerate(map(bytes, states)):

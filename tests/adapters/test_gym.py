@@ -31,10 +31,15 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **{"episode": "match", **options})
 
 
-@pytest.mark.parametrize("players", [2, 3, 13, pytest.param(20, marks=pytest.mark.compiled)])
-@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
-@pytest.mark.parametrize("episode", ["match", "deal"])
-@pytest.mark.parametrize("observation", ["box", "dict"])
+@pytest.mark.parametrize(
+    ("players", "preset", "episode", "observation"),
+    [
+        (2, "svensk", "match", "dict"),
+        (3, "wikipedia", "match", "box"),
+        (13, "svensk", "deal", "box"),
+        pytest.param(20, "wikipedia", "deal", "dict", marks=pytest.mark.compiled),
+    ],
+)
 def test_gymnasiums_checker(players: int, preset: str, episode: str, observation: str) -> None:
     env = gymnasium.make(
         ID, num_players=players, rules=preset, episode=episode, observation=observation
@@ -50,25 +55,19 @@ def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
         check_env(env.unwrapped)
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        (f"import gymnasium; print(gymnasium.make({ID!r}).spec.id)", "kille_env/byteskille-v0"),
-        (
-            "import sys, kille_env; print('numba' in sys.modules, 'torch' in sys.modules)",
-            "False False",
-        ),
-        (
-            "from kille_env import knack_v0; print(knack_v0.env().unwrapped.metadata['name'])",
-            "knack_v0",
-        ),
-    ],
-)
-def test_importing_registers_and_loads_no_compiler(code: str, told: str) -> None:
+def test_importing_registers_and_loads_no_compiler() -> None:
+    code = f"""
+import sys, kille_env
+print("numba" in sys.modules, "torch" in sys.modules)
+import gymnasium
+print(gymnasium.make({ID!r}).spec.id)
+from kille_env import knack_v0
+print(knack_v0.env().unwrapped.metadata["name"])
+"""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == told
+    assert done.stdout.split("\n")[:3] == ["False False", "kille_env/byteskille-v0", "knack_v0"]
 
 
 def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:

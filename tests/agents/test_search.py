@@ -91,8 +91,9 @@ def through_python(policy):
 
 
 @pytest.mark.parametrize("kind", SEARCHERS)
-@pytest.mark.parametrize("settings", [{}, {"beliefs": "uniform", "others": "tree"}])
-@pytest.mark.parametrize("deals", [None, 2])
+@pytest.mark.parametrize(
+    ("settings", "deals"), [({}, 2), ({"beliefs": "uniform", "others": "tree"}, None)]
+)
 def test_kernels_decide_what_the_same_policy_does_through_python(game, kind, settings, deals):
     """Determinizations, weights, rollouts and trees are the same, to the bit."""
     if kind == "search":

@@ -288,12 +288,12 @@ def test_what_is_refused_is_not_remembered() -> None:
     batch = tables_of(range(4), 4)
     players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
     players.play()
-    before, tables = players.mark(), batch.save()
+    (kept, known), tables = players.mark(), batch.save()
     with pytest.raises(IllegalActionError):
         players.step(np.full(4, 99))
-    after = players.mark()
-    assert all(np.array_equal(a, b) for a, b in zip(before[:2], after[:2], strict=True))
-    assert len(before[2]) == len(after[2])
+    after, remembered = players.mark()
+    assert all(np.array_equal(a, b) for a, b in zip(kept, after, strict=True))
+    assert len(known) == len(remembered)
     assert batch.save() == tables
 
 
