@@ -99,3 +99,43 @@ def test_a_tournament_that_cannot_be_played_leaves_nothing(refused):
     said = refused("tournament", "t.yaml", "--set", huge)
     assert "deals is 10000000000000000000000, expected" in said
     assert [path.name for path in Path().iterdir()] == ["t.yaml"]
+
+
+ODD = [
+    "",
+    "9" * 5_000,
+    "nan",
+    "-1",
+    "nobody",
+    "folder",
+    "bytes",
+    "\udcff\u202e",
+    "deep.json",
+    "../..",
+]
+PLACES = [
+    ["games", ...],
+    ["games", "byteskille", "--manual", "--rules", ...],
+    ["players", "uniform", "--game", ...],
+    ["record", "byteskille", ..., "--out", "no/such/folder"],
+    ["record", "byteskille", "--deals", ..., "--out", "no/such/folder"],
+    ["replay", ..., "--check"],
+    ["evaluate", ..., "--deals", "1"],
+    ["evaluate", "uniform", "--players", ..., "--deals", "1"],
+    ["train", ...],
+    ["train", "byteskille", "--set", ...],
+    ["solve", "byteskille", "--players", ..., "--target", "-1"],
+    ["benchmark", "report", ...],
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda words: " ".join(map(str, words[:3])))
+def test_odd_words_are_refused_in_a_short_sentence(place, tmp_path, monkeypatch, capsys):
+    (tmp_path / "here" / "folder").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    Path("bytes").write_bytes(bytes(range(256)))
+    Path("deep.json").write_text("[" * 5_000)
+    for word in ODD:
+        assert command.main([word if each is ... else each for each in place]) == 1
+        said = capsys.readouterr().err
+        assert "Traceback" not in said and 0 < len(said) < 2_600

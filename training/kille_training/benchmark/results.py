@@ -94,9 +94,11 @@ def gather(folder: Path) -> Results:
     """
     found = []
     for path in sorted(folder.glob("*/*/*.jsonl")):
-        header, *points = read_run(path)
-        if points and points[-1]["share"] == 1:
-            found.append({**header, "points": points})
+        lines = read_run(path)
+        if not all(isinstance(line, dict) for line in lines):
+            continue  # another file of lines, which is no run
+        if len(lines) > 1 and "run" in lines[0] and lines[-1].get("share") == 1:
+            found.append({**lines[0], "points": lines[1:]})
     if not found:
         raise ConfigError(f"{folder} holds no finished run; see kille benchmark run")
     return Results(tuple(sorted(found, key=_place)))

@@ -118,6 +118,7 @@ def guarded(
         _complain("; ".join(["interrupted", *map(str, cause.args if cause else ())]))
         return 130
     except click.ClickException as error:
+        error.message = _bounded(error.message)  # type: ignore[misc]
         error.show()
     except BrokenPipeError:  # the reader of our output has gone (`kille replay FILE | head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -139,8 +140,12 @@ def guarded(
 
 
 def _complain(message: str) -> None:
+    click.echo(f"kille: {_bounded(message)}", err=True)
+
+
+def _bounded(message: str) -> str:
     longer = f" ... ({len(message):,} characters)" if len(message) > MOST_CHARACTERS else ""
-    click.echo(f"kille: {message[:MOST_CHARACTERS]}{longer}", err=True)
+    return f"{message[:MOST_CHARACTERS]}{longer}"
 
 
 def _outside(error: BaseException) -> str | None:
