@@ -10,7 +10,11 @@
     const node = walker.currentNode, parent = node.parentElement, text = node.textContent.trim();
     if (!text || !shown(parent) || parent.closest('dialog:not([open]), script, select, aside, #tip, .symbols')) continue;
     const range = document.createRange(); range.selectNodeContents(node);
-    for (const box of range.getClientRects()) if (box.width > 1) boxes.push([text, box, parent]);
+    const clip = getComputedStyle(parent).overflow === 'hidden' ? parent.getBoundingClientRect() : null;
+    for (const box of range.getClientRects()) {
+      const right = clip ? Math.min(box.right, clip.right) : box.right; // an ellipsis ends a name
+      if (right - box.left > 1) boxes.push([text, {left: box.left, right, top: box.top, bottom: box.bottom}, parent]);
+    }
     if (parseFloat(getComputedStyle(parent).fontSize) < 12) found.push(`small text: ${text}`);
     const cut = parent.scrollWidth > parent.clientWidth + 1 && getComputedStyle(parent).overflow !== 'visible';
     if (cut && !parent.matches('b, .name, h1, em')) found.push(`cut: ${text}`);

@@ -188,9 +188,9 @@
     watching = false;
     const mine = rows.find(([name]) => name === table.names[state.you]);
     const [winner, won] = rows[0];
-    const first = winner === "You" ? `You win ${Math.abs(won)}.` : `${winner} ${won > 0 ? `wins ${signed(won).slice(1)}` : `is first with ${signed(won)}`}.`;
+    const first = winner === "You" ? `You win ${signed(won).replace(/^[+−]/, "")}.` : `${winner} ${won > 0 ? `wins ${signed(won).slice(1)}` : `is first with ${signed(won)}`}.`;
     const you = mine && winner !== "You" ? ` You ${mine[1] < 0 ? "lose" : "win"} ${signed(mine[1]).replace(/^[+−]/, "")}.` : "";
-    table.say(first + you, [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
+    table.say(first + you, rows.length > 8 ? "" : [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
     table.results(rows);
     ask("", [["Play again", () => send("/again"), true], ["See the replay", "/replay"], ["To the games", "/"]]);
   }

@@ -96,6 +96,7 @@ class KilleTable {
   #seat(number, single) {
     const {seats, turn, dealer, calls, strip} = this.frame, seat = seats[number];
     const call = calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
+    const room = this.names.length <= 8; // else the line in the middle says it
     const item = make("li", "seat");
     item.classList.toggle("turn", number === turn);
     item.classList.toggle("out", !seat.present);
@@ -112,7 +113,7 @@ class KilleTable {
     if (number === dealer) plate.append(make("i", "", "D"));
     top.append(make("b", "", this.names[number]));
     if (!single && number !== this.you && shown.length && seat.present) top.append(make("s", "", `▮${shown.length}`));
-    below.append(make("span", "", call ? `“${call[1]}”` : seat.status), make("em", "", seat.chips));
+    below.append(make("span", "", call && room ? `“${call[1]}”` : seat.status), make("em", "", seat.chips));
     plate.append(top, below);
     item.append(plate);
     return item;
