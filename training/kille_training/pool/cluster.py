@@ -84,7 +84,7 @@ class Ray(AbstractContextManager["Ray"]):
         room, looked = self._room(), time.monotonic()
         try:
             while True:
-                for item in islice(waiting, room - len(under_way)):
+                for item in islice(waiting, max(0, room - len(under_way))):
                     begin(item)
                 if not under_way:
                     return

@@ -86,7 +86,7 @@ class Processes(AbstractContextManager["Processes"]):
         waiting = iter(items)
         try:
             while True:
-                for item in islice(waiting, self._workers - len(self._busy)):
+                for item in islice(waiting, max(0, self._workers - len(self._busy))):
                     self._begin(item)
                 if not self._busy:
                     return
