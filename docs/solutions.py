@@ -19,11 +19,12 @@ from blocks import filled, table, write
 from kille_training.reports.plots import convergence, swap_heat_map
 from kille_training.reports.solutions import curves_of, swaps_of
 from kille_training.solving.byteskille.deals import DealStages, build_deal
-from kille_training.solving.byteskille.match_build import build_match
-from kille_training.solving.byteskille.match_policies import match_strategy_of
-from kille_training.solving.byteskille.match_text import buying_text, match_text, states_text
-from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
-from kille_training.solving.byteskille.matches import Match, MatchStrategy
+from kille_training.solving.byteskille.match_solving import (
+    MatchNashConv,
+    match_nash_conv,
+    match_strategy_of,
+)
+from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
 from kille_training.solving.byteskille.policies import (
     nash_conv_of,
     strategies_of,
@@ -31,7 +32,13 @@ from kille_training.solving.byteskille.policies import (
 )
 from kille_training.solving.byteskille.solution import Solution
 from kille_training.solving.byteskille.solve import solve
-from kille_training.solving.byteskille.text import first_turns, strategy_text
+from kille_training.solving.byteskille.text import (
+    buying_text,
+    first_turns,
+    match_text,
+    states_text,
+    strategy_text,
+)
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 

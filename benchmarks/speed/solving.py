@@ -12,8 +12,8 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
     Whatever game and seats are asked for: there are trees of 2 to 4 seats of this one.
     """
     from kille_training.solving.byteskille.deals import build_deal
-    from kille_training.solving.byteskille.match_build import build_match
-    from kille_training.solving.byteskille.match_solver import solve_match
+    from kille_training.solving.byteskille.match_solving import solve_match
+    from kille_training.solving.byteskille.matches import build_match
     from kille_training.solving.byteskille.policies import nash_conv
     from kille_training.solving.trees.cfr import CFR
     from kille_training.solving.trees.tree import FlatTree

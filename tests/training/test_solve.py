@@ -14,13 +14,13 @@ from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli.main import main
 from kille_training.reports.solutions import swaps_of, write_pictures
-from kille_training.solving.byteskille import match_solver
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.match_build import build_match
-from kille_training.solving.byteskille.match_policies import match_strategy_of
-from kille_training.solving.byteskille.match_solver import solve_match
-from kille_training.solving.byteskille.match_text import MOST_SHOWN, buying_text, states_text
-from kille_training.solving.byteskille.match_values import match_nash_conv
+from kille_training.solving.byteskille.match_solving import (
+    match_nash_conv,
+    match_strategy_of,
+    solve_match,
+)
+from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.byteskille.policies import (
     nash_conv,
     nash_conv_of,
@@ -29,7 +29,12 @@ from kille_training.solving.byteskille.policies import (
 )
 from kille_training.solving.byteskille.solution import Folder, SolveError, settings_of
 from kille_training.solving.byteskille.solve import KINDS, solve
-from kille_training.solving.byteskille.text import strategy_text
+from kille_training.solving.byteskille.text import (
+    MOST_SHOWN,
+    buying_text,
+    states_text,
+    strategy_text,
+)
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 
@@ -420,47 +425,3 @@ def test_the_text_of_states_and_buying_in():
     buys = tuple(np.full(len(state.after.buyer), 0.5) for state in match.states)
     half = replace(solution.strategy, buys=buys)
     assert "| buys 50% |" in "\n".join(buying_text(half, match, match_nash_conv(half, match)))
-
-
-def test_a_match_resumes_and_ends_with_the_same_bytes(here, capsys, monkeypatch):
-    """Where it was interrupted, or at its last checkpoint if it was cut off."""
-    words = ["solve", "byteskille", "--match", "--players", "2"]
-    words += ["--rules", "max_redeals=2", "--out"]
-    assert main([*words, "whole"]) == 0
-    iterate, left = CFR._iterate, [0]
-    error: list[BaseException] = [KeyboardInterrupt()]
-
-    def stopped(solver, count):
-        left[0] -= 1
-        if left[0] == 0:
-            raise error[0]
-        iterate(solver, count)
-
-    stops = 0
-    with monkeypatch.context() as patch:  # `undo` would leave the folder `here`, too
-        patch.setattr(CFR, "_iterate", stopped)
-        for left[0] in (1, 9, 17, 25):
-            if main([*words, "interrupted"]) == 130:
-                stops += 1
-                assert (here / "interrupted" / "match.npz").exists()
-        patch.setattr(match_solver, "SAVE_SECONDS", 0.0)
-        left[0], error[0] = 20, RuntimeError("no power")
-        assert main([*words, "cut_off"]) == 1
-    assert stops >= 2
-    told = capsys.readouterr().err
-    assert "resume with: kille solve" in told and "no power" in told
-    assert (here / "cut_off" / "match.npz").exists()
-    for parts in ("interrupted", "cut_off"):
-        assert main([*words, parts]) == 0
-        assert contents(Folder(here / parts)) == contents(Folder(here / "whole"))
-
-
-def test_a_broken_checkpoint_of_a_match_is_named(here, capsys):
-    words = ["solve", "byteskille", "--match", "--players", "2"]
-    words += ["--rules", "max_redeals=0", "--out", "run"]
-    assert main(words) == 0
-    for file in ("solution.json", "policy.npz"):
-        (here / "run" / file).unlink()
-    (here / "run" / "match.npz").write_bytes(b"PK nonsense")
-    assert main(words) == 1
-    assert "match.npz is not a checkpoint of this match" in capsys.readouterr().err

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import kille_env
+from kille_agents import load_policy
+from kille_agents.greedy import in_play
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular
 from kille_agents.tabular.matches import hand_columns, standing_columns
@@ -17,12 +19,18 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import Policy, UniformPolicy, sample_actions
 from kille_env.registry import load_game, spec
-from kille_training.solving.byteskille import match_build
-from kille_training.solving.byteskille.match_build import build_match
-from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
-from kille_training.solving.byteskille.match_solver import MatchProgress, solve_match
-from kille_training.solving.byteskille.match_values import MatchNashConv, match_nash_conv
-from kille_training.solving.byteskille.matches import Match, MatchStrategy
+from kille_training import nash_conv
+from kille_training.solving.byteskille import matches
+from kille_training.solving.byteskille.match_solving import (
+    MatchNashConv,
+    MatchProgress,
+    greedy_match,
+    match_nash_conv,
+    match_policy_of,
+    match_strategy_of,
+    solve_match,
+)
+from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
 
 pytestmark = pytest.mark.compiled
 
@@ -204,7 +212,7 @@ class Brute:
 
 
 def apart(found: list) -> np.ndarray:
-    """Merges no states; for `match_build.bisimilar`."""
+    """Merges no states; for `matches.bisimilar`."""
     return np.arange(len(found))
 
 
@@ -221,7 +229,7 @@ def test_values_and_best_responses_are_those_of_brute_force(name: str, monkeypat
     num_players, cards, rules = BRUTE[name]
     policy = Whim(num_players, rules)
     brute = Brute(num_players, rules, cards, policy)
-    monkeypatch.setattr(match_build, "bisimilar", apart)
+    monkeypatch.setattr(matches, "bisimilar", apart)
     match = build_match(num_players, rules, cards=cards)
     found = measured(policy, match)
     np.testing.assert_allclose(found.values, brute.values(), rtol=0, atol=1e-9)
@@ -302,7 +310,7 @@ def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: obj
 def test_states_that_are_made_one_are_worth_the_same(three: Solved, monkeypatch) -> None:
     match, strategy = three
     table = match_policy_of(strategy, match)
-    monkeypatch.setattr(match_build, "bisimilar", apart)
+    monkeypatch.setattr(matches, "bisimilar", apart)
     whole = build_match(3, match.rules, cards=SMALL)
     assert len(match.states) < len(whole.states) / 2
     merged, each = measured(table, match), measured(table, whole)
@@ -314,7 +322,7 @@ def test_states_of_different_pots_are_not_made_one(monkeypatch) -> None:
     # Two are left after two hands: who went out in the second one has paid one ante more.
     rules = {"fraga": "off", "reentry": "none", "ante": "deal", "max_deals": 4, "stake": 6}
     match = build_match(3, rules, cards=["BL", "L4", "L4", "SV", "KI"])
-    monkeypatch.setattr(match_build, "bisimilar", apart)
+    monkeypatch.setattr(matches, "bisimilar", apart)
     assert len(build_match(3, rules, cards=["BL", "L4", "L4", "SV", "KI"]).states) == len(
         match.states
     )
@@ -398,11 +406,36 @@ def test_a_table_of_wrong_arrays_is_refused(three: Solved) -> None:
 # What is refused
 
 
+def test_a_match_is_measured_by_one_call(two: Solved) -> None:
+    match, strategy = two
+    player = match_policy_of(strategy, match)
+    for policy, play in ((player, "sampled"), (player, "greedy"), (UniformPolicy(), "sampled")):
+        found = nash_conv(policy, "byteskille", 2, episode="match", play=play)
+        asked = in_play(policy, play)
+        assert found.nash_conv == measured(asked, match).total
+        assert found.table.rules == match.rules
+        assert "Units per match" in str(found)
+    assert found.nash_conv > 1.0
+
+
+def test_the_greedy_version_of_a_solved_match_has_no_way_to_improve(two: Solved) -> None:
+    match, strategy = two
+    assert match_nash_conv(greedy_match(strategy, match), match).total < 1e-11
+
+
+def test_players_that_remember_are_not_measured_in_matches() -> None:
+    player = load_policy("search", "byteskille", 2, spec("byteskille").resolve(episode="match"))
+    with pytest.raises(PolicyError, match="remembers or looks ahead"):
+        nash_conv(player, "byteskille", 2, episode="match")
+    with pytest.raises(KilleError, match="no exact tree of knack"):
+        nash_conv("uniform", "knack", 2, episode="match")
+
+
 def test_what_cannot_be_solved_is_refused(monkeypatch) -> None:
     with pytest.raises(KilleError, match="pots"):
         build_match(2, {"pots": 2})
     with pytest.raises(KilleError, match="a higher limit allows it"):
         build_match(4, memory_limit=2**20)
-    monkeypatch.setattr(match_build, "STATE_LIMIT", 5)
+    monkeypatch.setattr(matches, "STATE_LIMIT", 5)
     with pytest.raises(KilleError, match=r"more than 5 states.*max_deals"):
         build_match(2, {"ante": "deal"})

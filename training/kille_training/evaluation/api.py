@@ -21,8 +21,8 @@ from kille_training.evaluation.exact import (
     deal_of,
     exact_rows,
     exact_table,
-    greedy_of,
     is_exact,
+    match_row,
     strategies_at,
 )
 from kille_training.evaluation.losses import Loss, largest_losses, loss_table
@@ -36,7 +36,7 @@ from kille_training.labels import (
 )
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.byteskille.policies import policy_of
+from kille_training.solving.byteskille.policies import greedy_of, policy_of
 from kille_training.tables import RulesLike, seat
 
 if TYPE_CHECKING:
@@ -278,22 +278,24 @@ def nash_conv(
     """Returns how far a policy is from an equilibrium, exactly.
 
     It is the sum over seats of what each could gain by its best response, while the policy plays
-    all others: `found.nash_conv` in units per deal (and `float(found)`), `found.stakes`, and by
-    seat `found.improvement`.
+    all others: `found.nash_conv` in units per deal or match (and `float(found)`), `found.stakes`,
+    and by seat `found.improvement`.
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy.
         game: The game; the default is the one that the policy was made for, or byteskille.
         num_players: Seats; the default is what the policy was made for, or the game's.
         rules: A preset or switches; likewise.
-        episode: "deal"; there is no tree of a match.
+        episode: "deal", or "match": the best responses then cover all hands and all buying in of a
+            whole pot, which is exact, too, and takes seconds with 2 or 3 seats.
         play: "sampled" or "greedy".
         transfer: Whether a policy that was made for another table may be measured at this one; the
             result says so.
         trust: Whether model files that can run code may be loaded.
 
     Raises:
-        KilleError: The tree of this game or table does not fit into memory; the message says so.
+        KilleError: The tree of this game or table does not fit into memory, or a match has too many
+            states; the message says so.
     """
     table, (policy,), transferred = seat(
         [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
@@ -301,5 +303,9 @@ def nash_conv(
     player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
     if remarked(player, table) is not player:
         raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
-    (row,) = exact_rows(in_play(player, play), table.num_players, table.rules, ("sampled",))
+    player = in_play(player, play)
+    if table.rules["episode"] == "match":
+        row = match_row(player, table.num_players, table.rules)
+    else:
+        (row,) = exact_rows(player, table.num_players, table.rules, ("sampled",))
     return replace(row, transferred=next(iter(transferred.values()), None))

@@ -9,7 +9,7 @@ from pydantic import PlainSerializer, PlainValidator
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, shortened
-from kille_env.policy import Player, Searcher, best_actions, has_memory, searches
+from kille_env.policy import Player, Policy, Searcher, has_memory, searches
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
@@ -23,9 +23,11 @@ from kille_training.solving.byteskille.deals import (
     check_seats,
     most_granted,
 )
+from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
+from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.byteskille.policies import (
     Asked,
-    as_strategy,
+    greedy_of,
     nash_conv_of,
     strategies_of,
 )
@@ -39,7 +41,7 @@ else:  # `Any`, because pydantic cannot look into a table and need not
 
 @dataclass(frozen=True, repr=False)
 class ExactNashConv(Result):
-    """NashConv of a policy that sits in all seats, in units per deal; `float` of it is `nash_conv`.
+    """NashConv of a policy in all seats, in units per deal or match; `float` gives `nash_conv`.
 
     Attributes:
         policy: The policy that was measured.
@@ -110,7 +112,10 @@ def check_exact(num_players: int, rules: Rules) -> None:
             f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
         )
     if rules["episode"] != "deal":
-        raise KilleError("exact NashConv needs single deals; measure with --episode deal")
+        raise KilleError(
+            "this needs single deals (--episode deal); kille_training.nash_conv measures whole "
+            "matches, too"
+        )
     check_seats(num_players)
     if _asks(num_players, rules) and most_granted(rules) >= MOST_STAGES:
         raise KilleError(
@@ -183,6 +188,28 @@ def exact_rows(
     return rows
 
 
+def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
+    """Measures a policy over whole matches; see `exact_rows`.
+
+    Raises:
+        KilleError: The states of the match, or the tree of a hand, are too many; or it has several
+            pots.
+        PolicyError: The policy remembers or looks ahead, or returned no distribution.
+    """
+    if rules.game != "byteskille":
+        raise KilleError(
+            f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
+        )
+    check_seats(num_players)
+    match = build_match(num_players, rules)
+    found = match_nash_conv(match_strategy_of(cast(Policy, policy), match), match)
+    improvement, values = tuple(found.improvement.tolist()), tuple(found.values.tolist())
+    measured = (found.total, improvement, values, rules.number("stake"))
+    return ExactNashConv(
+        policy.name, "sampled", *measured, Table.of(rules.game, num_players, rules)
+    )
+
+
 def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
     """Returns whether a player answers by what a seat sees, so that a tree can hold its answers.
 
@@ -220,18 +247,6 @@ def strategies_at(
     if searches(policy):
         return ask_everywhere(cast(Searcher, policy), deal, progress)
     return strategies_of(cast(Asked, policy), deal)
-
-
-def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
-    """Returns strategies that take their most likely action, the first of equals."""
-    return tuple(
-        as_strategy(
-            np.eye(stage.masks.shape[1])[best_actions(stage.by_action(strategy))],
-            stage.masks,
-            stage.tree,
-        )
-        for stage, strategy in zip(deal.stages, strategies, strict=True)
-    )
 
 
 def exact_scores(

@@ -179,9 +179,10 @@ def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarra
     game = load_game("byteskille")
     if tables.dtype != game.spec.table or (tables["num_players"] != num_players).any():
         raise RulesError(f"tables of byteskille with {num_players} seats are expected")
-    seats = arguments.seats(seats, num_players, len(tables)).astype(np.int64)
     out = np.zeros((len(tables), width(game.spec.observation(num_players))), np.uint8)
-    game.observe(tables, rules.record, seats, out)
+    if len(tables):
+        seats = arguments.seats(seats, num_players, len(tables)).astype(np.int64)
+        game.observe(tables, rules.record, seats, out)
     return out
 
 

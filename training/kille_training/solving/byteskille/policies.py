@@ -29,6 +29,7 @@ from kille_training.solving.trees.values import (
     NashConv,
     best_response,
     expected_values,
+    greedy,
     infoset_reach,
 )
 
@@ -169,6 +170,12 @@ def strategies_of(
 ) -> tuple[np.ndarray, ...]:
     """Returns what policies do in each stage of a deal; see `strategy_of`."""
     return tuple(strategy_of(policies, stage) for stage in _stages(deal))
+
+
+def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> tuple[np.ndarray, ...]:
+    """Returns strategies that take their most likely action, the first of equals."""
+    stages = _stages(deal)
+    return tuple(greedy(stage.tree, one) for stage, one in zip(stages, strategies, strict=True))
 
 
 def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages | Stage) -> NashConv:

@@ -7,8 +7,8 @@ runs/NAME/
   strategy.md       the strategy as text
   solution.json     the results; written last
 
-Until then, checkpoints lie beside them: of a deal `hand-K.npz` for the hand after K granted
-questions, of a match `match.npz`. `kille solve` adds pictures.
+Until then, checkpoints of a deal lie beside them: `hand-K.npz` for the hand after K granted
+questions. `kille solve` adds pictures.
 """
 
 import json
@@ -32,7 +32,6 @@ MATCH_TARGET = 1e-4
 
 SETTINGS, PROGRESS = "settings.json", "progress.csv"
 TEXT, SOLUTION = "strategy.md", "solution.json"
-CHECKPOINT = "match.npz"
 
 METHOD, ITERATIONS = "dcfr", 100_000
 
@@ -336,7 +335,7 @@ class Folder:
         """Writes the results and deletes the checkpoints."""
         content = json.dumps(asdict(solved), indent=1) + "\n"
         write_whole(self.path / SOLUTION, content.encode())
-        for file in (self.path / CHECKPOINT, *self.path.glob("hand-*.npz")):
+        for file in self.path.glob("hand-*.npz"):
             file.unlink(missing_ok=True)
 
 

@@ -19,15 +19,22 @@ from kille_training.solving.byteskille.deals import (
     TreeTooLargeError,
     build_deal,
 )
-from kille_training.solving.byteskille.match_build import build_match
-from kille_training.solving.byteskille.match_policies import match_policy_of, match_strategy_of
-from kille_training.solving.byteskille.match_solver import MatchProgress, solve_match
-from kille_training.solving.byteskille.match_text import match_text
-from kille_training.solving.byteskille.match_values import match_nash_conv
-from kille_training.solving.byteskille.matches import Match, MatchStrategy
-from kille_training.solving.byteskille.policies import nash_conv_of, policy_of, strategies_of
+from kille_training.solving.byteskille.match_solving import (
+    MatchProgress,
+    greedy_match,
+    match_nash_conv,
+    match_policy_of,
+    match_strategy_of,
+    solve_match,
+)
+from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
+from kille_training.solving.byteskille.policies import (
+    greedy_of,
+    nash_conv_of,
+    policy_of,
+    strategies_of,
+)
 from kille_training.solving.byteskille.solution import (
-    CHECKPOINT,
     METHOD,
     TEXT,
     DealProgress,
@@ -39,7 +46,7 @@ from kille_training.solving.byteskille.solution import (
     SolveSettings,
     settings_of,
 )
-from kille_training.solving.byteskille.text import strategy_text
+from kille_training.solving.byteskille.text import match_text, strategy_text
 
 Observer = Callable[[DealProgress | MatchProgress], None]
 """Called after each measurement of a deal's hand, or each group of a match's states."""
@@ -60,7 +67,8 @@ def solve(
 ) -> Solution:
     """Solves a single deal, or a whole pot: finds an equilibrium and measures it exactly.
 
-    With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it.
+    With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it. If its
+    greedy version is as good or better, which is measured too, that is the solution.
 
         solution = solve("byteskille", 3, rules={"gok_call": "own_turn"})
         print(solution.nash_conv, solution.value)
@@ -116,6 +124,7 @@ class _Kind(NamedTuple):
     solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
     policy_of: Callable[..., Any]
     strategy_of: Callable[[Any, Any], Any]
+    greedy: Callable[[Any, Any], Any]
     nash_conv: Callable[[Any, Any], Any]
     text: Callable[[Any, Any, Any], str]
 
@@ -127,7 +136,6 @@ def _solve_match(
         match,
         target=settings.target / match.pot,
         method=settings.method,
-        checkpoint=folder.path / CHECKPOINT,
         progress=observer,
     )
 
@@ -138,6 +146,7 @@ KINDS = {
         solve=solve_deal,
         policy_of=policy_of,
         strategy_of=strategies_of,
+        greedy=greedy_of,
         nash_conv=nash_conv_of,
         text=strategy_text,
     ),
@@ -146,6 +155,7 @@ KINDS = {
         solve=_solve_match,
         policy_of=match_policy_of,
         strategy_of=match_strategy_of,
+        greedy=greedy_match,
         nash_conv=match_nash_conv,
         text=match_text,
     ),
@@ -175,6 +185,11 @@ def _solve(
     policy = load_tabular(file, settings.game, seats, rules)
     strategy = kind.strategy_of(policy, trees)
     measured = kind.nash_conv(strategy, trees)
+    pure = kind.greedy(strategy, trees)
+    if (without_mixing := kind.nash_conv(pure, trees)).total <= measured.total:
+        save_tabular(kind.policy_of(pure, trees, folder.path.name, **made), file)
+        policy = load_tabular(file, settings.game, seats, rules)
+        strategy, measured = pure, without_mixing
     write_whole(folder.path / TEXT, kind.text(strategy, trees, measured).encode())
     solved = Solved(
         nash_conv=measured.total,

@@ -77,6 +77,17 @@ def normalised(tree: FlatTree, weights: np.ndarray) -> np.ndarray:
     return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
 
 
+def greedy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Returns the pure strategy of the most likely actions, the first of equals, [S]."""
+    pure = np.zeros(tree.num_sequences)
+    if tree.num_infosets:
+        starts, sizes = tree.first[:-1], np.diff(tree.first)
+        likeliest = strategy == np.repeat(np.maximum.reduceat(strategy, starts), sizes)
+        steps = np.where(likeliest, np.arange(len(strategy)), len(strategy))
+        pure[np.minimum.reduceat(steps, starts)] = 1.0
+    return pure
+
+
 def check_strategy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Returns the strategy as float64, each information set's probabilities divided by their sum.
 
