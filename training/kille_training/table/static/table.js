@@ -64,6 +64,7 @@ class KilleTable {
     this.#at("piles").replaceChildren();
     const list = this.#at("strip");
     list.className = "results";
+    list.tabIndex = 0;
     list.replaceChildren(...rows.map(([name, won, total]) => {
       const row = make("li", name === this.names[this.you] ? "me" : "");
       row.append(make("b", "", name), make("span", won < 0 ? "loss" : "gain", signed(won)));
@@ -134,6 +135,7 @@ class KilleTable {
     const {strip, piles} = this.frame;
     const list = this.#at("strip");
     list.className = "strip";
+    list.removeAttribute("tabindex");
     list.replaceChildren(...strip.map(([seat, place, code, word, best]) => {
       const item = make("li", `${seat === this.you ? "me" : ""} ${best ? "best" : ""}`);
       const name = make("span", "name", this.names[seat]);
